@@ -1,0 +1,1 @@
+"""Whole-body dynamics of legged robots with tails."""

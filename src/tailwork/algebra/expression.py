@@ -1,0 +1,205 @@
+"""Expressions recorded on a tape: every arithmetic operation once, simplified as it is written.
+
+Equations are plain Python on scalars. Given floats they compute; given `Expression`s they record what they
+would compute. The tape keeps one entry per distinct operation (common subexpressions are shared at once) and
+drops what is exactly zero or one, so the structure of a robot prunes its own equations.
+
+Recording here instead of in CasADi's Python front end is a matter of time: one operation on two casadi.SX scalars
+costs tens of microseconds, one on this tape about one. A finished graph converts to a CasADi function exactly
+(`tailwork.kernels.casadi_export`), which is where derivatives come from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+Scalar: TypeAlias = Any
+"""A float, an `Expression` or any other number type with arithmetic (a casadi.SX, for instance)."""
+
+INPUT, CONSTANT, ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, ATAN2, ACOS = range(12)
+OPERATION_NAMES = (
+    "input", "constant", "add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "atan2", "acos",
+)  # fmt: skip
+COMMUTATIVE = frozenset((ADD, MUL))
+
+
+class Tape:
+    """The list of operations recorded so far: (operation, first operand, second operand or −1)."""
+
+    __slots__ = ("_found", "entries")
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[int, Any, int]] = []
+        self._found: dict[tuple[int, Any, int], Expression] = {}
+
+    def record(self, operation: int, first: Any, second: int = -1) -> Expression:
+        """The expression of one operation, recorded unless it already is."""
+        key = (operation, first, second)
+        found = self._found.get(key)
+        if found is None:
+            found = Expression(self, len(self.entries))
+            self.entries.append(key)
+            self._found[key] = found
+        return found
+
+    def inputs(self, count: int, start: int) -> list[Expression]:
+        """The next `count` numbered inputs, beginning at number `start`."""
+        return [self.record(INPUT, start + k) for k in range(count)]
+
+
+class Expression:
+    """One entry of a tape, usable as a number."""
+
+    __slots__ = ("index", "tape")
+
+    def __init__(self, tape: Tape, index: int) -> None:
+        self.tape = tape
+        self.index = index
+
+    def _index_of(self, other: Scalar) -> int:
+        if type(other) is Expression:
+            return other.index
+        return self.tape.record(CONSTANT, float(other)).index
+
+    def __neg__(self) -> Expression:
+        operation, first, second = self.tape.entries[self.index]
+        if operation == NEG:
+            return Expression(self.tape, first)
+        if operation == SUB:
+            return self.tape.record(SUB, second, first)
+        return self.tape.record(NEG, self.index)
+
+    def __pos__(self) -> Expression:
+        return self
+
+    def __add__(self, other: Scalar) -> Scalar:
+        if type(other) is not Expression:
+            if other == 0:
+                return self
+        else:
+            operation, first, _ = self.tape.entries[other.index]
+            if operation == NEG:
+                return self - Expression(self.tape, first)
+            operation, first, _ = self.tape.entries[self.index]
+            if operation == NEG:
+                return other - Expression(self.tape, first)
+        a, b = self.index, self._index_of(other)
+        return self.tape.record(ADD, a, b) if a <= b else self.tape.record(ADD, b, a)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        if type(other) is not Expression:
+            if other == 0:
+                return self
+        else:
+            if other.index == self.index:
+                return 0.0
+            operation, first, _ = self.tape.entries[other.index]
+            if operation == NEG:
+                return self + Expression(self.tape, first)
+            operation, first, _ = self.tape.entries[self.index]
+            if operation == NEG:
+                return -(Expression(self.tape, first) + other)
+        return self.tape.record(SUB, self.index, self._index_of(other))
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        if other == 0:
+            return -self
+        return self.tape.record(SUB, self._index_of(other), self.index)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        entries = self.tape.entries
+        if type(other) is not Expression:
+            if other == 0:
+                return 0.0
+            if other == 1:
+                return self
+            if other == -1:
+                return -self
+            if other < 0:
+                return -(self * -other)
+        else:
+            operation, first, _ = entries[other.index]
+            if operation == NEG:
+                return -(self * Expression(self.tape, first))
+        operation, first, _ = entries[self.index]
+        if operation == NEG:
+            return -(Expression(self.tape, first) * other)
+        a, b = self.index, self._index_of(other)
+        return self.tape.record(MUL, a, b) if a <= b else self.tape.record(MUL, b, a)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        if type(other) is not Expression:
+            return self * (1.0 / other)
+        if other.index == self.index:
+            return 1.0
+        operation, first, _ = self.tape.entries[self.index]
+        if operation == NEG:
+            return -(Expression(self.tape, first) / other)
+        return self.tape.record(DIV, self.index, other.index)
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        if other == 0:
+            return 0.0
+        return self.tape.record(DIV, self._index_of(other), self.index)
+
+    def __pow__(self, exponent: int) -> Scalar:
+        if exponent == 2:
+            return self * self
+        raise TypeError(f"an Expression can only be squared, not raised to {exponent!r}; write the product out")
+
+    def sqrt(self) -> Expression:
+        return self.tape.record(SQRT, self.index)
+
+    def sin(self) -> Expression:
+        return self.tape.record(SIN, self.index)
+
+    def cos(self) -> Expression:
+        return self.tape.record(COS, self.index)
+
+    def arccos(self) -> Expression:
+        return self.tape.record(ACOS, self.index)
+
+    def __bool__(self) -> bool:
+        raise TypeError("an Expression has no truth value: equations must not branch on numbers that are symbols")
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """Square root of a float or of an expression."""
+    return math.sqrt(x) if isinstance(x, (int, float)) else x.sqrt()
+
+
+def sin(x: Scalar) -> Scalar:
+    """Sine of an angle [rad]."""
+    return math.sin(x) if isinstance(x, (int, float)) else x.sin()
+
+
+def cos(x: Scalar) -> Scalar:
+    """Cosine of an angle [rad]."""
+    return math.cos(x) if isinstance(x, (int, float)) else x.cos()
+
+
+def arctan2(y: Scalar, x: Scalar) -> Scalar:
+    """Angle of the direction (x, y) [rad]."""
+    for known in (y, x):
+        if isinstance(known, Expression):
+            tape = known.tape
+            first, second = (v.index if isinstance(v, Expression) else tape.record(CONSTANT, float(v)).index
+                             for v in (y, x))  # fmt: skip
+            return tape.record(ATAN2, first, second)
+    return math.atan2(y, x)
+
+
+def is_zero(x: Scalar) -> bool:
+    """Whether a scalar is exactly zero as a matter of structure (never true of an expression)."""
+    return isinstance(x, (int, float)) and x == 0
+
+
+def as_indices(tape: Tape, values: Sequence[Scalar]) -> list[int]:
+    """Tape entries of a list of outputs; plain numbers become constants."""
+    return [v.index if type(v) is Expression else tape.record(CONSTANT, float(v)).index for v in values]

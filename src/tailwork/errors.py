@@ -1,0 +1,86 @@
+"""Errors of tailwork: one base class; every error carries its data as attributes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class TailworkError(Exception):
+    """Base class of all errors that tailwork raises on purpose."""
+
+
+class RobotError(TailworkError):
+    """A robot description that is not possible.
+
+    Attributes:
+        path: where in the robot, as in `robot.replace` ("tail.mass").
+        value: what was given.
+        required: what is required there.
+    """
+
+    def __init__(self, path: str, value: Any, required: str) -> None:
+        self.path = path
+        self.value = value
+        self.required = required
+        shown = repr(value)
+        if len(shown) > 120:
+            shown = shown[:117] + "..."
+        super().__init__(f"{path or 'robot'}: got {shown}; required: {required}")
+
+    def within(self, parent: str) -> RobotError:
+        """The same error, seen from the part that holds this one."""
+        path = f"{parent}.{self.path}" if self.path else parent
+        return type(self)(path, self.value, self.required)
+
+
+class UnknownNameError(RobotError):
+    """A name that the robot does not have; the message offers the nearest valid ones."""
+
+    @classmethod
+    def among(cls, path: str, name: str, valid: Iterable[str], what: str = "name") -> UnknownNameError:
+        """The error for `name`, with the nearest of the valid names."""
+        return cls(path, name, f"a known {what}; {nearest(name, valid)}")
+
+
+class FileError(TailworkError):
+    """A file that cannot be read or written as what it should be.
+
+    Attributes:
+        file: the path of the file.
+        reason: what is wrong with it.
+    """
+
+    def __init__(self, file: Any, reason: str) -> None:
+        self.file = str(file)
+        self.reason = reason
+        super().__init__(f"{self.file}: {reason}")
+
+
+class StateError(TailworkError):
+    """States, velocities or efforts that the model cannot evaluate.
+
+    Attributes:
+        argument: the argument at fault ("q", "v", "tau", …).
+        rows: indices of the offending states in a batch (flattened leading dimensions), at most a few.
+    """
+
+    def __init__(self, argument: str, reason: str, rows: tuple[int, ...] = ()) -> None:
+        self.argument = argument
+        self.rows = rows
+        super().__init__(f"{argument}: {reason}")
+
+
+class UnreachableError(StateError):
+    """An acceleration or a rest that the actuators of the robot cannot produce."""
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """A phrase that offers the valid names nearest to a mistaken one."""
+    names = [str(v) for v in valid]
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if close:
+        return "did you mean " + " or ".join(repr(c) for c in close) + "?"
+    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    return f"valid: {shown}" if names else "there are none here"

@@ -1,0 +1,96 @@
+"""Rigid bodies: mass, centre of mass and central inertia, with constructors for the ideal shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tailwork.algebra.expression import Scalar
+from tailwork.errors import RobotError
+from tailwork.robots.quantities import Described, Symmetric, Vector, all_numbers, positive, symmetric, vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class Body(Described):
+    """A rigid body in the frame that carries it."""
+
+    mass: Scalar = positive("kg")
+    com: Vector = vector("m", (0.0, 0.0, 0.0))
+    inertia: Symmetric = symmetric("kg m^2", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # about the centre of mass
+
+    def check(self) -> None:
+        if not all_numbers(*self.inertia):
+            return
+        xx, yy, zz, xy, xz, yz = self.inertia
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        moments = np.linalg.eigvalsh(tensor)
+        # Second moments of mass along the principal axes: none can be negative. A thin plate has one that is zero.
+        spread = (moments.sum() / 2 - moments).min()
+        tolerance = 1e-12 * max(abs(moments).max(), 1e-300)
+        if moments.min() < -tolerance or spread < -tolerance:
+            raise RobotError(
+                "inertia",
+                self.inertia,
+                "moments of inertia that a body can have: none negative, none larger than the sum of the other two "
+                f"(principal moments here: {moments[0]:.4g}, {moments[1]:.4g}, {moments[2]:.4g} kg m^2)",
+            )
+
+
+def point_mass(mass: Scalar, place: Vector) -> Body:
+    """A mass [kg] at one point [m]."""
+    return Body(mass=mass, com=place)
+
+
+def bar(mass: Scalar, length: Scalar, direction: int, sign: int = -1) -> Body:
+    """An ideal bar, a uniform thin rod, from the origin along an axis of its frame.
+
+    Zero inertia about itself, m L²/12 across (conventions of both Liu & Ben-Tzvi papers).
+
+    Args:
+        mass: [kg].
+        length: [m].
+        direction: 0, 1 or 2 for the x, y or z axis.
+        sign: +1 or −1, the way it points.
+    """
+    com = [0.0, 0.0, 0.0]
+    com[direction] = length * (0.5 * sign)
+    across = mass * length * length / 12.0
+    moments = [across, across, across]
+    moments[direction] = 0.0
+    return Body(mass=mass, com=(com[0], com[1], com[2]), inertia=(moments[0], moments[1], moments[2], 0.0, 0.0, 0.0))
+
+
+def tipped_bar(mass: Scalar, tip_mass: Scalar, length: Scalar, direction: int, sign: int = -1) -> Body:
+    """An ideal bar of `mass` [kg] with a point mass `tip_mass` [kg] at its far end."""
+    total = mass + tip_mass
+    reach = (mass * 0.5 + tip_mass) * length / total
+    com = [0.0, 0.0, 0.0]
+    com[direction] = reach * sign
+    about_root = (mass / 3.0 + tip_mass) * length * length
+    across = about_root - total * reach * reach
+    moments = [across, across, across]
+    moments[direction] = 0.0
+    return Body(mass=total, com=(com[0], com[1], com[2]), inertia=(moments[0], moments[1], moments[2], 0.0, 0.0, 0.0))
+
+
+def plate_inertia(mass: Scalar, width: Scalar, length: Scalar) -> Symmetric:
+    """Central inertia of a thin rectangular plate, `width` along x, `length` along y [m] (2020, Table 1)."""
+    xx = mass * length * length / 12.0
+    yy = mass * width * width / 12.0
+    return (xx, yy, xx + yy, 0.0, 0.0, 0.0)
+
+
+def ellipsoid_inertia(mass: Scalar, a: Scalar, b: Scalar, c: Scalar) -> Symmetric:
+    """Central inertia of a uniform ellipsoid with semi-axes a, b, c along x, y, z [m]."""
+    fifth = mass / 5.0
+    return (fifth * (b * b + c * c), fifth * (a * a + c * c), fifth * (a * a + b * b), 0.0, 0.0, 0.0)
+
+
+def cylinder_inertia(mass: Scalar, radius: Scalar, length: Scalar, direction: int) -> Symmetric:
+    """Central inertia of a uniform cylinder along an axis of its frame [m]."""
+    along = mass * radius * radius / 2.0
+    across = mass * (radius * radius / 4.0 + length * length / 12.0)
+    moments = [across, across, across]
+    moments[direction] = along
+    return (moments[0], moments[1], moments[2], 0.0, 0.0, 0.0)

@@ -1,0 +1,203 @@
+"""Kinds of legs. A kind of leg is the only place that knows a closed form of its inverse kinematics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tailwork.algebra.expression import Scalar, sqrt
+from tailwork.errors import RobotError
+from tailwork.robots.body import Body, bar, cylinder_inertia
+from tailwork.robots.limb import IDENTITY, Foot, Joint, Limb, Motor
+from tailwork.robots.quantities import Described, Matrix, Vector, nonnegative, positive, vector, vectors
+
+FORWARD_FRAMES: dict[str, Matrix] = {
+    "y": IDENTITY,
+    "x": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
+}
+"""Axes of the leg frame (x right, y forward, z up) in a torso frame whose forward axis is y or x."""
+
+KNEE_SIGNS = {"forward": -1.0, "backward": 1.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreeHinge:
+    """Closed form of the leg with a hip that swings about the forward axis, then two parallel hinges.
+
+    In the leg frame (x right, y forward, z up) with the foot at s from the hip, rho = sqrt(sx² + sz²):
+    ha = atan2(−sx, −sz); the leg plane then holds a two-bar chain that reaches (sy, rho − hip_length), with the knee
+    angle k from the law of cosines (Liu & Ben-Tzvi 2020, Eqs. 8–10 for hip_length = 0; Biswal & Mohanty, Eqs. 11–13
+    as corrected, for the foot below the hip). The foot is taken to be below the hip axis.
+    """
+
+    hip: Vector
+    rotation: Matrix
+    hip_length: Scalar
+    thigh_length: Scalar
+    shank_length: Scalar
+    knee_sign: float
+
+    def _hip_to_foot(self, foot: Vector) -> list[Scalar]:
+        from_hip = [f - h for f, h in zip(foot, self.hip, strict=True)]
+        return [sum((self.rotation[i][k] * from_hip[i] for i in range(3)), 0.0) for k in range(3)]
+
+    def angles(self, foot: Vector) -> list[tuple[Scalar, Scalar]]:
+        """(cosine, sine) of ha, hb and k for a foot at `foot` in the torso frame [m]."""
+        sx, sy, sz = self._hip_to_foot(foot)
+        rho = sqrt(sx * sx + sz * sz)
+        down = rho - self.hip_length
+        a, b = self.thigh_length, self.shank_length
+        reach2 = sy * sy + down * down
+        cos_k = (reach2 - (a * a + b * b)) * (1.0 / (2.0 * a * b))
+        sin_k = sqrt(1.0 - cos_k * cos_k) * self.knee_sign
+        # In the leg plane: sy = a sin hb + b sin(hb + k), down = a cos hb + b cos(hb + k).
+        along, beside = a + b * cos_k, b * sin_k
+        per_reach2 = 1.0 / reach2
+        cos_hb = (along * down + beside * sy) * per_reach2
+        sin_hb = (along * sy - beside * down) * per_reach2
+        per_rho = 1.0 / rho
+        return [(-sz * per_rho, -sx * per_rho), (cos_hb, sin_hb), (cos_k, sin_k)]
+
+    def extension(self, foot: Vector) -> Scalar:
+        """Distance from the hinge hb to the foot as a share of thigh + shank."""
+        sx, sy, sz = self._hip_to_foot(foot)
+        down = sqrt(sx * sx + sz * sz) - self.hip_length
+        return sqrt(sy * sy + down * down) * (1.0 / (self.thigh_length + self.shank_length))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreeHingeLegs(Described):
+    """Alike legs of three hinges: ha about the forward axis, then hb and k about the axis across.
+
+    Ideal bars. At zero angles a leg hangs straight down; k < 0 puts the knee forward; a positive knee torque
+    extends a leg whose knee is forward. With hip_length > 0 a first bar leads from ha to hb (Biswal & Mohanty); with
+    hip_length = 0 the two hinges cross in one point (the SRRR leg of Liu & Ben-Tzvi).
+    """
+
+    kind: ClassVar[str] = "three_hinge_legs"
+
+    hips: tuple[Vector, ...] = vectors("m")  # in the torso frame, legs 1, 2, …
+    feet: tuple[Vector, ...] = vectors("m")  # where they stand, in the inertial frame
+    thigh_length: Scalar = positive("m")
+    shank_length: Scalar = positive("m")
+    thigh_mass: Scalar = positive("kg")
+    shank_mass: Scalar = positive("kg")
+    hip_length: Scalar = nonnegative("m", 0.0)
+    hip_mass: Scalar = nonnegative("kg", 0.0)
+    knee: str = "forward"
+    forward: str = "y"
+
+    def check(self) -> None:
+        if not self.hips:
+            raise RobotError("hips", self.hips, "at least one hip")
+        if len(self.hips) != len(self.feet):
+            raise RobotError("feet", self.feet, f"as many feet as hips, {len(self.hips)}")
+        if self.knee not in KNEE_SIGNS:
+            raise RobotError("knee", self.knee, "'forward' or 'backward'")
+        if self.forward not in FORWARD_FRAMES:
+            raise RobotError("forward", self.forward, "'x' or 'y', the axis of the torso frame that points forward")
+        if isinstance(self.hip_mass, float) and self.hip_mass > 0 and self.hip_length == 0:
+            raise RobotError("hip_mass", self.hip_mass, "0 where hip_length is 0 (there is no hip bar)")
+
+    def limbs(self, name: str) -> dict[str, Limb]:
+        """The legs, named leg1, leg2, … (for a part named "legs")."""
+        stem = name.removesuffix("s")
+        return {f"{stem}{k + 1}": self._limb(k) for k in range(len(self.hips))}
+
+    def _limb(self, k: int) -> Limb:
+        rotation = FORWARD_FRAMES[self.forward]
+        hip_bar = None
+        if not (isinstance(self.hip_mass, float) and self.hip_mass == 0.0):
+            hip_bar = bar(self.hip_mass, self.hip_length, 2)
+        joints = (
+            Joint(name="ha", axis=(0.0, 1.0, 0.0), offset=self.hips[k], rotation=rotation, body=hip_bar),
+            Joint(
+                name="hb", axis=(1.0, 0.0, 0.0), parent="ha", offset=(0.0, 0.0, -self.hip_length),
+                body=bar(self.thigh_mass, self.thigh_length, 2),
+            ),
+            Joint(
+                name="k", axis=(1.0, 0.0, 0.0), parent="hb", offset=(0.0, 0.0, -self.thigh_length),
+                body=bar(self.shank_mass, self.shank_length, 2),
+            ),
+        )  # fmt: skip
+        return Limb(
+            joints=joints,
+            actuators=tuple(Motor(name=joint.name, coordinate=joint.name) for joint in joints),
+            foot=Foot(joint="k", point=(0.0, 0.0, -self.shank_length), place=self.feet[k]),
+            closed_form=ThreeHinge(
+                hip=self.hips[k],
+                rotation=rotation,
+                hip_length=self.hip_length,
+                thigh_length=self.thigh_length,
+                shank_length=self.shank_length,
+                knee_sign=KNEE_SIGNS[self.knee],
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class InsectLeg(Described):
+    """An insect's leg of five hinges: body–coxa three (Euler 3-2-1), coxa–femur and femur–tibia one each.
+
+    The leg frame has x outward, y up, z fore–aft (Nelson & Quinn). The torso frame has x forward, y left, z up. The
+    coxa is half an ellipsoid, with its centre of mass at 3/8 of its length; femur and tibia are cylinders.
+    """
+
+    kind: ClassVar[str] = "insect_leg"
+
+    side: str
+    hip: Vector = vector("m")
+    foot: Vector = vector("m")  # where it stands, in the inertial frame
+    coxa_mass: Scalar = positive("kg")
+    femur_mass: Scalar = positive("kg")
+    tibia_mass: Scalar = positive("kg")
+    coxa_length: Scalar = positive("m")
+    femur_length: Scalar = positive("m")
+    tibia_length: Scalar = positive("m")
+    coxa_height: Scalar = positive("m")  # semi-axes of the coxa across its length
+    coxa_width: Scalar = positive("m")
+    rod_radius: Scalar = positive("m")  # of femur and tibia
+
+    def check(self) -> None:
+        if self.side not in ("left", "right"):
+            raise RobotError("side", self.side, "'left' or 'right'")
+
+    def limbs(self, name: str) -> dict[str, Limb]:
+        """The leg, under the name of the part."""
+        outward = 1.0 if self.side == "left" else -1.0
+        rotation: Matrix = ((0.0, 0.0, outward), (outward, 0.0, 0.0), (0.0, 1.0, 0.0))
+        names = ("gamma", "beta", "alpha", "femur", "tibia")
+        joints = (
+            Joint(name="gamma", axis=(0.0, 0.0, 1.0), offset=self.hip, rotation=rotation),
+            Joint(name="beta", axis=(0.0, 1.0, 0.0), parent="gamma"),
+            Joint(name="alpha", axis=(1.0, 0.0, 0.0), parent="beta", body=self._coxa()),
+            Joint(
+                name="femur", axis=(0.0, 0.0, 1.0), parent="alpha", offset=(self.coxa_length, 0.0, 0.0),
+                body=self._rod(self.femur_mass, self.femur_length),
+            ),
+            Joint(
+                name="tibia", axis=(0.0, 0.0, 1.0), parent="femur", offset=(self.femur_length, 0.0, 0.0),
+                body=self._rod(self.tibia_mass, self.tibia_length),
+            ),
+        )  # fmt: skip
+        limb = Limb(
+            joints=joints,
+            actuators=tuple(Motor(name=n, coordinate=n) for n in names),
+            foot=Foot(joint="tibia", point=(self.tibia_length, 0.0, 0.0), place=self.foot),
+        )
+        return {name: limb}
+
+    def _coxa(self) -> Body:
+        m, length, height, width = self.coxa_mass, self.coxa_length, self.coxa_height, self.coxa_width
+        fifth = m / 5.0
+        about_base_y = fifth * (length * length + width * width)
+        about_base_z = fifth * (length * length + height * height)
+        reach = length * 0.375
+        shift = m * reach * reach
+        inertia = (fifth * (height * height + width * width), about_base_y - shift, about_base_z - shift, 0.0, 0.0, 0.0)
+        return Body(mass=m, com=(reach, 0.0, 0.0), inertia=inertia)
+
+    def _rod(self, mass: Scalar, length: Scalar) -> Body:
+        return Body(
+            mass=mass, com=(length * 0.5, 0.0, 0.0), inertia=cylinder_inertia(mass, self.rod_radius, length, 0)
+        )

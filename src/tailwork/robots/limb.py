@@ -1,0 +1,256 @@
+"""A limb: a tree of rigid bodies on hinges, with what drives, holds and pulls it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from tailwork.algebra.expression import Scalar
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.robots.body import Body
+from tailwork.robots.quantities import (
+    Described,
+    Matrix,
+    Vector,
+    matrix,
+    nonnegative,
+    number,
+    positive,
+    vector,
+)
+
+IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+MOST_JOINTS = 256
+"""Limbs with more hinges than this are refused: a typing error, or equations too large to compile."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint(Described):
+    """A hinge and the body it carries.
+
+    The joint frame sits on the hinge and turns with the body. It lies at `offset` in the frame of the parent joint
+    (of the torso, if parent is None), turned by the fixed `rotation`, then by the joint angle about `axis`.
+    """
+
+    name: str
+    axis: Vector = vector("", structure=True)  # unit vector in the joint frame
+    parent: str | None = None
+    offset: Vector = vector("m", (0.0, 0.0, 0.0))
+    rotation: Matrix = matrix(IDENTITY)  # columns: the axes of the unturned joint frame in the parent's
+    body: Body | None = None  # None: a hinge without a body, such as the first axis of a universal joint
+    armature: Scalar = nonnegative("kg m^2", 0.0)  # inertia of the rotor, felt about the axis only
+
+    def check(self) -> None:
+        length = math.sqrt(sum(a * a for a in self.axis))
+        if abs(length - 1.0) > 1e-9:
+            raise RobotError("axis", self.axis, f"a unit vector (this one has length {length:.6g})")
+        columns = list(zip(*self.rotation, strict=True))
+        for i in range(3):
+            for k in range(3):
+                product = sum(a * b for a, b in zip(columns[i], columns[k], strict=True))
+                if abs(product - (i == k)) > 1e-9:
+                    raise RobotError("rotation", self.rotation, "a rotation matrix (orthonormal columns)")
+        (a, b, c), (d, e, f), (g, h, i) = self.rotation
+        if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0:
+            raise RobotError("rotation", self.rotation, "a rotation matrix, not a reflection")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointSpring(Described):
+    """A spring and damper on one hinge: torque = −stiffness (angle − rest) − damping · rate."""
+
+    joint: str
+    stiffness: Scalar = nonnegative("N m/rad", 0.0)
+    rest: Scalar = number("rad", 0.0)
+    damping: Scalar = nonnegative("N m s/rad", 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BendingSpring(Described):
+    """A spring and damper on the net bending angle sigma of a universal joint: cos sigma = cos a · cos b.
+
+    Energy ½ stiffness sigma²; dissipation ½ damping sigma-dot² (Liu & Ben-Tzvi 2020, Eqs. 48, 63, 64). At
+    sigma = 0 the direction of bending, and with it the paper's damping, is undefined. There we damp both rates
+    alike, which is the limit of every motion that leaves the straight joint, and blend over to the paper's law
+    within the angle `blend`: damping matrix c (g gᵀ + blend² 1)/(sin² sigma + blend²), g = sin sigma · grad sigma.
+    """
+
+    first: str
+    second: str
+    stiffness: Scalar = nonnegative("N m/rad")
+    damping: Scalar = nonnegative("N m s/rad", 0.0)
+    blend: Scalar = positive("rad", 0.01)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointSpring(Described):
+    """A straight spring between points of two bodies: tension = stiffness (length − rest_length)."""
+
+    first: str | None  # joint whose body holds the point; None: the torso
+    first_point: Vector = vector("m")  # in that joint's frame
+    second: str | None
+    second_point: Vector = vector("m")
+    stiffness: Scalar = nonnegative("N/m")
+    rest_length: Scalar = nonnegative("m")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hole(Described):
+    """A point of a body that a cable runs through."""
+
+    joint: str | None  # None: the torso
+    point: Vector = vector("m")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cable(Described):
+    """An actuator: a cable through holes, held at the last one, pulled at the first. It can only pull.
+
+    Effort: its tension [N]. Generalised force = −tension · d(length)/d(angles).
+    """
+
+    name: str
+    route: tuple[Hole, ...]
+
+    def check(self) -> None:
+        if len(self.route) < 2:
+            raise RobotError("route", len(self.route), "at least two holes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Motor(Described):
+    """An actuator on one coordinate: generalised force = ratio · effort.
+
+    A torque has ratio 1. A cable on a pulley has the arm [m] as its ratio and its tension [N] as its effort.
+    """
+
+    name: str
+    coordinate: str
+    ratio: Scalar = number("", 1.0)
+    unit: str = "N m"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foot(Described):
+    """The point of a limb that can stand on the ground, and where it stands."""
+
+    joint: str
+    point: Vector = vector("m")  # in the frame of that joint
+    place: Vector = vector("m")  # in the inertial frame
+
+
+class ClosedForm(Protocol):
+    """Joint angles of a leg from the place of its foot. Each kind of leg brings its own."""
+
+    def angles(self, foot: Vector) -> list[tuple[Scalar, Scalar]]:
+        """(cosine, sine) of each joint angle for a foot at `foot`, seen from the torso frame [m]."""
+        ...
+
+    def extension(self, foot: Vector) -> Scalar:
+        """Distance to the foot as a share of the longest the leg can reach; 1 is a straight leg."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limb(Described):
+    """A tree of bodies on hinges. Joints are listed parents first.
+
+    Coordinates: by default one per joint, in the order of the joints. `coordinates` may list the joints' names in
+    another order; with a `gearing`, it names the coordinates, and joint angle = gearing · coordinates.
+    """
+
+    joints: tuple[Joint, ...]
+    coordinates: tuple[str, ...] = ()
+    gearing: tuple[tuple[float, ...], ...] | None = None  # rows: joints, columns: coordinates; part of the structure
+    actuators: tuple[Motor | Cable, ...] = ()
+    springs: tuple[JointSpring | BendingSpring | PointSpring, ...] = ()
+    foot: Foot | None = None
+    closed_form: ClosedForm | None = None
+
+    def check(self) -> None:
+        if not self.joints:
+            raise RobotError("joints", (), "at least one joint")
+        if len(self.joints) > MOST_JOINTS:
+            raise RobotError("joints", len(self.joints), f"at most {MOST_JOINTS} joints in a limb")
+        seen: list[str] = []
+        names = [joint.name for joint in self.joints]
+        for joint in self.joints:
+            if joint.name in seen:
+                raise RobotError(f"{joint.name}.name", joint.name, "a name that no other joint of the limb has")
+            if joint.parent is not None and joint.parent not in seen:
+                if joint.parent in names:
+                    raise RobotError(
+                        f"{joint.name}.parent", joint.parent, "a joint that is listed earlier (parents come first)"
+                    )
+                raise UnknownNameError.among(f"{joint.name}.parent", joint.parent, seen, "joint")
+            seen.append(joint.name)
+        if not self.coordinates:
+            object.__setattr__(self, "coordinates", tuple(names))
+        self._check_gearing(names)
+        self._check_references(names)
+        if all(joint.body is None for joint in self.joints):
+            raise RobotError("joints", names, "at least one joint with a body")
+
+    def _check_gearing(self, names: list[str]) -> None:
+        if len(set(self.coordinates)) != len(self.coordinates):
+            raise RobotError("coordinates", self.coordinates, "names that differ")
+        if self.gearing is None:
+            if sorted(self.coordinates) != sorted(names):
+                raise RobotError("coordinates", self.coordinates, f"the names of the joints, {names}, in any order")
+            return
+        rows = tuple(tuple(float(x) for x in row) for row in self.gearing)
+        object.__setattr__(self, "gearing", rows)
+        if len(rows) != len(names) or any(len(row) != len(self.coordinates) for row in rows):
+            required = f"a matrix of {len(names)} joints × {len(self.coordinates)} coordinates"
+            raise RobotError("gearing", self.gearing, required)
+        for k, name in enumerate(self.coordinates):
+            if all(row[k] == 0 for row in rows):
+                raise RobotError("gearing", name, "every coordinate to move some joint")
+
+    def _check_references(self, names: list[str]) -> None:
+        def known(path: str, name: str | None, valid: list[str], what: str) -> None:
+            if name is not None and name not in valid:
+                raise UnknownNameError.among(path, name, valid, what)
+
+        taken: set[str] = set()
+        for actuator in self.actuators:
+            if actuator.name in taken:
+                raise RobotError("actuators", actuator.name, "names that differ")
+            taken.add(actuator.name)
+            if isinstance(actuator, Motor):
+                known(f"{actuator.name}.coordinate", actuator.coordinate, list(self.coordinates), "coordinate")
+            else:
+                for hole in actuator.route:
+                    known(f"{actuator.name}.route", hole.joint, names, "joint")
+        for k, spring in enumerate(self.springs):
+            path = f"springs.{k}"
+            if isinstance(spring, JointSpring):
+                known(path, spring.joint, names, "joint")
+                continue
+            known(path, spring.first, names, "joint")
+            known(path, spring.second, names, "joint")
+            if isinstance(spring, BendingSpring):
+                self._check_universal(path, spring)
+        if self.foot is not None:
+            known("foot.joint", self.foot.joint, names, "joint")
+
+    def _check_universal(self, path: str, spring: BendingSpring) -> None:
+        first, second = self.joint(spring.first), self.joint(spring.second)
+        crossing = abs(sum(a * b for a, b in zip(first.axis, second.axis, strict=True))) < 1e-9
+        together = second.offset == (0.0, 0.0, 0.0) and second.rotation == IDENTITY
+        if second.parent != first.name or not crossing or not together:
+            raise RobotError(
+                path, (spring.first, spring.second), "the two crossing axes of a universal joint, the second on the first"
+            )
+
+    def joint(self, name: str) -> Joint:
+        """The joint of that name."""
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        raise UnknownNameError.among(name, name, (j.name for j in self.joints), "joint")
+
+    def index(self, name: str | None) -> int:
+        """Position of a joint in the list; −1 for the torso (None)."""
+        return -1 if name is None else self.joints.index(self.joint(name))

@@ -1,0 +1,39 @@
+"""The quadruped of Liu & Ben-Tzvi 2020 ("Dynamic modeling, analysis, and comparative study …"), Table 1."""
+
+from __future__ import annotations
+
+from tailwork.errors import UnknownNameError
+from tailwork.robots.legs import ThreeHingeLegs
+from tailwork.robots.robot import PlateTorso, Robot
+from tailwork.robots.tails import R3, Pendulum, Usrt
+
+CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))  # legs 1..4; 1, 2 front, 3, 4 rear
+MOUNT = (0.0, -0.25, 0.0)  # r, not stated; inferred: only this mount gives Eq. 85 to its digits
+
+TAILS = {
+    "pendulum": Pendulum(length=0.48, mass=1.0, mount=MOUNT),  # L_t, m_t; an ideal bar
+    "r3": R3(mount=MOUNT),  # the defaults of R3 are Table 1
+    "usrt": Usrt(mount=MOUNT),  # the defaults of Usrt are Table 1
+}
+
+
+def liu2020(tail: str | None = "pendulum") -> Robot:
+    """The 2020 quadruped with the pendulum, the R3 tail, the USRT or no tail."""
+    if tail is not None and tail not in TAILS:
+        raise UnknownNameError.among("tail", str(tail), TAILS, "tail")
+    legs = ThreeHingeLegs(
+        thigh_length=0.25,  # L_th
+        shank_length=0.25,  # L_sh
+        thigh_mass=1.2,  # m_th
+        shank_mass=1.2,  # m_sh
+        hips=tuple((0.15 * x, 0.25 * y, 0.0) for x, y in CORNERS),  # a_i, not stated; inferred from Eq. 85
+        feet=tuple((0.15 * x, 0.25 * y, 0.0) for x, y in CORNERS),  # d_i
+        knee="forward",  # theta_k in (−90°, 0)
+    )
+    return Robot(
+        name=f"liu2020-{tail}" if tail else "liu2020",
+        torso=PlateTorso(mass=12.0, width=0.3, length=0.5),  # m_b, D_w, D_l
+        stand=(0.0, 0.0, 0.4),  # p at the start of every experiment
+        gravity=9.8,  # Table 1; Eq. 85 was computed with 9.81
+        parts={"legs": legs} | ({"tail": TAILS[tail]} if tail else {}),
+    )

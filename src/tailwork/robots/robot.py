@@ -1,0 +1,133 @@
+"""A robot: a torso and the parts on it, described once, in SI units."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol
+
+from tailwork.algebra.expression import Scalar
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.robots.body import Body, plate_inertia
+from tailwork.robots.limb import Limb
+from tailwork.robots.quantities import Described, Symmetric, Vector, nonnegative, positive, symmetric, vector
+
+
+class Part(Protocol):
+    """Anything that builds limbs: a kind of tail, a set of legs, or a limb written out."""
+
+    kind: ClassVar[str]
+
+    def limbs(self, name: str) -> dict[str, Limb]:
+        """The limbs of the part by name, for a part of this name."""
+        ...
+
+
+class TorsoPart(Protocol):
+    """Anything that describes a torso."""
+
+    kind: ClassVar[str]
+
+    def body(self) -> Body:
+        """The torso as a rigid body in the torso frame, whose origin is the point P."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Torso(Described):
+    """A torso given by its mass, centre of mass and central inertia."""
+
+    kind: ClassVar[str] = "torso"
+
+    mass: Scalar = positive("kg")
+    com: Vector = vector("m", (0.0, 0.0, 0.0))
+    inertia: Symmetric = symmetric("kg m^2")
+
+    def check(self) -> None:
+        self.body()
+
+    def body(self) -> Body:
+        """The torso as a rigid body."""
+        return Body(mass=self.mass, com=self.com, inertia=self.inertia)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlateTorso(Described):
+    """A torso that is a uniform thin plate (Liu & Ben-Tzvi 2020, Table 1)."""
+
+    kind: ClassVar[str] = "plate"
+
+    mass: Scalar = positive("kg")
+    width: Scalar = positive("m")  # along x
+    length: Scalar = positive("m")  # along y
+
+    def body(self) -> Body:
+        """The torso as a rigid body; its inertia follows from mass and size."""
+        return Body(mass=self.mass, inertia=plate_inertia(self.mass, self.width, self.length))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FreeLimb(Described):
+    """A limb written out joint by joint, as a part of a robot."""
+
+    kind: ClassVar[str] = "limb"
+
+    limb: Limb
+
+    def limbs(self, name: str) -> dict[str, Limb]:
+        """The limb, under the name of the part."""
+        return {name: self.limb}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Robot(Described):
+    """A torso with parts on it, and the gravity it lives in.
+
+    Parts are named ("legs", "tail", …); the names are the first words of the paths in `replace`.
+    """
+
+    name: str
+    torso: TorsoPart
+    parts: Mapping[str, Any]
+    gravity: Scalar = nonnegative("m/s^2", 9.81)  # along −z of the inertial frame
+    stand: Vector = vector("m", (0.0, 0.0, 0.0))  # where P is when the robot stands, in the inertial frame
+
+    def check(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise RobotError("name", self.name, "a name")
+        if not hasattr(self.torso, "body"):
+            raise RobotError("torso", self.torso, "a torso (Torso or PlateTorso)")
+        for name, part in self.parts.items():
+            if name in ("name", "torso", "gravity", "stand", "parts", "") or "." in name:
+                raise RobotError(f"parts.{name}", name, "another name for the part (this one is taken or has a dot)")
+            if not hasattr(part, "limbs"):
+                raise RobotError(name, part, "a part that builds limbs (legs, a tail, a FreeLimb)")
+        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+        self.limbs()
+
+    def limbs(self) -> dict[str, Limb]:
+        """All limbs by name: those of every part, in order."""
+        limbs: dict[str, Limb] = {}
+        for name, part in self.parts.items():
+            for limb_name, limb in part.limbs(name).items():
+                if limb_name in limbs:
+                    raise RobotError(name, limb_name, "limb names that differ")
+                limbs[limb_name] = limb
+        return limbs
+
+    def part(self, name: str) -> Any:
+        """The part of that name."""
+        if name not in self.parts:
+            raise UnknownNameError.among(name, name, self.parts, "part")
+        return self.parts[name]
+
+    def without(self, name: str) -> Robot:
+        """A copy that lacks a part."""
+        self.part(name)
+        return dataclasses.replace(self, parts={n: p for n, p in self.parts.items() if n != name})
+
+    def with_part(self, name: str, part: Any) -> Robot:
+        """A copy with a part added or exchanged."""
+        return dataclasses.replace(self, parts={**self.parts, name: part})

@@ -1,0 +1,9 @@
+"""Tails. A tail is data: a dataclass of dimensions that builds a limb. Calling the class describes a tail."""
+
+from tailwork.robots.tails.pendulum import Pendulum
+from tailwork.robots.tails.r3 import R3
+from tailwork.robots.tails.usrt import Usrt
+
+pendulum, r3, usrt = Pendulum, R3, Usrt
+
+__all__ = ["R3", "Pendulum", "Usrt", "pendulum", "r3", "usrt"]

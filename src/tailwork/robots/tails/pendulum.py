@@ -1,0 +1,49 @@
+"""The single-link pendulum tail on a universal joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tailwork.algebra.expression import Scalar
+from tailwork.errors import RobotError
+from tailwork.robots.body import Body, bar, point_mass, tipped_bar
+from tailwork.robots.limb import Joint, Limb, Motor
+from tailwork.robots.quantities import Described, Vector, nonnegative, positive, vector
+
+
+@dataclass(frozen=True)
+class Pendulum(Described):
+    """An ideal bar, a point mass at its tip, or both, on a universal joint.
+
+    Tail vector t = Rx(ta) Rz(tb) [0, −length, 0]: +ta swings it down, +tb to the right (Liu & Ben-Tzvi 2018, Eq. 10;
+    2020, Eq. 25). `mass` is the mass of the bar; 0 leaves the tip mass alone (2018).
+    """
+
+    kind: ClassVar[str] = "pendulum"
+
+    length: Scalar = positive("m")
+    mass: Scalar = nonnegative("kg")
+    tip_mass: Scalar = nonnegative("kg", 0.0)
+    mount: Vector = vector("m", (0.0, 0.0, 0.0))  # in the torso frame
+    armature: Scalar = nonnegative("kg m^2", 0.0)  # of both motors; > 0 keeps the joint regular at tb = ±90°
+
+    def check(self) -> None:
+        if self.mass == 0.0 and self.tip_mass == 0.0:
+            raise RobotError("mass", self.mass, "mass or tip_mass greater than 0")
+
+    def limbs(self, name: str) -> dict[str, Limb]:
+        """The tail as a limb."""
+        joints = (
+            Joint(name="ta", axis=(1.0, 0.0, 0.0), offset=self.mount, armature=self.armature),
+            Joint(name="tb", axis=(0.0, 0.0, 1.0), parent="ta", armature=self.armature, body=self._body()),
+        )
+        motors = tuple(Motor(name=joint.name, coordinate=joint.name) for joint in joints)
+        return {name: Limb(joints=joints, actuators=motors)}
+
+    def _body(self) -> Body:
+        if isinstance(self.mass, float) and self.mass == 0.0:
+            return point_mass(self.tip_mass, (0.0, -self.length, 0.0))
+        if isinstance(self.tip_mass, float) and self.tip_mass == 0.0:
+            return bar(self.mass, self.length, 1)
+        return tipped_bar(self.mass, self.tip_mass, self.length, 1)

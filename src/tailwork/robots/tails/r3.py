@@ -1,0 +1,68 @@
+"""The R3 tail: a roll joint, then segments of rigid links geared to bend evenly in one plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tailwork.algebra.expression import Scalar
+from tailwork.errors import RobotError
+from tailwork.robots.body import Body
+from tailwork.robots.limb import MOST_JOINTS, Joint, Limb, Motor
+from tailwork.robots.quantities import Described, Symmetric, Vector, number, positive, symmetric, vector
+
+
+@dataclass(frozen=True)
+class R3(Described):
+    """Roll–revolute–revolute tail (Liu & Ben-Tzvi 2020, Sect. 3.2.2; numbers: Table 1).
+
+    Coordinates alpha (roll about y), beta_1, beta_2, … (angle of each joint of segment 1, 2, …, about x; + bends
+    down at alpha = 0). Actuators: a roll torque and one cable tension a segment, on pulleys of `cable_radius` at
+    each of its joints (Eqs. 71–73).
+    """
+
+    kind: ClassVar[str] = "r3"
+
+    links_per_segment: int = 6
+    segments: int = 2
+    link_length: Scalar = positive("m", 0.04)  # L_J2J
+    link_com: Scalar = number("m", 0.0327)  # L_J2C
+    link_mass: Scalar = positive("kg", 0.0759)
+    link_inertia: Symmetric = symmetric("kg m^2", (8.13e-5, 16.26e-5, 18.68e-5, 0.0, 0.0, 0.0))
+    base_mass: Scalar = positive("kg", 0.0897)
+    base_com: Vector = vector("m", (0.0, 0.0, 0.0))  # from the mount; not in the paper, taken on the roll axis
+    base_inertia: Symmetric = symmetric("kg m^2", (4.33e-5, 3.67e-5, 4.04e-5, 0.0, 0.0, 0.0))
+    cable_radius: Scalar = positive("m", 0.025)  # R_cbl
+    mount: Vector = vector("m", (0.0, 0.0, 0.0))
+
+    def check(self) -> None:
+        for name in ("links_per_segment", "segments"):
+            count = getattr(self, name)
+            if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+                raise RobotError(name, count, "a whole number, at least 1")
+        if self.links_per_segment * self.segments >= MOST_JOINTS:
+            raise RobotError("segments", self.segments, f"fewer than {MOST_JOINTS} links in all")
+
+    def limbs(self, name: str) -> dict[str, Limb]:
+        """The tail as a limb."""
+        base = Body(mass=self.base_mass, com=self.base_com, inertia=self.base_inertia)
+        link = Body(mass=self.link_mass, com=(0.0, -self.link_com, 0.0), inertia=self.link_inertia)
+        joints = [Joint(name="roll", axis=(0.0, 1.0, 0.0), offset=self.mount, body=base)]
+        gearing = [tuple([1.0] + [0.0] * self.segments)]
+        for k in range(self.links_per_segment * self.segments):
+            joints.append(
+                Joint(
+                    name=f"bend_{k + 1}", axis=(1.0, 0.0, 0.0), parent=joints[-1].name, body=link,
+                    offset=(0.0, -self.link_length, 0.0) if k else (0.0, 0.0, 0.0),
+                )
+            )  # fmt: skip
+            segment = k // self.links_per_segment
+            gearing.append(tuple([0.0] + [float(segment == s) for s in range(self.segments)]))
+        arm = self.links_per_segment * self.cable_radius
+        betas = [f"beta_{s + 1}" for s in range(self.segments)]
+        motors = [Motor(name="roll", coordinate="alpha")]
+        motors += [Motor(name=f"T_{beta}", coordinate=beta, ratio=arm, unit="N") for beta in betas]
+        limb = Limb(
+            joints=tuple(joints), coordinates=("alpha", *betas), gearing=tuple(gearing), actuators=tuple(motors)
+        )
+        return {name: limb}

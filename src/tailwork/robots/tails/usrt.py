@@ -1,0 +1,141 @@
+"""The USRT: a flexible tail of links on sprung universal joints, bent by cables."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tailwork.algebra.expression import Scalar
+from tailwork.errors import RobotError
+from tailwork.robots.body import Body
+from tailwork.robots.limb import MOST_JOINTS, BendingSpring, Cable, Hole, Joint, Limb, PointSpring
+from tailwork.robots.quantities import (
+    Described,
+    Symmetric,
+    Vector,
+    nonnegative,
+    number,
+    numbers,
+    positive,
+    symmetric,
+    vector,
+)
+
+PAPER_EXTENSION_STIFFNESS = (2921.2, 2921.2, 1369.4, 910.6, 245.2, 245.2)  # N/m, Table 1
+PAPER_EXTENSION_REST = (0.03835, 0.03835, 0.03683, 0.03683, 0.03759, 0.03759)  # m, Table 1
+
+
+def spread(values: tuple[Scalar, ...], count: int) -> tuple[Scalar, ...]:
+    """Values given along a tail, read at `count` links: link i of n takes the entry at the same share of length."""
+    return tuple(values[(2 * k + 1) * len(values) // (2 * count)] for k in range(count))
+
+
+@dataclass(frozen=True)
+class Usrt(Described):
+    """Universal spatial robotic tail (Liu & Ben-Tzvi 2020, Sects. 3.2.3 and 4; numbers: Table 1).
+
+    Link i follows link i−1 by Rx(phi_i) Rz(theta_i). Coordinates theta_1, phi_1, theta_2, phi_2, … Each universal
+    joint has a compression spring and a damper on its net bending angle and an extension spring between point A of
+    the link before and point B of its own; A, B and the cable holes are given from the link's far joint. Segment s
+    is pulled by three cables through holes 120° apart, held at its last link. Actuators: the tensions.
+
+    `extension_stiffness` and `extension_rest` may have one entry a link or any other number, which is then spread
+    over the links.
+    """
+
+    kind: ClassVar[str] = "usrt"
+
+    links: int = 6
+    segments: int = 2
+    link_length: Scalar = positive("m", 0.08)  # L_J2J
+    link_com: Scalar = number("m", 0.0466)  # L_J2C
+    link_mass: Scalar = positive("kg", 0.17)
+    link_inertia: Symmetric = symmetric("kg m^2", (17.41e-5, 8.3e-5, 16.6e-5, 0.0, 0.0, 0.0))
+    bending_stiffness: Scalar = nonnegative("N m/rad", 20.0)  # k_cmp
+    bending_damping: Scalar = nonnegative("N m s/rad", 1.0)  # c_dmp
+    bending_blend: Scalar = positive("rad", 0.01)  # see BendingSpring; not in the paper
+    extension_stiffness: tuple[Scalar, ...] = numbers(
+        "N/m", PAPER_EXTENSION_STIFFNESS, requirement="none negative", allowed=lambda x: x >= 0
+    )
+    extension_rest: tuple[Scalar, ...] = numbers(
+        "m", PAPER_EXTENSION_REST, requirement="none negative", allowed=lambda x: x >= 0
+    )
+    point_a: Vector = vector("m", (0.0, 0.0, 0.0305))  # p_JA
+    point_b: Vector = vector("m", (0.0, 0.0225, 0.021))  # p_JB
+    hole_radius: Scalar = positive("m", 0.0325)  # R_hl
+    hole_height: Scalar = number("", 0.0035)  # holes at R_hl [cos, hole_height, sin], as Table 1 prints it
+    mount: Vector = vector("m", (0.0, 0.0, 0.0))
+
+    def check(self) -> None:
+        for name in ("links", "segments"):
+            count = getattr(self, name)
+            if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+                raise RobotError(name, count, "a whole number, at least 1")
+        if self.links % self.segments:
+            raise RobotError("links", self.links, f"a multiple of the number of segments, {self.segments}")
+        if 2 * self.links > MOST_JOINTS:
+            raise RobotError("links", self.links, f"at most {MOST_JOINTS // 2}")
+        for name in ("extension_stiffness", "extension_rest"):
+            if not getattr(self, name):
+                raise RobotError(name, (), "at least one number")
+
+    def limbs(self, name: str) -> dict[str, Limb]:
+        """The tail as a limb."""
+        link = Body(mass=self.link_mass, com=(0.0, -self.link_com, 0.0), inertia=self.link_inertia)
+        joints: list[Joint] = []
+        for i in range(1, self.links + 1):
+            start: Vector = (0.0, -self.link_length, 0.0) if i > 1 else self.mount
+            parent = joints[-1].name if joints else None
+            joints.append(Joint(name=f"phi_{i}", axis=(1.0, 0.0, 0.0), parent=parent, offset=start))
+            joints.append(Joint(name=f"theta_{i}", axis=(0.0, 0.0, 1.0), parent=f"phi_{i}", body=link))
+        coordinates = tuple(n for i in range(1, self.links + 1) for n in (f"theta_{i}", f"phi_{i}"))
+        limb = Limb(joints=tuple(joints), coordinates=coordinates, springs=self._springs(), actuators=self._cables())
+        return {name: limb}
+
+    def _on_link(self, i: int, from_far_joint: Vector) -> Vector:
+        """A point given from the far joint of link i, in the frame of link i (of the torso for i = 0)."""
+        x, y, z = from_far_joint
+        if i == 0:
+            mx, my, mz = self.mount
+            return (mx + x, my + y, mz + z)
+        return (x, y - self.link_length, z)
+
+    def _springs(self) -> tuple[BendingSpring | PointSpring, ...]:
+        stiffness = spread(self.extension_stiffness, self.links)
+        rest = spread(self.extension_rest, self.links)
+        springs: list[BendingSpring | PointSpring] = []
+        for i in range(1, self.links + 1):
+            springs.append(
+                BendingSpring(
+                    first=f"phi_{i}", second=f"theta_{i}", stiffness=self.bending_stiffness,
+                    damping=self.bending_damping, blend=self.bending_blend,
+                )
+            )  # fmt: skip
+            springs.append(
+                PointSpring(
+                    first=_link_joint(i - 1), first_point=self._on_link(i - 1, self.point_a),
+                    second=_link_joint(i), second_point=self._on_link(i, self.point_b),
+                    stiffness=stiffness[i - 1], rest_length=rest[i - 1],
+                )
+            )  # fmt: skip
+        return tuple(springs)
+
+    def _cables(self) -> tuple[Cable, ...]:
+        cables = []
+        for j in range(1, 3 * self.segments + 1):
+            angle = math.radians((120 * j - 90) % 360)  # gamma_j; whole turns removed so that equal holes are equal
+            hole = (
+                self.hole_radius * math.cos(angle),
+                self.hole_radius * self.hole_height,
+                self.hole_radius * math.sin(angle),
+            )
+            last = (j - 1) // 3 * (self.links // self.segments) + self.links // self.segments
+            route = tuple(Hole(joint=_link_joint(i), point=self._on_link(i, hole)) for i in range(last + 1))
+            cables.append(Cable(name=f"T_{j}", route=route))
+        return tuple(cables)
+
+
+def _link_joint(i: int) -> str | None:
+    """The joint whose frame is that of link i; the torso's for i = 0."""
+    return f"theta_{i}" if i else None
