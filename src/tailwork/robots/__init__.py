@@ -1,9 +1,52 @@
 """Robots: a torso and limbs, described once, in SI units."""
 
+from collections.abc import Callable
+
+from tailwork.robots.body import Body, bar, point_mass
+from tailwork.robots.files import load
+from tailwork.robots.legs import InsectLeg, ThreeHingeLegs
+from tailwork.robots.limb import BendingSpring, Cable, Foot, Hole, Joint, JointSpring, Limb, Motor, PointSpring
 from tailwork.robots.presets.biswal import biswal
 from tailwork.robots.presets.blaberus import blaberus
 from tailwork.robots.presets.liu2018 import liu2018
 from tailwork.robots.presets.liu2020 import liu2020
-from tailwork.robots.tails import pendulum, r3, usrt
+from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
+from tailwork.robots.tails import R3, Pendulum, Usrt, pendulum, r3, usrt
 
-__all__ = ["biswal", "blaberus", "liu2018", "liu2020", "pendulum", "r3", "usrt"]
+__all__ = [
+    "R3",
+    "BendingSpring",
+    "Body",
+    "Cable",
+    "Foot",
+    "FreeLimb",
+    "Hole",
+    "InsectLeg",
+    "Joint",
+    "JointSpring",
+    "Limb",
+    "Motor",
+    "Pendulum",
+    "PlateTorso",
+    "PointSpring",
+    "Robot",
+    "ThreeHingeLegs",
+    "Torso",
+    "Usrt",
+    "bar",
+    "biswal",
+    "blaberus",
+    "liu2018",
+    "liu2020",
+    "load",
+    "pendulum",
+    "point_mass",
+    "presets",
+    "r3",
+    "usrt",
+]
+
+
+def presets() -> dict[str, Callable[..., Robot]]:
+    """The robots of the papers, by name; liu2020 takes the name of its tail."""
+    return {"liu2018": liu2018, "liu2020": liu2020, "biswal": biswal, "blaberus": blaberus}

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tailwork.algebra.expression import Scalar
-from tailwork.errors import RobotError
-from tailwork.robots.quantities import Described, Symmetric, Vector, all_numbers, positive, symmetric, vector
+from tailwork.robots.quantities import Described, Symmetric, Vector, positive, symmetric, vector
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,23 +15,6 @@ class Body(Described):
     mass: Scalar = positive("kg")
     com: Vector = vector("m", (0.0, 0.0, 0.0))
     inertia: Symmetric = symmetric("kg m^2", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # about the centre of mass
-
-    def check(self) -> None:
-        if not all_numbers(*self.inertia):
-            return
-        xx, yy, zz, xy, xz, yz = self.inertia
-        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        moments = np.linalg.eigvalsh(tensor)
-        # Second moments of mass along the principal axes: none can be negative. A thin plate has one that is zero.
-        spread = (moments.sum() / 2 - moments).min()
-        tolerance = 1e-12 * max(abs(moments).max(), 1e-300)
-        if moments.min() < -tolerance or spread < -tolerance:
-            raise RobotError(
-                "inertia",
-                self.inertia,
-                "moments of inertia that a body can have: none negative, none larger than the sum of the other two "
-                f"(principal moments here: {moments[0]:.4g}, {moments[1]:.4g}, {moments[2]:.4g} kg m^2)",
-            )
 
 
 def point_mass(mass: Scalar, place: Vector) -> Body:
@@ -67,8 +47,8 @@ def tipped_bar(mass: Scalar, tip_mass: Scalar, length: Scalar, direction: int, s
     reach = (mass * 0.5 + tip_mass) * length / total
     com = [0.0, 0.0, 0.0]
     com[direction] = reach * sign
-    about_root = (mass / 3.0 + tip_mass) * length * length
-    across = about_root - total * reach * reach
+    # About the common centre of mass: the bar's own, and the reduced mass of bar and tip at half a length apart.
+    across = (mass / 12.0 + mass * tip_mass / (total * 4.0)) * length * length
     moments = [across, across, across]
     moments[direction] = 0.0
     return Body(mass=total, com=(com[0], com[1], com[2]), inertia=(moments[0], moments[1], moments[2], 0.0, 0.0, 0.0))

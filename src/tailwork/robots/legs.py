@@ -18,6 +18,8 @@ FORWARD_FRAMES: dict[str, Matrix] = {
 """Axes of the leg frame (x right, y forward, z up) in a torso frame whose forward axis is y or x."""
 
 KNEE_SIGNS = {"forward": -1.0, "backward": 1.0}
+MOST_LEGS = 64
+"""More legs in one part than this are refused: a typing error, or equations too large to compile."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +92,8 @@ class ThreeHingeLegs(Described):
     def check(self) -> None:
         if not self.hips:
             raise RobotError("hips", self.hips, "at least one hip")
+        if len(self.hips) > MOST_LEGS:
+            raise RobotError("hips", len(self.hips), f"at most {MOST_LEGS} hips")
         if len(self.hips) != len(self.feet):
             raise RobotError("feet", self.feet, f"as many feet as hips, {len(self.hips)}")
         if self.knee not in KNEE_SIGNS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError, UnknownNameError
@@ -25,6 +25,12 @@ MOST_JOINTS = 256
 """Limbs with more hinges than this are refused: a typing error, or equations too large to compile."""
 
 
+def check_name(path: str, name: str) -> None:
+    """Names are words in paths ("tail.limb.joints.ta.offset"), so they have no dots."""
+    if not name or "." in name:
+        raise RobotError(path, name, "a name: text that is not empty and has no dot")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Joint(Described):
     """A hinge and the body it carries.
@@ -42,6 +48,7 @@ class Joint(Described):
     armature: Scalar = nonnegative("kg m^2", 0.0)  # inertia of the rotor, felt about the axis only
 
     def check(self) -> None:
+        check_name("name", self.name)
         length = math.sqrt(sum(a * a for a in self.axis))
         if abs(length - 1.0) > 1e-9:
             raise RobotError("axis", self.axis, f"a unit vector (this one has length {length:.6g})")
@@ -60,6 +67,8 @@ class Joint(Described):
 class JointSpring(Described):
     """A spring and damper on one hinge: torque = −stiffness (angle − rest) − damping · rate."""
 
+    kind: ClassVar[str] = "joint"
+
     joint: str
     stiffness: Scalar = nonnegative("N m/rad", 0.0)
     rest: Scalar = number("rad", 0.0)
@@ -76,6 +85,8 @@ class BendingSpring(Described):
     within the angle `blend`: damping matrix c (g gᵀ + blend² 1)/(sin² sigma + blend²), g = sin sigma · grad sigma.
     """
 
+    kind: ClassVar[str] = "bending"
+
     first: str
     second: str
     stiffness: Scalar = nonnegative("N m/rad")
@@ -86,6 +97,8 @@ class BendingSpring(Described):
 @dataclass(frozen=True, kw_only=True)
 class PointSpring(Described):
     """A straight spring between points of two bodies: tension = stiffness (length − rest_length)."""
+
+    kind: ClassVar[str] = "point"
 
     first: str | None  # joint whose body holds the point; None: the torso
     first_point: Vector = vector("m")  # in that joint's frame
@@ -110,12 +123,15 @@ class Cable(Described):
     Effort: its tension [N]. Generalised force = −tension · d(length)/d(angles).
     """
 
+    kind: ClassVar[str] = "cable"
+
     name: str
     route: tuple[Hole, ...]
 
     def check(self) -> None:
+        check_name("name", self.name)
         if len(self.route) < 2:
-            raise RobotError("route", len(self.route), "at least two holes")
+            raise RobotError("route", self.route, "at least two holes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,10 +141,15 @@ class Motor(Described):
     A torque has ratio 1. A cable on a pulley has the arm [m] as its ratio and its tension [N] as its effort.
     """
 
+    kind: ClassVar[str] = "motor"
+
     name: str
     coordinate: str
     ratio: Scalar = number("", 1.0)
     unit: str = "N m"
+
+    def check(self) -> None:
+        check_name("name", self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +159,14 @@ class Foot(Described):
     joint: str
     point: Vector = vector("m")  # in the frame of that joint
     place: Vector = vector("m")  # in the inertial frame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tip(Described):
+    """The far end of a limb, to draw it and to ask where it is."""
+
+    joint: str
+    point: Vector = vector("m")  # in the frame of that joint
 
 
 class ClosedForm(Protocol):
@@ -166,6 +195,7 @@ class Limb(Described):
     actuators: tuple[Motor | Cable, ...] = ()
     springs: tuple[JointSpring | BendingSpring | PointSpring, ...] = ()
     foot: Foot | None = None
+    tip: Tip | None = None
     closed_form: ClosedForm | None = None
 
     def check(self) -> None:
@@ -177,33 +207,35 @@ class Limb(Described):
         names = [joint.name for joint in self.joints]
         for joint in self.joints:
             if joint.name in seen:
-                raise RobotError(f"{joint.name}.name", joint.name, "a name that no other joint of the limb has")
+                raise RobotError(f"joints.{joint.name}.name", joint.name, "a name that no other joint of the limb has")
+            path = f"joints.{joint.name}.parent"
             if joint.parent is not None and joint.parent not in seen:
                 if joint.parent in names:
-                    raise RobotError(
-                        f"{joint.name}.parent", joint.parent, "a joint that is listed earlier (parents come first)"
-                    )
-                raise UnknownNameError.among(f"{joint.name}.parent", joint.parent, seen, "joint")
+                    raise RobotError(path, joint.parent, "a joint that is listed earlier (parents come first)")
+                raise UnknownNameError.among(path, joint.parent, seen, "joint")
             seen.append(joint.name)
         if not self.coordinates:
             object.__setattr__(self, "coordinates", tuple(names))
         self._check_gearing(names)
         self._check_references(names)
-        if all(joint.body is None for joint in self.joints):
-            raise RobotError("joints", names, "at least one joint with a body")
+        parents = {joint.parent for joint in self.joints}
+        for joint in self.joints:
+            if joint.body is None and joint.name not in parents:
+                raise RobotError(f"{joint.name}.body", None, "a body on a joint that carries no other joint")
 
     def _check_gearing(self, names: list[str]) -> None:
+        for k, name in enumerate(self.coordinates):
+            check_name(f"coordinates.{k + 1}", name)
         if len(set(self.coordinates)) != len(self.coordinates):
             raise RobotError("coordinates", self.coordinates, "names that differ")
         if self.gearing is None:
             if sorted(self.coordinates) != sorted(names):
                 raise RobotError("coordinates", self.coordinates, f"the names of the joints, {names}, in any order")
             return
-        rows = tuple(tuple(float(x) for x in row) for row in self.gearing)
-        object.__setattr__(self, "gearing", rows)
+        rows = self.gearing
         if len(rows) != len(names) or any(len(row) != len(self.coordinates) for row in rows):
             required = f"a matrix of {len(names)} joints × {len(self.coordinates)} coordinates"
-            raise RobotError("gearing", self.gearing, required)
+            raise RobotError("gearing", rows, required)
         for k, name in enumerate(self.coordinates):
             if all(row[k] == 0 for row in rows):
                 raise RobotError("gearing", name, "every coordinate to move some joint")
@@ -215,25 +247,28 @@ class Limb(Described):
 
         taken: set[str] = set()
         for actuator in self.actuators:
+            path = f"actuators.{actuator.name}"
             if actuator.name in taken:
-                raise RobotError("actuators", actuator.name, "names that differ")
+                raise RobotError(f"{path}.name", actuator.name, "a name that no other actuator of the limb has")
             taken.add(actuator.name)
             if isinstance(actuator, Motor):
-                known(f"{actuator.name}.coordinate", actuator.coordinate, list(self.coordinates), "coordinate")
-            else:
-                for hole in actuator.route:
-                    known(f"{actuator.name}.route", hole.joint, names, "joint")
-        for k, spring in enumerate(self.springs):
-            path = f"springs.{k}"
-            if isinstance(spring, JointSpring):
-                known(path, spring.joint, names, "joint")
+                known(f"{path}.coordinate", actuator.coordinate, list(self.coordinates), "coordinate")
                 continue
-            known(path, spring.first, names, "joint")
-            known(path, spring.second, names, "joint")
+            for k, hole in enumerate(actuator.route):
+                known(f"{path}.route.{k + 1}.joint", hole.joint, names, "joint")
+        for k, spring in enumerate(self.springs):
+            path = f"springs.{k + 1}"
+            if isinstance(spring, JointSpring):
+                known(f"{path}.joint", spring.joint, names, "joint")
+                continue
+            known(f"{path}.first", spring.first, names, "joint")
+            known(f"{path}.second", spring.second, names, "joint")
             if isinstance(spring, BendingSpring):
                 self._check_universal(path, spring)
         if self.foot is not None:
             known("foot.joint", self.foot.joint, names, "joint")
+        if self.tip is not None:
+            known("tip.joint", self.tip.joint, names, "joint")
 
     def _check_universal(self, path: str, spring: BendingSpring) -> None:
         first, second = self.joint(spring.first), self.joint(spring.second)

@@ -1,4 +1,8 @@
-"""Every number of a robot by name: "torso.mass", "tail.mount.y", "legs.hips.2.x", "gravity"."""
+"""Everything in a robot by path: numbers ("torso.mass", "tail.mount.y", "legs.hips.2.x", "gravity"), whole vectors and
+lists ("tail.mount"), and structure ("tail.links", "legs.knee", "name").
+
+Items of a list go by their name, or by their number from 1: "tail.limb.joints.ta.offset.x", "tail.limb.springs.2.rest".
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.quantities import SYMMETRIC_COMPONENTS, VECTOR_COMPONENTS, Kind
+from tailwork.robots.hints import label
+from tailwork.robots.quantities import Described, Kind, component_names
 
 Visitor = Callable[[str, Any, Kind], Any]
-
-
-def component_names(kind: Kind, value: Any) -> list[str]:
-    """Names of the parts of a numeric field that is not a single number."""
-    if kind.shape == (3,):
-        return list(VECTOR_COMPONENTS)
-    if kind.shape == (6,):
-        return list(SYMMETRIC_COMPONENTS)
-    return [str(k + 1) for k in range(len(value))]
 
 
 def children(node: Any) -> Iterator[tuple[str, Any]]:
@@ -28,7 +24,7 @@ def children(node: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(node, tuple):
         for k, item in enumerate(node):
             if dataclasses.is_dataclass(item):
-                yield getattr(item, "name", str(k + 1)), item
+                yield label(item, k), item
 
 
 def rebuild(node: Any, visit: Visitor, path: str = "") -> Any:
@@ -38,7 +34,7 @@ def rebuild(node: Any, visit: Visitor, path: str = "") -> Any:
         if not kind.shape:
             return visit(here, value, kind)
         inner = dataclasses.replace(kind, shape=kind.shape[1:])
-        names = component_names(kind, value)
+        names = component_names(kind.shape, len(value))
         return tuple(numeric(v, inner, f"{here}.{n}") for n, v in zip(names, value, strict=True))
 
     def joined(name: str) -> str:
@@ -79,3 +75,77 @@ def numbers(robot: Any) -> dict[str, float]:
 def with_numbers(robot: Any, values: Mapping[str, Any]) -> Any:
     """A copy in which the numbers at the given paths are exchanged (for other numbers or for symbols)."""
     return rebuild(robot, lambda path, value, kind: values.get(path, value))
+
+
+def replace(robot: Any, changes: Mapping[str, Any]) -> Any:
+    """A copy of a robot with the values at the given paths exchanged, all at once, each checked as on creation."""
+    valid = paths(robot)
+    known = set(valid)
+    for path in changes:
+        if path not in known:
+            raise UnknownNameError.among(str(path), str(path), valid, "path in this robot")
+    return _changed(robot, (), _by_first_word(changes), "")
+
+
+def paths(robot: Any) -> list[str]:
+    """All paths that `replace` understands for this robot."""
+    found: list[str] = []
+
+    def walk(value: Any, shape: tuple[int, ...], path: str) -> None:
+        for name, item, inner in _inside(value, shape):
+            found.append(f"{path}{name}")
+            walk(item, inner, f"{path}{name}.")
+
+    walk(robot, (), "")
+    return found
+
+
+def _inside(value: Any, shape: tuple[int, ...]) -> Iterator[tuple[str, Any, tuple[int, ...]]]:
+    """What a path can name inside a value of a numeric shape: (name, item, its numeric shape or ())."""
+    if shape:
+        for name, item in zip(component_names(shape, len(value)), value, strict=True):
+            yield name, item, shape[1:]
+    elif isinstance(value, Described):
+        for f in dataclasses.fields(value):  # type: ignore[arg-type]
+            item, kind = getattr(value, f.name), f.metadata.get("kind")
+            if isinstance(item, Mapping):  # the parts of a robot go by their own names
+                yield from ((name, part, ()) for name, part in item.items())
+            else:
+                yield f.name, item, kind.shape if kind else ()
+    else:
+        yield from ((name, item, ()) for name, item in children(value))
+
+
+class _Changes(dict[str, Any]):
+    """Changes inside a description, a list or a vector, by the next word of their paths."""
+
+
+def _by_first_word(changes: Mapping[str, Any]) -> _Changes:
+    tree = _Changes()
+    for path, value in changes.items():
+        *way, last = path.split(".")
+        node: Any = tree
+        for word in way:
+            node = node.setdefault(word, _Changes()) if isinstance(node, _Changes) else node
+        if not isinstance(node, _Changes) or last in node:
+            raise RobotError(path, value, "a change of the whole or changes inside it, not both at once")
+        node[last] = value
+    return tree
+
+
+def _changed(value: Any, shape: tuple[int, ...], changes: _Changes, path: str) -> Any:
+    items = {name: (item, inner) for name, item, inner in _inside(value, shape)}
+    new: dict[str, Any] = {}
+    for name, change in changes.items():
+        here = f"{path}.{name}" if path else name
+        new[name] = _changed(*items[name], change, here) if isinstance(change, _Changes) else change
+    if not isinstance(value, Described):
+        return tuple(new.get(name, item) for name, (item, _) in items.items())
+    for f in dataclasses.fields(value):  # type: ignore[arg-type]
+        old = getattr(value, f.name)
+        if isinstance(old, Mapping):
+            new[f.name] = {name: new.pop(name, part) for name, part in old.items()}
+    try:
+        return dataclasses.replace(value, **new)  # type: ignore[type-var]
+    except RobotError as error:
+        raise (error.within(path) if path else error) from None

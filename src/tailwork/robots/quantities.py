@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+import numbers as numbers_module
+from collections.abc import Callable, Mapping, Set
 from dataclasses import MISSING, dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
+from tailwork.robots.hints import field_hints, fitted
 
 Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
 Symmetric: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
@@ -29,8 +33,8 @@ class Kind:
     allowed: Callable[[float], bool] | None = None
     structure: bool = False  # part of the shape of the equations; every other number is an input of the kernels
 
-    def phrase(self) -> str:
-        """What is required, in words."""
+    def phrase(self, shape: tuple[int, ...] | None = None) -> str:
+        """What is required, in words; `shape` for one of the items inside."""
         what = {
             (): "a finite number",
             (3,): "three finite numbers",
@@ -38,7 +42,7 @@ class Kind:
             (3, 3): "a 3×3 rotation matrix",
             (-1,): "a list of finite numbers",
             (-1, 3): "a list of vectors of three finite numbers",
-        }[self.shape]
+        }[self.shape if shape is None else shape]
         unit = f" [{self.unit}]" if self.unit else ""
         return f"{what}{unit}" + (f", {self.requirement}" if self.requirement else "")
 
@@ -87,50 +91,86 @@ def vectors(unit: str, default: Any = MISSING) -> Any:
     return _field(Kind(unit, (-1, 3)), default)
 
 
+def component_names(shape: tuple[int, ...], count: int) -> list[str]:
+    """Names of the parts of a numeric field of this shape with `count` items."""
+    if shape == (3,):
+        return list(VECTOR_COMPONENTS)
+    if shape == (6,):
+        return list(SYMMETRIC_COMPONENTS)
+    return [str(k + 1) for k in range(count)]
+
+
 def checked(path: str, value: Any, kind: Kind) -> Any:
-    """The value as tuples of floats (symbols pass as they are), or a RobotError."""
+    """The value as tuples of floats (symbols pass as they are), or a RobotError with the path of the wrong number."""
 
-    def leaf(x: Any) -> Any:
-        if isinstance(x, bool) or isinstance(x, (str, bytes, dict)) or x is None:
-            raise RobotError(path, value, kind.phrase())
-        if isinstance(x, (int, float)):
-            x = float(x)
-            if not math.isfinite(x) or (kind.allowed is not None and not kind.allowed(x)):
-                raise RobotError(path, value, kind.phrase())
-            return x
-        if hasattr(x, "dtype") and getattr(x, "ndim", None) == 0:
-            return leaf(x.item())
-        if isinstance(x, (list, tuple)) or (hasattr(x, "ndim") and x.ndim > 0):
-            raise RobotError(path, value, kind.phrase())
-        return x  # a symbol
-
-    def tower(x: Any, shape: tuple[int, ...]) -> Any:
+    def tower(here: str, x: Any, shape: tuple[int, ...]) -> Any:
         if not shape:
-            return leaf(x)
+            return _checked_number(here, x, kind)
         try:
-            if isinstance(x, (str, bytes, dict)):
+            if isinstance(x, (str, bytes, Mapping, Set)):
                 raise TypeError
             items = list(x)
         except TypeError:
             raise RobotError(path, value, kind.phrase()) from None
         if shape[0] >= 0 and len(items) != shape[0]:
-            raise RobotError(path, value, kind.phrase())
-        return tuple(tower(item, shape[1:]) for item in items)
+            raise RobotError(here, x, kind.phrase(shape))
+        names = component_names(shape, len(items))
+        return tuple(tower(f"{here}.{n}", item, shape[1:]) for n, item in zip(names, items, strict=True))
 
-    try:
-        return tower(value, kind.shape)
-    except OverflowError:
-        raise RobotError(path, value, kind.phrase()) from None
+    result = tower(path, value, kind.shape)
+    if kind.shape == (6,):
+        _check_inertia(path, result)
+    return result
+
+
+def _checked_number(path: str, x: Any, kind: Kind) -> Scalar:
+    if isinstance(x, str):
+        wanted = f"{kind.phrase(())}; write a plain number" + (f" in {kind.unit}" if kind.unit else "")
+        raise RobotError(path, x, f"{wanted}, without quotes or a unit")
+    if hasattr(x, "dtype") and getattr(x, "ndim", None) == 0:
+        x = x.item()  # a NumPy number
+    if isinstance(x, numbers_module.Number) and not isinstance(x, bool):
+        try:
+            number = float(x)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):  # complex, a signalling NaN, too large
+            number = math.nan
+        if math.isfinite(number) and (kind.allowed is None or kind.allowed(number)):
+            return number
+    elif hasattr(x, "sqrt") and not hasattr(x, "dtype") and not kind.structure:
+        return x  # a symbol: what tailwork.algebra can take the square root of
+    raise RobotError(path, x, kind.phrase(()))
+
+
+def _check_inertia(path: str, inertia: Symmetric) -> None:
+    """No body has a negative moment of inertia, or one larger than the sum of the other two."""
+    if not all_numbers(*inertia):
+        return
+    scale = max(abs(x) for x in inertia)
+    if scale == 0:
+        return
+    xx, yy, zz, xy, xz, yz = (x / scale for x in inertia)
+    moments = np.linalg.eigvalsh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    # Second moments of mass along the principal axes: none can be negative. A thin plate has one that is zero.
+    spread = (moments.sum() / 2 - moments).min()
+    if min(moments.min(), spread) < -1e-12:
+        first, second, third = moments * scale
+        raise RobotError(
+            path,
+            inertia,
+            "moments of inertia that a body can have: none negative, none larger than the sum of the other two "
+            f"(principal moments here: {first:.4g}, {second:.4g}, {third:.4g} kg m^2)",
+        )
 
 
 class Described:
-    """Base of all description dataclasses: numeric fields are checked and made tuples of floats on creation."""
+    """Base of all description dataclasses: fields are checked on creation, numeric ones made tuples of floats."""
 
     def __post_init__(self) -> None:
+        hints = field_hints(type(self))
         for f in dataclasses.fields(self):  # type: ignore[arg-type]
-            kind = f.metadata.get("kind")
-            if kind is not None:
-                object.__setattr__(self, f.name, checked(f.name, getattr(self, f.name), kind))
+            kind, value = f.metadata.get("kind"), getattr(self, f.name)
+            result = fitted(f.name, value, hints[f.name]) if kind is None else checked(f.name, value, kind)
+            object.__setattr__(self, f.name, result)
         self.check()
 
     def check(self) -> None:

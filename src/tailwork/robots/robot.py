@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -12,11 +13,15 @@ from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.body import Body, plate_inertia
 from tailwork.robots.limb import Limb
+from tailwork.robots.paths import replace
 from tailwork.robots.quantities import Described, Symmetric, Vector, nonnegative, positive, symmetric, vector
+
+MOST_ROBOT_JOINTS = 1024
+"""Robots with more hinges than this are refused, as are limbs with more than `limb.MOST_JOINTS`."""
 
 
 class Part(Protocol):
-    """Anything that builds limbs: a kind of tail, a set of legs, or a limb written out."""
+    """A description that builds limbs: a kind of tail, a set of legs, or a limb written out."""
 
     kind: ClassVar[str]
 
@@ -26,7 +31,7 @@ class Part(Protocol):
 
 
 class TorsoPart(Protocol):
-    """Anything that describes a torso."""
+    """A description of a torso."""
 
     kind: ClassVar[str]
 
@@ -95,26 +100,41 @@ class Robot(Described):
     stand: Vector = vector("m", (0.0, 0.0, 0.0))  # where P is when the robot stands, in the inertial frame
 
     def check(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
+        if not self.name:
             raise RobotError("name", self.name, "a name")
-        if not hasattr(self.torso, "body"):
+        if not _describes(self.torso, "body"):
             raise RobotError("torso", self.torso, "a torso (Torso or PlateTorso)")
+        if not isinstance(self.parts, Mapping):
+            raise RobotError("parts", self.parts, "a mapping of names to parts")
+        taken = {f.name for f in dataclasses.fields(self)}
         for name, part in self.parts.items():
-            if name in ("name", "torso", "gravity", "stand", "parts", "") or "." in name:
-                raise RobotError(f"parts.{name}", name, "another name for the part (this one is taken or has a dot)")
-            if not hasattr(part, "limbs"):
+            if not isinstance(name, str) or not name or "." in name or name in taken:
+                raise RobotError(f"parts.{name}", name, "another name for the part: text without a dot, not taken")
+            if not _describes(part, "limbs"):
                 raise RobotError(name, part, "a part that builds limbs (legs, a tail, a FreeLimb)")
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+        try:
+            self.torso.body()
+        except RobotError as error:
+            raise error.within("torso") from None
         self.limbs()
 
     def limbs(self) -> dict[str, Limb]:
         """All limbs by name: those of every part, in order."""
         limbs: dict[str, Limb] = {}
+        joints = 0
         for name, part in self.parts.items():
-            for limb_name, limb in part.limbs(name).items():
+            try:
+                built = part.limbs(name)
+            except RobotError as error:
+                raise error.within(name) from None
+            for limb_name, limb in built.items():
                 if limb_name in limbs:
                     raise RobotError(name, limb_name, "limb names that differ")
                 limbs[limb_name] = limb
+                joints += len(limb.joints)
+            if joints > MOST_ROBOT_JOINTS:
+                raise RobotError(name, part, f"at most {MOST_ROBOT_JOINTS} joints in the whole robot")
         return limbs
 
     def part(self, name: str) -> Any:
@@ -131,3 +151,21 @@ class Robot(Described):
     def with_part(self, name: str, part: Any) -> Robot:
         """A copy with a part added or exchanged."""
         return dataclasses.replace(self, parts={**self.parts, name: part})
+
+    def replace(self, changes: Mapping[str, Any]) -> Robot:
+        """A changed copy, all changes at once or none: {"torso.mass": 13.0, "tail.mount.y": −0.3, "tail.links": 12}.
+
+        A path names a number, a whole vector or list, or any other field; see `tailwork.robots.paths`.
+        """
+        return replace(self, changes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the robot to a TOML file, which `tailwork.load` reads back exactly."""
+        from tailwork.robots import files  # here, because the files know every kind of part and so import this module
+
+        files.save(self, path)
+
+
+def _describes(value: Any, method: str) -> bool:
+    """Whether a value is a description (not the class of one) that has the method."""
+    return isinstance(value, Described) and hasattr(value, method)

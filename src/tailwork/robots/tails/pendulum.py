@@ -8,8 +8,8 @@ from typing import ClassVar
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body, bar, point_mass, tipped_bar
-from tailwork.robots.limb import Joint, Limb, Motor
-from tailwork.robots.quantities import Described, Vector, nonnegative, positive, vector
+from tailwork.robots.limb import Joint, Limb, Motor, Tip
+from tailwork.robots.quantities import Described, Vector, all_numbers, nonnegative, positive, vector
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Pendulum(Described):
     armature: Scalar = nonnegative("kg m^2", 0.0)  # of both motors; > 0 keeps the joint regular at tb = ±90°
 
     def check(self) -> None:
-        if self.mass == 0.0 and self.tip_mass == 0.0:
+        if all_numbers(self.mass, self.tip_mass) and self.mass == self.tip_mass == 0.0:
             raise RobotError("mass", self.mass, "mass or tip_mass greater than 0")
 
     def limbs(self, name: str) -> dict[str, Limb]:
@@ -39,7 +39,7 @@ class Pendulum(Described):
             Joint(name="tb", axis=(0.0, 0.0, 1.0), parent="ta", armature=self.armature, body=self._body()),
         )
         motors = tuple(Motor(name=joint.name, coordinate=joint.name) for joint in joints)
-        return {name: Limb(joints=joints, actuators=motors)}
+        return {name: Limb(joints=joints, actuators=motors, tip=Tip(joint="tb", point=(0.0, -self.length, 0.0)))}
 
     def _body(self) -> Body:
         if isinstance(self.mass, float) and self.mass == 0.0:

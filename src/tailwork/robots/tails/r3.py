@@ -8,7 +8,7 @@ from typing import ClassVar
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
-from tailwork.robots.limb import MOST_JOINTS, Joint, Limb, Motor
+from tailwork.robots.limb import MOST_JOINTS, Joint, Limb, Motor, Tip
 from tailwork.robots.quantities import Described, Symmetric, Vector, number, positive, symmetric, vector
 
 
@@ -38,8 +38,8 @@ class R3(Described):
     def check(self) -> None:
         for name in ("links_per_segment", "segments"):
             count = getattr(self, name)
-            if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-                raise RobotError(name, count, "a whole number, at least 1")
+            if not 1 <= count < MOST_JOINTS:
+                raise RobotError(name, count, f"a whole number from 1 to {MOST_JOINTS - 1}")
         if self.links_per_segment * self.segments >= MOST_JOINTS:
             raise RobotError("segments", self.segments, f"fewer than {MOST_JOINTS} links in all")
 
@@ -63,6 +63,10 @@ class R3(Described):
         motors = [Motor(name="roll", coordinate="alpha")]
         motors += [Motor(name=f"T_{beta}", coordinate=beta, ratio=arm, unit="N") for beta in betas]
         limb = Limb(
-            joints=tuple(joints), coordinates=("alpha", *betas), gearing=tuple(gearing), actuators=tuple(motors)
+            joints=tuple(joints),
+            coordinates=("alpha", *betas),
+            gearing=tuple(gearing),
+            actuators=tuple(motors),
+            tip=Tip(joint=joints[-1].name, point=(0.0, -self.link_length, 0.0)),
         )
         return {name: limb}

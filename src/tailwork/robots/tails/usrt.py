@@ -9,7 +9,7 @@ from typing import ClassVar
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
-from tailwork.robots.limb import MOST_JOINTS, BendingSpring, Cable, Hole, Joint, Limb, PointSpring
+from tailwork.robots.limb import MOST_JOINTS, BendingSpring, Cable, Hole, Joint, Limb, PointSpring, Tip
 from tailwork.robots.quantities import (
     Described,
     Symmetric,
@@ -70,12 +70,10 @@ class Usrt(Described):
     def check(self) -> None:
         for name in ("links", "segments"):
             count = getattr(self, name)
-            if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-                raise RobotError(name, count, "a whole number, at least 1")
+            if not 1 <= count <= MOST_JOINTS // 2:
+                raise RobotError(name, count, f"a whole number from 1 to {MOST_JOINTS // 2}")
         if self.links % self.segments:
             raise RobotError("links", self.links, f"a multiple of the number of segments, {self.segments}")
-        if 2 * self.links > MOST_JOINTS:
-            raise RobotError("links", self.links, f"at most {MOST_JOINTS // 2}")
         for name in ("extension_stiffness", "extension_rest"):
             if not getattr(self, name):
                 raise RobotError(name, (), "at least one number")
@@ -90,7 +88,13 @@ class Usrt(Described):
             joints.append(Joint(name=f"phi_{i}", axis=(1.0, 0.0, 0.0), parent=parent, offset=start))
             joints.append(Joint(name=f"theta_{i}", axis=(0.0, 0.0, 1.0), parent=f"phi_{i}", body=link))
         coordinates = tuple(n for i in range(1, self.links + 1) for n in (f"theta_{i}", f"phi_{i}"))
-        limb = Limb(joints=tuple(joints), coordinates=coordinates, springs=self._springs(), actuators=self._cables())
+        limb = Limb(
+            joints=tuple(joints),
+            coordinates=coordinates,
+            springs=self._springs(),
+            actuators=self._cables(),
+            tip=Tip(joint=joints[-1].name, point=(0.0, -self.link_length, 0.0)),
+        )
         return {name: limb}
 
     def _on_link(self, i: int, from_far_joint: Vector) -> Vector:

@@ -1,0 +1,259 @@
+"""Forward dynamics: every limb reduced to the torso, one 6×6 solve, and back into the limbs.
+
+Whatever drives a limb, it hands the torso a 6×6 inertia and a wrench: wrench on the limb = inertia · A + wrench, with A
+the acceleration of P and of the torso's attitude, in the torso frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tailwork.algebra.expression import Scalar
+from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
+from tailwork.mechanics.elements import cable_arms, spring_torques
+from tailwork.mechanics.frames import one_frame, own_frames
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.pinned import PinnedLeg, bias_loads, foot_force, joint_loads, leg_inertia, rate_bias
+from tailwork.mechanics.solve import Factored
+from tailwork.mechanics.sweeps import (
+    Inertia6,
+    Motion,
+    Wrench,
+    articulated,
+    collected,
+    composite,
+    loads,
+    motions,
+    rigid,
+)
+from tailwork.mechanics.torso import (
+    LimbState,
+    TorsoState,
+    leg_pushes,
+    limb_pushes,
+    limb_state,
+    pushes_on,
+    sprung_values,
+    stance_leg,
+    torso_push,
+    torso_state,
+)
+from tailwork.robots.limb import Limb, Motor
+
+Reply = Callable[[Array, Array], list[Scalar]]
+"""From the torso's acceleration (linear, angular): a limb's coordinate accelerations."""
+
+
+@dataclass
+class Inputs:
+    """Arguments of the dynamics, as scalars."""
+
+    q: Sequence[Scalar]
+    v: Sequence[Scalar]
+    tau: Sequence[Scalar]
+    given: Sequence[Scalar] = ()  # accelerations of prescribed coordinates
+    forces: Sequence[Array] = ()  # of the pushes, inertial frame [N]
+
+
+@dataclass
+class Reduced:
+    """A limb as the torso feels it."""
+
+    inertia: Inertia6
+    wrench: Wrench
+    reply: Reply
+
+
+@dataclass
+class ForwardSolution:
+    """Accelerations and what the path is judged by."""
+
+    acceleration: list[Scalar]  # as v: inertial frame, then limb coordinates
+    torso: TorsoState
+    linear: Array  # acceleration of P, torso frame [m/s²]
+    angular: Array  # of the torso, torso frame [rad/s²]
+    legs: dict[str, PinnedLeg] = field(default_factory=dict)
+    states: dict[str, LimbState] = field(default_factory=dict)
+    prescribed_efforts: list[Scalar] = field(default_factory=list)  # by prescribed coordinate
+
+
+def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
+    """Accelerations of the torso and of the limbs' coordinates for given efforts."""
+    torso = torso_state(layout, inputs.q, inputs.v)
+    motion = torso.bias_motion()
+    legs = {name: stance_leg(layout, torso, name) for name in layout.stance}
+    states = {name: limb_state(layout.limbs[name], inputs.q[layout.coordinates[name]], inputs.v[layout.rates[name]])
+              for name in layout.moving}  # fmt: skip
+    replies: dict[str, Reply] = {}
+    parts: list[Reduced] = []
+    for name, leg in legs.items():
+        parts.append(_pinned(layout, torso, name, leg, inputs))
+    for name, state in states.items():
+        reduce = _prescribed if name in layout.prescribed else _geared if state.limb.gearing is not None else _free
+        reduced = reduce(layout, torso, motion, name, state, inputs)
+        replies[name] = reduced.reply
+        parts.append(reduced)
+    linear, angular = _torso_acceleration(layout, torso, motion, parts, inputs)
+    acceleration = [*torso.to_inertial(linear), *torso.to_inertial(angular)] if layout.torso_free else []
+    efforts: list[Scalar] = []
+    for name, reply in replies.items():
+        answer = reply(linear, angular)
+        if name in layout.prescribed:
+            efforts += answer
+            answer = list(inputs.given[layout.given[name]])
+        acceleration += answer
+    return ForwardSolution(acceleration, torso, linear, angular, legs, states, efforts)
+
+
+def _torso_acceleration(
+    layout: Layout, torso: TorsoState, motion: Motion, parts: Sequence[Reduced], inputs: Inputs
+) -> tuple[Array, Array]:
+    """Solve the torso's six equations of virtual work for its acceleration (linear, angular)."""
+    if torso.moments is None:
+        return zeros(3), zeros(3)
+    push = torso_push(layout, torso, inputs.forces)
+    force, moment = torso.moments.wrench(motion.acceleration, motion.spin())
+    total, load = rigid(torso.moments), Wrench(force - push.force, moment - push.moment)
+    for part in parts:
+        total, load = total + part.inertia, load + part.wrench
+    matrix = zeros(6, 6)
+    matrix[:3, :3], matrix[:3, 3:], matrix[3:, :3], matrix[3:, 3:] = total.a, total.b, total.b.T, total.d
+    solved = Factored(matrix).solve([-x for x in (*load.force, *load.moment)])
+    return array(solved[:3]), array(solved[3:])
+
+
+def joint_torques(limb: Limb, state: LimbState, efforts: Sequence[Scalar]) -> list[Scalar]:
+    """Torque on each joint from springs, dampers and cables, and from motors where coordinates are joints [N m]."""
+    torques = spring_torques(limb, state.values, state.angles, state.rates)
+    for actuator, effort in zip(limb.actuators, efforts, strict=True):
+        if isinstance(actuator, Motor):
+            if limb.gearing is None:
+                k = limb.index(actuator.coordinate)
+                torques[k] = torques[k] + effort * actuator.ratio
+        else:
+            for k, arm in cable_arms(limb, state.angles, actuator).items():
+                torques[k] = torques[k] - arm * effort
+    return torques
+
+
+def coordinate_forces(state: LimbState, torques: Sequence[Scalar], efforts: Sequence[Scalar]) -> list[Scalar]:
+    """Generalised force on each coordinate of a geared limb, from joint torques and motors."""
+    limb = state.limb
+    forces = list(times(state.gearing.T, array(list(torques))))
+    for actuator, effort in zip(limb.actuators, efforts, strict=True):
+        if isinstance(actuator, Motor):
+            k = limb.coordinates.index(actuator.coordinate)
+            forces[k] = forces[k] + effort * actuator.ratio
+    return forces
+
+
+def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs) -> Reduced:
+    """A limb whose joints are its coordinates, reduced joint by joint."""
+    links = own_frames(state.limb, state.angles)
+    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
+    bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
+    reduced = articulated(links, bias, joint_torques(state.limb, state, inputs.tau[layout.efforts[name]]))
+
+    def reply(linear: Array, angular: Array) -> list[Scalar]:
+        by_joint = reduced.solve(linear, angular)
+        return [by_joint[state.limb.index(coordinate)] for coordinate in state.limb.coordinates]
+
+    return Reduced(reduced.inertia, reduced.wrench, reply)
+
+
+def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs) -> Reduced:
+    """A limb with few coordinates for many joints: its mass matrix in those, then eliminated."""
+    links = one_frame(state.limb, state.angles)
+    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
+    bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
+    needs, wrench = collected(links, bias)
+    efforts = inputs.tau[layout.efforts[name]]
+    forces = coordinate_forces(state, joint_torques(state.limb, state, efforts), efforts)
+    net = [f - n for f, n in zip(forces, times(state.gearing.T, array(needs)), strict=True)]
+    whole = composite(links, state.gearing)
+    factored = Factored(whole.mass)
+    count = len(net)
+    columns = array([[*c.force, *c.moment] for c in whole.coupling])  # coordinates × 6
+    half = array([factored.forward(columns[:, k]) for k in range(6)]).T  # L⁻¹ M_lb
+    half_net = factored.forward(net)
+    inertia = rigid(whole.moments)
+    for i in range(count):
+        scaled = half[i] * factored.per_pivot[i]
+        inertia.a = inertia.a - _outer(scaled[:3], half[i][:3])
+        inertia.b = inertia.b - _outer(scaled[:3], half[i][3:])
+        inertia.d = inertia.d - _outer(scaled[3:], half[i][3:])
+        wrench = wrench + Wrench(scaled[:3] * half_net[i], scaled[3:] * half_net[i])
+
+    def reply(linear: Array, angular: Array) -> list[Scalar]:
+        torso_part = [dot(half[i], array([*linear, *angular])) for i in range(count)]
+        return factored.backward([
+            (half_net[i] - torso_part[i]) * factored.per_pivot[i] for i in range(count)
+        ])  # fmt: skip
+
+    return Reduced(inertia, wrench, reply)
+
+
+def _outer(a: Array, b: Array) -> Array:
+    return array([[x * y for y in b] for x in a])
+
+
+def _prescribed(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs) -> Reduced:
+    """A limb whose motion is given: it loads the torso as a moving mass; its reply is the efforts it needs."""
+    links = one_frame(state.limb, state.angles)
+    accelerations = list(times(state.gearing, array(list(inputs.given[layout.given[name]]))))
+    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
+    bias = loads(links, motions(links, state.rates, accelerations, motion), pushes)
+    needs, wrench = collected(links, bias)
+    springs = spring_torques(state.limb, state.values, state.angles, state.rates)
+    rotors = [x.armature * a for x, a in zip(links, accelerations, strict=True)]
+    own = [n + r - s for n, r, s in zip(needs, rotors, springs, strict=True)]
+    efforts = times(state.gearing.T, array(own))
+    whole = composite(links, state.gearing)
+
+    def reply(linear: Array, angular: Array) -> list[Scalar]:
+        return [e + dot(c.force, linear) + dot(c.moment, angular) for e, c in zip(efforts, whole.coupling, strict=True)]
+
+    return Reduced(rigid(whole.moments), wrench, reply)
+
+
+def leg_torques(layout: Layout, name: str, leg: PinnedLeg, tau: Sequence[Scalar]) -> list[Scalar]:
+    """Joint torques of a stance leg from its actuators and springs."""
+    state = LimbState(leg.limb, zeros(0, 0), sprung_values(leg), list(leg.angles), leg.rates)
+    return joint_torques(leg.limb, state, tau[layout.efforts[name]])
+
+
+def _pinned(layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs) -> Reduced:
+    """A stance leg: its joints follow the torso; its torques push the torso from the ground."""
+    gamma = rate_bias(leg, torso.velocity, torso.omega)
+    pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
+    omega, gravity = leg.turn.outward(torso.omega), leg.turn.outward(torso.gravity)
+    needs, about_foot = joint_loads(leg, bias_loads(leg, omega, zeros(3), gravity, gamma, pushes))
+    torques = leg_torques(layout, name, leg, inputs.tau)
+    rotors = [joint.armature * g for joint, g in zip(leg.limb.joints, gamma, strict=True)]
+    net = [n + r - t for n, r, t in zip(needs, rotors, torques, strict=True)]
+    wrench = leg.to_torso(Wrench(times(leg.rates_map.T, array(net)), about_foot))
+
+    def reply(linear: Array, angular: Array) -> list[Scalar]:
+        return leg_acceleration(leg, gamma, linear, angular)
+
+    return Reduced(leg.inertia_to_torso(leg_inertia(leg)), wrench, reply)
+
+
+def leg_acceleration(leg: PinnedLeg, gamma: Sequence[Scalar], linear: Array, angular: Array) -> list[Scalar]:
+    """Joint accelerations of a stance leg [rad/s²] from the torso's acceleration in the torso frame."""
+    at_foot = leg.turn.outward(linear + cross(angular, leg.foot))
+    return [g + x for g, x in zip(gamma, times(leg.rates_map, at_foot), strict=True)]
+
+
+def ground_force(
+    layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, linear: Array, angular: Array, inputs: Inputs
+) -> Array:
+    """Force of the ground on a pinned foot, inertial frame [N], for a known acceleration of the torso."""
+    accelerations = leg_acceleration(leg, rate_bias(leg, torso.velocity, torso.omega), linear, angular)
+    pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
+    omega, alpha, gravity = (leg.turn.outward(x) for x in (torso.omega, angular, torso.gravity))
+    bodies = bias_loads(leg, omega, alpha, gravity, accelerations, pushes)
+    torques = leg_torques(layout, name, leg, inputs.tau)
+    rotors = [joint.armature * a for joint, a in zip(leg.limb.joints, accelerations, strict=True)]
+    return torso.to_inertial(foot_force(leg, bodies, [t - r for t, r in zip(torques, rotors, strict=True)]))

@@ -1,0 +1,128 @@
+"""The frames a limb is computed in: each joint's own, or one for the whole limb."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tailwork.algebra.expression import Scalar
+from tailwork.algebra.vectors import Array, array, congruence, rotation, times, zeros
+from tailwork.mechanics.moments import Moments, moments_of
+from tailwork.robots.limb import IDENTITY, Joint, Limb
+
+Angle = tuple[Scalar, Scalar]
+"""Cosine and sine of a joint angle."""
+
+
+class Turn:
+    """The rotation from a frame to its parent, R = (fixed rotation) · Rot(axis, angle)."""
+
+    def __init__(self, joint: Joint, angle: Angle) -> None:
+        self.fixed = None if joint.rotation == IDENTITY else array(joint.rotation)
+        self.hinge = rotation(joint.axis, *angle)
+        unit = [abs(a) == 1.0 for a in joint.axis]
+        self.principal = unit.index(True) if any(unit) else -1
+        self.cosine, self.sine = angle[0], angle[1] * (joint.axis[self.principal] if any(unit) else 1.0)
+
+    def matrix(self) -> Array:
+        """R: takes vectors of the frame into the parent's."""
+        return self.hinge if self.fixed is None else times(self.fixed, self.hinge)
+
+    def inward(self, v: Array) -> Array:
+        """A vector of the frame, in the parent's frame."""
+        turned = times(self.hinge, v)
+        return turned if self.fixed is None else times(self.fixed, turned)
+
+    def outward(self, v: Array) -> Array:
+        """A vector of the parent's frame, in the frame."""
+        unfixed = v if self.fixed is None else times(self.fixed.T, v)
+        return times(self.hinge.T, unfixed)
+
+    def inward_matrix(self, m: Array) -> Array:
+        """A matrix of the frame, R m Rᵀ."""
+        turned = times(times(self.hinge, m), self.hinge.T)
+        return turned if self.fixed is None else times(times(self.fixed, turned), self.fixed.T)
+
+    def inward_symmetric(self, m: Array) -> Array:
+        """A symmetric matrix of the frame, R m Rᵀ."""
+        turned = self._about_principal(m) if self.principal >= 0 else congruence(self.hinge, m)
+        return turned if self.fixed is None else congruence(self.fixed, turned)
+
+    def _about_principal(self, m: Array) -> Array:
+        """R m Rᵀ for a turn about a coordinate axis, by the double angle: fewer products than two rotations."""
+        i = self.principal
+        j, k = (i + 1) % 3, (i + 2) % 3
+        c, s = self.cosine, self.sine
+        cs = c * s
+        difference = m[j, j] - m[k, k]
+        moved = s * s * difference + (cs + cs) * m[j, k]
+        result = zeros(3, 3)
+        result[i, i] = m[i, i]
+        result[j, j] = m[j, j] - moved
+        result[k, k] = m[k, k] + moved
+        result[j, k] = result[k, j] = cs * difference + (c * c - s * s) * m[j, k]
+        result[i, j] = result[j, i] = c * m[i, j] - s * m[i, k]
+        result[i, k] = result[k, i] = s * m[i, j] + c * m[i, k]
+        return result
+
+
+@dataclass(frozen=True)
+class Link:
+    """A joint and its body as the sweeps see them, in the frame that the joint is computed in."""
+
+    parent: int  # −1: the torso
+    turn: Turn | None  # from this frame to the parent's; None where they are one
+    axis: Array
+    offset: Array  # of the joint, in the parent's frame [m]
+    moments: Moments | None  # of the body, about the joint
+    orientation: Array | None  # of the body's own frame in this one; None where they are one
+    armature: Scalar
+
+
+def own_frames(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
+    """Every joint in its own frame: constant axes, offsets and inertias; a turn at every joint."""
+    return [
+        Link(
+            parent=limb.index(joint.parent),
+            turn=Turn(joint, angle),
+            axis=array(joint.axis),
+            offset=array(joint.offset),
+            moments=None if joint.body is None else moments_of(joint.body),
+            orientation=None,
+            armature=joint.armature,
+        )
+        for joint, angle in zip(limb.joints, angles, strict=True)
+    ]
+
+
+def one_frame(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
+    """The whole limb in the frame of its first joint, which turns with it.
+
+    In a leg or a tail whose later hinges are parallel, everything then lies in one plane and two of three
+    components vanish. Every other joint on the torso brings a frame of its own.
+    """
+    links: list[Link] = []
+    for k, joint in enumerate(limb.joints):
+        parent = limb.index(joint.parent)
+        moments = None if joint.body is None else moments_of(joint.body)
+        if parent < 0:
+            links.append(Link(parent, Turn(joint, angles[k]), array(joint.axis), array(joint.offset), moments, None,
+                              joint.armature))  # fmt: skip
+            continue
+        before = links[parent].orientation
+        turn = Turn(joint, angles[k]).matrix()
+        orientation = turn if before is None else times(before, turn)
+        axis = times(array(joint.rotation), array(joint.axis))  # a hinge does not move its own axis
+        links.append(
+            Link(
+                parent=parent,
+                turn=None,
+                axis=axis if before is None else times(before, axis),
+                offset=array(joint.offset) if before is None else times(before, array(joint.offset)),
+                moments=None if moments is None else moments.turned(orientation),
+                orientation=orientation,
+                armature=joint.armature,
+            )
+        )
+    return links
+

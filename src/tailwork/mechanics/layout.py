@@ -1,0 +1,194 @@
+"""Which limb is driven how, and where its coordinates, rates and efforts stand in the vectors.
+
+How a limb is driven is a property of the question asked, not of the robot: the same leg is pinned in stance and free
+in swing, the same tail is free or prescribed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.attitude import ATTITUDES, attitude_size
+from tailwork.robots.limb import Cable, Limb
+from tailwork.robots.robot import Robot
+
+ATTITUDE_NAMES = {3: ("phi_x", "phi_y", "phi_z"), 4: ("quat_w", "quat_x", "quat_y", "quat_z")}
+
+
+@dataclass(frozen=True)
+class Push:
+    """A point of the robot where an outside force may act.
+
+    `limb` is "torso" or the name of a limb, `joint` the joint whose body holds the point.
+    """
+
+    limb: str
+    joint: str | None = None
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the frame of the torso or of that joint [m]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A robot and how each of its limbs is driven."""
+
+    robot: Robot
+    stance: tuple[str, ...]  # limbs whose feet are pinned to the ground
+    prescribed: tuple[str, ...] = ()  # limbs whose motion is given
+    torso: str = "free"  # or "fixed": the torso frame is the inertial frame
+    attitude: str = "rpy"
+    pushes: tuple[Push, ...] = ()
+
+    @cached_property
+    def limbs(self) -> dict[str, Limb]:
+        """All limbs by name."""
+        return self.robot.limbs()
+
+    @cached_property
+    def legs(self) -> tuple[str, ...]:
+        """Limbs with a foot."""
+        return tuple(name for name, limb in self.limbs.items() if limb.foot is not None)
+
+    @cached_property
+    def moving(self) -> tuple[str, ...]:
+        """Limbs with coordinates of their own: those without a foot, then the swing legs."""
+        others = [name for name in self.limbs if name not in self.legs]
+        return tuple(others + [name for name in self.legs if name not in self.stance])
+
+    @cached_property
+    def actuated(self) -> tuple[str, ...]:
+        """Limbs in the order of their actuators: legs, then the others; those prescribed have none."""
+        others = [name for name in self.limbs if name not in self.legs]
+        return tuple(name for name in (*self.legs, *others) if name not in self.prescribed)
+
+    @property
+    def torso_free(self) -> bool:
+        """Whether the torso moves."""
+        return self.torso == "free"
+
+    @cached_property
+    def coordinates(self) -> dict[str, slice]:
+        """By moving limb: where its coordinates stand in q."""
+        return self._slices(self.moving, 3 + attitude_size(self.attitude) if self.torso_free else 0)
+
+    @cached_property
+    def rates(self) -> dict[str, slice]:
+        """By moving limb: where its rates stand in v."""
+        return self._slices(self.moving, 6 if self.torso_free else 0)
+
+    @cached_property
+    def given(self) -> dict[str, slice]:
+        """By prescribed limb: where its accelerations stand among the prescribed ones."""
+        return self._slices(tuple(name for name in self.moving if name in self.prescribed), 0)
+
+    def _slices(self, names: Sequence[str], start: int) -> dict[str, slice]:
+        result: dict[str, slice] = {}
+        for name in names:
+            count = len(self.limbs[name].coordinates)
+            result[name] = slice(start, start + count)
+            start += count
+        return result
+
+    @cached_property
+    def efforts(self) -> dict[str, slice]:
+        """By actuated limb: where its efforts stand in tau."""
+        result: dict[str, slice] = {}
+        start = 0
+        for name in self.actuated:
+            count = len(self.limbs[name].actuators)
+            result[name] = slice(start, start + count)
+            start += count
+        return result
+
+    @cached_property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the entries of q."""
+        names = ["x", "y", "z", *ATTITUDE_NAMES[attitude_size(self.attitude)]] if self.torso_free else []
+        return tuple(names + self._limb_names())
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Names of the entries of v."""
+        names = ["v_x", "v_y", "v_z", "omega_x", "omega_y", "omega_z"] if self.torso_free else []
+        return tuple(names + [f"{name} rate" for name in self._limb_names()])
+
+    def _limb_names(self) -> list[str]:
+        return [f"{name}.{c}" for name in self.moving for c in self.limbs[name].coordinates]
+
+    @cached_property
+    def actuator_names(self) -> tuple[str, ...]:
+        """Names of the entries of tau."""
+        return tuple(f"{name}.{actuator.name}" for name in self.actuated for actuator in self.limbs[name].actuators)
+
+    @cached_property
+    def actuator_units(self) -> tuple[str, ...]:
+        """Units of the entries of tau."""
+        return tuple(
+            "N" if isinstance(actuator, Cable) else actuator.unit
+            for name in self.actuated
+            for actuator in self.limbs[name].actuators
+        )
+
+    @cached_property
+    def prescribed_names(self) -> tuple[str, ...]:
+        """Names of the prescribed coordinates."""
+        return tuple(f"{name}.{c}" for name in self.given for c in self.limbs[name].coordinates)
+
+
+def make_layout(
+    robot: Robot, stance: str | Sequence[str], prescribed: Sequence[str], torso: str, attitude: str, pushes: Sequence[Push]
+) -> Layout:
+    """A layout whose names are checked.
+
+    Args:
+        robot: the robot.
+        stance: "all", "none", or the names of the limbs whose feet are pinned.
+        prescribed: names of limbs whose motion is given.
+        torso: "free" or "fixed".
+        attitude: "rpy", "rpy-small-angle" or "quaternion".
+        pushes: points where outside forces may act.
+    """
+    limbs = robot.limbs()
+    legs = [name for name, limb in limbs.items() if limb.foot is not None]
+    pinned = _stance(stance, limbs, legs)
+    if torso not in ("free", "fixed"):
+        raise RobotError("torso", torso, "'free' or 'fixed'")
+    if torso == "fixed" and pinned:
+        raise RobotError("stance", stance, "'none' with a fixed torso: a leg between two fixed ends cannot move")
+    if attitude not in ATTITUDES:
+        raise UnknownNameError.among("attitude", str(attitude), ATTITUDES, "attitude")
+    if isinstance(prescribed, str):
+        raise RobotError("prescribed", prescribed, "a list of limb names, such as ['tail']")
+    for name in prescribed:
+        if name not in limbs:
+            raise UnknownNameError.among("prescribed", str(name), limbs, "limb")
+        if name in pinned:
+            raise RobotError("prescribed", name, "a limb whose foot is not pinned")
+    for push in pushes:
+        if push.limb == "torso":
+            if torso == "fixed":
+                raise RobotError("pushes", push, "a limb: a fixed torso does not feel a push")
+            continue
+        if push.limb not in limbs:
+            raise UnknownNameError.among("pushes", push.limb, ["torso", *limbs], "limb")
+        limbs[push.limb].joint(push.joint if push.joint is not None else "")
+    return Layout(robot, pinned, tuple(prescribed), torso, attitude, tuple(pushes))
+
+
+def _stance(stance: str | Sequence[str], limbs: dict[str, Limb], legs: list[str]) -> tuple[str, ...]:
+    if isinstance(stance, str):
+        if stance not in ("all", "none"):
+            raise RobotError("stance", stance, f"'all', 'none' or a list of legs, of {legs}")
+        stance = legs if stance == "all" else []
+    for name in stance:
+        if name not in legs:
+            raise UnknownNameError.among("stance", str(name), legs, "limb with a foot")
+        limb = limbs[name]
+        if limb.closed_form is None:
+            raise RobotError(
+                "stance", name, "a leg with a closed form of its inverse kinematics (three hinges); this leg can swing"
+                " freely (leave it out of the stance)",
+            )  # fmt: skip
+    return tuple(name for name in legs if name in stance)

@@ -1,0 +1,209 @@
+"""A limb whose foot is fixed to the ground, seen from its foot.
+
+Its three joint angles follow from the torso's pose, their rates from the torso's twist: theta-dot = N v_e, where v_e
+is the velocity of the torso's own point at the foot e. All moments are taken about e, where the last body turns and
+does not move, so that each body's motion is its joints' turns alone:
+
+    joint j turns the bodies from j on about e by a_j, and carries those before it by −(r_j × a_j).
+
+Virtual work of the bodies in (theta, torso rotation) gives M_ll, M_lw and the loads; theta-dot = N v_e maps them to the
+torso. The papers' Jacobians j_ha, j_hb, j_k (2020, Eqs. 11–14) are the rows of N taken about P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tailwork.algebra.expression import Scalar
+from tailwork.algebra.vectors import Array, array, congruence, cross, dot, inverse3, times, zeros
+from tailwork.mechanics.frames import Angle, Link, Turn, one_frame
+from tailwork.mechanics.moments import NO_MASS, Moments, moments_of, spin_matrix
+from tailwork.mechanics.sweeps import Inertia6, Wrench, nothing
+from tailwork.robots.limb import Limb
+
+
+@dataclass
+class PinnedLeg:
+    """Geometry and velocity of a stance leg in the frame of its first joint."""
+
+    limb: Limb
+    links: Sequence[Link]
+    turn: Turn  # from the leg's frame to the torso's
+    foot: Array  # e: the foot from P, torso frame [m]
+    axes: list[Array]  # a_j
+    arms: list[Array]  # r_j × a_j: velocity at the foot for a unit rate of joint j [m]
+    bodies: list[Moments | None]  # about the far end of each body: the next joint, or the foot
+    ends: list[Array]  # where that end is, from the foot [m]
+    spans: list[Array]  # from each joint to the far end of its body [m]
+    rates_map: Array  # N: joint rates from v_e [rad/m]
+    angles: Sequence[Angle]
+    rates: list[Scalar]
+
+    def to_torso(self, wrench: Wrench) -> Wrench:
+        """A wrench about the foot in the leg's frame, about P in the torso's."""
+        force, moment = self.turn.inward(wrench.force), self.turn.inward(wrench.moment)
+        return Wrench(force, moment + cross(self.foot, force))
+
+    def inertia_to_torso(self, inertia: Inertia6) -> Inertia6:
+        """An inertia about the foot in the leg's frame, about P in the torso's."""
+        turn = self.turn
+        turned = Inertia6(turn.inward_symmetric(inertia.a), turn.inward_matrix(inertia.b), turn.inward_symmetric(inertia.d))
+        return turned.shifted(self.foot)
+
+    def about_foot(self, k: int) -> Moments | None:
+        """Moments of body k about the foot."""
+        moments = self.bodies[k]
+        return None if moments is None else moments.about(self.ends[k])
+
+
+def pinned_leg(limb: Limb, foot: Array, velocity: Array, omega: Array) -> PinnedLeg:
+    """Solve a stance leg for position and rates.
+
+    Args:
+        limb: three hinges in a row, the foot on the last body.
+        foot: e, place of the foot from P in the torso frame [m].
+        velocity: of P, torso frame [m/s].
+        omega: of the torso, torso frame [rad/s].
+    """
+    assert limb.closed_form is not None and limb.foot is not None
+    angles = limb.closed_form.angles((foot[0], foot[1], foot[2]))
+    links = one_frame(limb, angles)
+    turn = links[0].turn
+    assert turn is not None
+    # Walk from the foot to the hip.
+    axes: list[Array] = []
+    arms: list[Array] = []
+    bodies: list[Moments | None] = []
+    ends: list[Array] = []
+    spans: list[Array] = []
+    end, tip = zeros(3), array(limb.foot.point)
+    for joint, link in zip(reversed(limb.joints), reversed(links), strict=True):
+        span = tip if link.orientation is None else times(link.orientation, tip)
+        moments = None if joint.body is None else moments_of(joint.body).about(-tip)
+        if moments is not None and link.orientation is not None:
+            moments = moments.turned(link.orientation)
+        bodies.insert(0, moments)
+        ends.insert(0, end)
+        spans.insert(0, span)
+        end = end - span
+        axes.insert(0, link.axis)
+        arms.insert(0, cross(end, link.axis))
+        tip = array(joint.offset)
+    rates_map = -inverse3(array(arms).T)
+    at_foot = turn.outward(velocity + cross(omega, foot))
+    rates = list(times(rates_map, at_foot))
+    return PinnedLeg(limb, links, turn, foot, axes, arms, bodies, ends, spans, rates_map, angles, rates)
+
+
+def rate_bias(leg: PinnedLeg, velocity: Array, omega: Array) -> list[Scalar]:
+    """gamma: joint accelerations while the torso's linear and angular accelerations are zero [rad/s²].
+
+    Seen from the torso, the resting foot accelerates by −omega × (2 v + omega × e) (conventions: Rᵀ(2 omega × v + …));
+    the rates of the joints alone would give it the centripetal part.
+    """
+    bias = -leg.turn.outward(cross(omega, velocity * 2.0 + cross(omega, leg.foot)))
+    spin, turning = zeros(3), zeros(3)
+    for axis, rate, span in zip(leg.axes, leg.rates, leg.spans, strict=True):
+        turning = turning + cross(spin, axis) * rate
+        spin = spin + axis * rate
+        if not nothing(span):
+            bias = bias + times(spin_matrix(turning, spin), span)
+    return list(times(leg.rates_map, bias))
+
+
+def bias_loads(
+    leg: PinnedLeg, omega: Array, alpha: Array, gravity: Array, accelerations: Sequence[Scalar],
+    pushes: Sequence[Wrench | None],
+) -> list[Wrench]:
+    """Wrench about the foot that each body needs, for given joint accelerations, starting from the resting foot.
+
+    Args:
+        leg: the solved leg.
+        omega: angular velocity of the torso, in the leg's frame [rad/s].
+        alpha: angular acceleration of the torso, in the leg's frame [rad/s²].
+        gravity: g in the leg's frame [m/s²].
+        accelerations: of the joints [rad/s²].
+        pushes: outside wrenches on the bodies about the foot, in the leg's frame.
+    """
+    spins: list[Array] = []
+    for axis, rate, acceleration in zip(leg.axes, leg.rates, accelerations, strict=True):
+        alpha = alpha + cross(omega, axis) * rate + axis * acceleration
+        omega = omega + axis * rate
+        spins.append(spin_matrix(alpha, omega))
+    loads: list[Wrench] = []
+    at_end = -gravity
+    for k in range(len(spins) - 1, -1, -1):
+        moments = leg.bodies[k]
+        wrench = Wrench(zeros(3), zeros(3))
+        if moments is not None:
+            force, moment = moments.wrench(at_end, spins[k])
+            wrench = Wrench(force, moment + cross(leg.ends[k], force))
+        push = pushes[k]
+        if push is not None:
+            wrench = Wrench(wrench.force - push.force, wrench.moment - push.moment)
+        loads.insert(0, wrench)
+        if k:
+            at_end = at_end - times(spins[k], leg.spans[k])
+    return loads
+
+
+def joint_loads(leg: PinnedLeg, loads: Sequence[Wrench]) -> tuple[list[Scalar], Array]:
+    """Virtual work of the bodies' wrenches for each joint (foot fixed) and for a rotation of the torso about the foot."""
+    beyond = zeros(3)
+    moments: list[Array] = []
+    for wrench in reversed(loads):
+        beyond = beyond + wrench.moment
+        moments.insert(0, beyond)
+    before = zeros(3)
+    result: list[Scalar] = []
+    for axis, arm, moment, wrench in zip(leg.axes, leg.arms, moments, loads, strict=True):
+        result.append(dot(axis, moment) - dot(arm, before))
+        before = before + wrench.force
+    return result, moments[0]
+
+
+def leg_inertia(leg: PinnedLeg) -> Inertia6:
+    """The leg's 6×6 inertia on the torso, about the foot in the leg's frame: Nᵀ M_ll N and so on."""
+    count = len(leg.axes)
+    bodies = [leg.about_foot(k) or NO_MASS for k in range(count)]
+    beyond = NO_MASS
+    tensors: list[Array] = [zeros(3, 3)] * count  # inertia of the bodies from k on
+    for k in range(count - 1, -1, -1):
+        beyond = beyond + bodies[k]
+        tensors[k] = beyond.inertia()
+    mass, rotation = zeros(count, count), zeros(count, 3)
+    for j in range(count):
+        turned = times(tensors[j], leg.axes[j])
+        rotation[j] = turned - cross(_first_moment(bodies[:j]), leg.arms[j])
+        for i in range(j + 1):
+            # Bodies from j on turn with both joints; those from i to j turn with i and are carried by j; those before
+            # i are carried by both.
+            between, carried = _first_moment(bodies[i:j]), sum((body.mass for body in bodies[:i]), 0.0)
+            mass[i, j] = mass[j, i] = (
+                dot(leg.axes[i], turned)
+                - dot(leg.axes[i], cross(between, leg.arms[j]))
+                + dot(leg.arms[i], leg.arms[j]) * carried
+            )
+        mass[j, j] = mass[j, j] + leg.limb.joints[j].armature
+    transposed = leg.rates_map.T
+    return Inertia6(congruence(transposed, mass), times(transposed, rotation), tensors[0])
+
+
+def _first_moment(bodies: Sequence[Moments]) -> Array:
+    return sum((body.first for body in bodies), zeros(3))
+
+
+def foot_force(leg: PinnedLeg, loads: Sequence[Wrench], torques: Sequence[Scalar]) -> Array:
+    """Force of the ground on the foot, torso frame [N], from the bodies' wrenches in the true motion.
+
+    Virtual work of joint j with the torso held: torque_j + arm_j · F = what the bodies from j on need.
+    """
+    force, moment = zeros(3), zeros(3)
+    needs: list[Scalar] = []
+    for axis, arm, wrench, torque in zip(
+        reversed(leg.axes), reversed(leg.arms), reversed(loads), reversed(list(torques)), strict=True
+    ):
+        force, moment = force + wrench.force, moment + wrench.moment
+        needs.insert(0, dot(axis, moment) + dot(arm, force) - torque)
+    return leg.turn.inward(-times(leg.rates_map.T, array(needs)))

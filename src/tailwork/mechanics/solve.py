@@ -1,0 +1,51 @@
+"""Small symmetric systems, factored once and solved as often as needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tailwork.algebra.expression import Scalar
+from tailwork.algebra.vectors import Array, zeros
+
+
+class Factored:
+    """L D Lᵀ of a symmetric positive definite matrix, without pivoting."""
+
+    def __init__(self, matrix: Array) -> None:
+        size = len(matrix)
+        self.lower = zeros(size, size)
+        self.per_pivot: list[Scalar] = []
+        work = zeros(size, size)  # L D
+        for i in range(size):
+            for k in range(i + 1):
+                entry = matrix[i, k]
+                for j in range(k):
+                    entry = entry - work[i, j] * self.lower[k, j]
+                work[i, k] = entry
+                if k < i:
+                    self.lower[i, k] = entry * self.per_pivot[k]
+            self.per_pivot.append(1.0 / work[i, i])
+
+    def forward(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """L⁻¹ right."""
+        result: list[Scalar] = []
+        for i, value in enumerate(right):
+            for k in range(i):
+                value = value - self.lower[i, k] * result[k]
+            result.append(value)
+        return result
+
+    def backward(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """L⁻ᵀ right."""
+        size = len(right)
+        result: list[Scalar] = [0.0] * size
+        for i in range(size - 1, -1, -1):
+            value = right[i]
+            for k in range(i + 1, size):
+                value = value - self.lower[k, i] * result[k]
+            result[i] = value
+        return result
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """matrix⁻¹ right."""
+        return self.backward([x * p for x, p in zip(self.forward(right), self.per_pivot, strict=True)])

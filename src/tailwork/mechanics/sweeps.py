@@ -1,0 +1,266 @@
+"""Sweeps over a limb: root to tip for motion, tip to root for inertia and loads.
+
+Virtual work in brief. Give every joint of a limb a known acceleration (zero, or a prescribed one) and find the
+wrench that each body then needs: the bias. What the true accelerations add is linear in them and is eliminated
+joint by joint (articulated), or collected in mass matrices (composite).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tailwork.algebra.expression import Scalar, is_zero
+from tailwork.algebra.vectors import Array, cross, dot, skew, times, zeros
+from tailwork.mechanics.frames import Link
+from tailwork.mechanics.moments import NO_MASS, Moments, spin_matrix
+
+
+@dataclass
+class Motion:
+    """How a body moves, in the frame of its link."""
+
+    omega: Array  # angular velocity [rad/s]
+    alpha: Array  # angular acceleration [rad/s²]
+    acceleration: Array  # of the joint (of P for the torso), −g included [m/s²]
+    _spin: Array | None = field(default=None, init=False)
+
+    def spin(self) -> Array:
+        """Omega = alpha~ + omega~ omega~ [1/s²]."""
+        if self._spin is None:
+            self._spin = spin_matrix(self.alpha, self.omega)
+        return self._spin
+
+
+@dataclass
+class Wrench:
+    """Force [N] and moment [N m] about the joint of a link (about P for the torso)."""
+
+    force: Array
+    moment: Array
+
+    def __add__(self, other: Wrench) -> Wrench:
+        return Wrench(self.force + other.force, self.moment + other.moment)
+
+
+def nothing(v: Array) -> bool:
+    """Whether a vector is exactly zero."""
+    return all(is_zero(x) for x in v)
+
+
+def motions(links: Sequence[Link], rates: Sequence[Scalar], accelerations: Sequence[Scalar], torso: Motion) -> list[Motion]:
+    """Root to tip: angular motion and acceleration of every link (2020, Eqs. 33–47 for any limb)."""
+    result: list[Motion] = []
+    for link, rate, acceleration in zip(links, rates, accelerations, strict=True):
+        before = torso if link.parent < 0 else result[link.parent]
+        start = before.acceleration
+        if not nothing(link.offset):
+            start = start + times(before.spin(), link.offset)
+        omega, alpha = before.omega, before.alpha
+        if link.turn is not None:
+            start, omega, alpha = (link.turn.outward(x) for x in (start, omega, alpha))
+        alpha = alpha + cross(omega, link.axis) * rate + link.axis * acceleration
+        result.append(Motion(omega + link.axis * rate, alpha, start))
+    return result
+
+
+def loads(links: Sequence[Link], moving: Sequence[Motion], pushes: Sequence[Wrench | None]) -> list[Wrench | None]:
+    """The wrench every body needs for its motion, less what outside forces give it."""
+    result: list[Wrench | None] = []
+    for link, motion, push in zip(links, moving, pushes, strict=True):
+        wrench = None
+        if link.moments is not None:
+            wrench = Wrench(*link.moments.wrench(motion.acceleration, motion.spin()))
+        if push is not None:
+            wrench = Wrench(zeros(3), zeros(3)) if wrench is None else wrench
+            wrench = Wrench(wrench.force - push.force, wrench.moment - push.moment)
+        result.append(wrench)
+    return result
+
+
+def carried(link: Link, wrench: Wrench) -> Wrench:
+    """A wrench about a link's joint, about the parent's joint and in the parent's frame."""
+    force, moment = wrench.force, wrench.moment
+    if link.turn is not None:
+        force, moment = link.turn.inward(force), link.turn.inward(moment)
+    return Wrench(force, moment + cross(link.offset, force))
+
+
+@dataclass
+class Inertia6:
+    """A 6×6 inertia in blocks: force = A a + B alpha, moment = Bᵀ a + D alpha."""
+
+    a: Array
+    b: Array
+    d: Array
+
+    def __add__(self, other: Inertia6) -> Inertia6:
+        return Inertia6(self.a + other.a, self.b + other.b, self.d + other.d)
+
+    def shifted(self, offset: Array) -> Inertia6:
+        """About a point at −offset from the old one."""
+        if nothing(offset):
+            return self
+        tilde = skew(offset)
+        b = self.b - times(self.a, tilde)
+        d = zeros(3, 3)
+        for i in range(3):
+            for k in range(i + 1):
+                d[i, k] = d[k, i] = self.d[i, k] + dot(tilde[i], b[:, k]) + dot(tilde[k], self.b[:, i])
+        return Inertia6(self.a, b, d)
+
+    def carried(self, link: Link) -> Inertia6:
+        """About the parent's joint and in the parent's frame."""
+        inertia = self
+        if link.turn is not None:
+            turn = link.turn
+            inertia = Inertia6(turn.inward_symmetric(self.a), turn.inward_matrix(self.b), turn.inward_symmetric(self.d))
+        return inertia.shifted(link.offset)
+
+
+def rigid(moments: Moments) -> Inertia6:
+    """The 6×6 inertia of a rigid body about the point of its moments."""
+    a = zeros(3, 3)
+    for i in range(3):
+        a[i, i] = moments.mass
+    return Inertia6(a, -skew(moments.first), moments.inertia())
+
+
+@dataclass
+class Articulated:
+    """A free limb reduced to the torso: wrench on the limb = inertia · (torso acceleration) + wrench.
+
+    `solve` gives the joint accelerations that belong to an acceleration of the torso.
+    """
+
+    inertia: Inertia6
+    wrench: Wrench
+    links: Sequence[Link]
+    steps: list[tuple[Array, Array, Scalar, Scalar]]  # by joint: U_lin, U_ang, 1/d, u
+
+    def solve(self, linear: Array, angular: Array) -> list[Scalar]:
+        """Joint accelerations [rad/s²] from the torso's, linear at P and angular, in the torso frame."""
+        motion: list[tuple[Array, Array]] = []
+        result: list[Scalar] = []
+        for link, (u_lin, u_ang, per_d, u) in zip(self.links, self.steps, strict=True):
+            a, alpha = (linear, angular) if link.parent < 0 else motion[link.parent]
+            a = a + cross(alpha, link.offset)
+            if link.turn is not None:
+                a, alpha = link.turn.outward(a), link.turn.outward(alpha)
+            acceleration = (u - dot(u_lin, a) - dot(u_ang, alpha)) * per_d
+            result.append(acceleration)
+            motion.append((a, alpha + link.axis * acceleration))
+        return result
+
+
+def articulated(links: Sequence[Link], bias: Sequence[Wrench | None], torques: Sequence[Scalar]) -> Articulated:
+    """Tip to root: eliminate each joint's acceleration by its own equation of virtual work.
+
+    Linear in the number of joints; the articulated-body algorithm of Featherstone with the bias motion taken out.
+    """
+    inertias: list[Inertia6 | None] = [None if x.moments is None else rigid(x.moments) for x in links]
+    wrenches: list[Wrench | None] = list(bias)
+    torso_inertia: Inertia6 | None = None
+    torso_wrench: Wrench | None = None
+    steps: list[tuple[Array, Array, Scalar, Scalar]] = [(zeros(3), zeros(3), 0.0, 0.0)] * len(links)
+    for k in range(len(links) - 1, -1, -1):
+        link, inertia, wrench = links[k], inertias[k], wrenches[k]
+        assert inertia is not None and wrench is not None, "a limb's tips carry bodies (checked with the description)"
+        u_lin, u_ang = times(inertia.b, link.axis), times(inertia.d, link.axis)
+        u = torques[k] - dot(link.axis, wrench.moment)
+        per_d = 1.0 / (dot(link.axis, u_ang) + link.armature)
+        steps[k] = (u_lin, u_ang, per_d, u)
+        inertia, wrench = _without_joint(inertia, wrench, link, u_lin, u_ang, per_d, u, torques[k])
+        inertia, wrench = inertia.carried(link), carried(link, wrench)
+        if link.parent < 0:
+            torso_inertia = inertia if torso_inertia is None else torso_inertia + inertia
+            torso_wrench = wrench if torso_wrench is None else torso_wrench + wrench
+        else:
+            held_i, held_w = inertias[link.parent], wrenches[link.parent]
+            inertias[link.parent] = inertia if held_i is None else held_i + inertia
+            wrenches[link.parent] = wrench if held_w is None else held_w + wrench
+    assert torso_inertia is not None and torso_wrench is not None
+    return Articulated(torso_inertia, torso_wrench, links, steps)
+
+
+def _without_joint(
+    inertia: Inertia6, wrench: Wrench, link: Link, u_lin: Array, u_ang: Array, per_d: Scalar, u: Scalar, torque: Scalar
+) -> tuple[Inertia6, Wrench]:
+    """The inertia and wrench that are felt through a joint which is free to turn."""
+    lin, ang = u_lin * per_d, u_ang * per_d
+    a, b, d = inertia.a.copy(), inertia.b.copy(), inertia.d.copy()
+    # About a principal axis without armature the joint passes nothing but its torque: that row is known exactly.
+    axis = [abs(x) == 1.0 if isinstance(x, float) else False for x in link.axis]
+    gone = axis.index(True) if any(axis) and is_zero(link.armature) else -1
+    moment = wrench.moment + u_ang * (u * per_d)
+    for i in range(3):
+        for k in range(i + 1):
+            a[i, k] = a[k, i] = inertia.a[i, k] - lin[i] * u_lin[k]
+            d[i, k] = d[k, i] = 0.0 if gone in (i, k) else inertia.d[i, k] - ang[i] * u_ang[k]
+        for k in range(3):
+            b[i, k] = 0.0 if gone == k else inertia.b[i, k] - lin[i] * u_ang[k]
+    if gone >= 0:
+        moment[gone] = torque * link.axis[gone]
+    return Inertia6(a, b, d), Wrench(wrench.force + u_lin * (u * per_d), moment)
+
+
+def collected(links: Sequence[Link], bodies: Sequence[Wrench | None]) -> tuple[list[Scalar], Wrench]:
+    """Tip to root: the torque each joint must bear for the bodies' wrenches, and the wrench the torso must give."""
+    wrenches = [Wrench(zeros(3), zeros(3)) if x is None else x for x in bodies]
+    total = Wrench(zeros(3), zeros(3))
+    torques: list[Scalar] = [0.0] * len(links)
+    for k in range(len(links) - 1, -1, -1):
+        link = links[k]
+        torques[k] = dot(link.axis, wrenches[k].moment)
+        wrench = carried(link, wrenches[k])
+        if link.parent < 0:
+            total = total + wrench
+        else:
+            wrenches[link.parent] = wrenches[link.parent] + wrench
+    return torques, total
+
+
+@dataclass
+class Composite:
+    """Mass matrices of a limb on the torso, in its coordinates."""
+
+    moments: Moments  # of the whole limb about P, in the torso frame
+    coupling: list[Wrench]  # by coordinate: wrench on the limb for a unit acceleration of it (M_lb)
+    mass: Array  # coordinates × coordinates (M_ll)
+
+
+def composite(links: Sequence[Link], gearing: Array) -> Composite:
+    """Tip to root: composite moments and, by coordinate, the wrench of a unit acceleration."""
+    count = gearing.shape[1]
+    moments = [x.moments or NO_MASS for x in links]
+    columns: list[dict[int, Wrench]] = [{} for _ in links]
+    total, coupling = NO_MASS, dict[int, Wrench]()
+    mass = zeros(count, count)
+    for k in range(len(links) - 1, -1, -1):
+        link, whole, column = links[k], moments[k], columns[k]
+        own = Wrench(cross(link.axis, whole.first), times(whole.inertia(), link.axis))
+        geared = [c for c in range(count) if gearing[k, c] != 0.0]
+        for c in geared:
+            for d, other in column.items():  # this joint against those beyond it, both ways
+                product = dot(link.axis, other.moment) * gearing[k, c]
+                mass[c, d] = mass[c, d] + product
+                mass[d, c] = mass[d, c] + product
+            for d in geared:
+                alone = dot(link.axis, own.moment) + link.armature
+                mass[c, d] = mass[c, d] + alone * (gearing[k, c] * gearing[k, d])
+        for c in geared:
+            scaled = Wrench(own.force * gearing[k, c], own.moment * gearing[k, c])
+            column[c] = scaled if c not in column else column[c] + scaled
+        whole = (whole if link.turn is None else whole.turned(link.turn.matrix())).about(link.offset)
+        column = {c: carried(link, x) for c, x in column.items()}
+        if link.parent < 0:
+            total, coupling = total + whole, _joined(coupling, column)
+        else:
+            moments[link.parent] = moments[link.parent] + whole
+            columns[link.parent] = _joined(columns[link.parent], column)
+    return Composite(total, [coupling[c] for c in range(count)], mass)
+
+
+def _joined(first: dict[int, Wrench], second: dict[int, Wrench]) -> dict[int, Wrench]:
+    both = {c: first[c] + second[c] for c in first if c in second}
+    return first | second | both

@@ -1,0 +1,161 @@
+"""The torso's state in its own frame, and each limb's joint angles and rates from the coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tailwork.algebra.expression import Scalar, arctan2, cos, sin
+from tailwork.algebra.vectors import Array, array, cross, times, zeros
+from tailwork.mechanics.attitude import attitude_rates, rotation_matrix
+from tailwork.mechanics.frames import Angle, Link
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.moments import Moments, moments_of
+from tailwork.mechanics.pinned import PinnedLeg, pinned_leg
+from tailwork.mechanics.sweeps import Motion, Wrench
+from tailwork.robots.limb import JointSpring, Limb
+
+
+@dataclass
+class TorsoState:
+    """Pose and motion of the torso. Vectors in the torso frame unless said otherwise."""
+
+    rotation: Array  # R, torso to inertial frame
+    position: Array  # of P, inertial frame [m]
+    velocity: Array  # of P [m/s]
+    omega: Array  # [rad/s]
+    gravity: Array  # g [m/s²]
+    moments: Moments | None  # of the torso about P; None where it is fixed
+
+    def bias_motion(self) -> Motion:
+        """The torso turning as it does, P not accelerating."""
+        return Motion(self.omega, zeros(3), -self.gravity)
+
+    def to_inertial(self, v: Array) -> Array:
+        """A vector in the inertial frame."""
+        return times(self.rotation, v)
+
+    def from_inertial(self, v: Array) -> Array:
+        """A vector of the inertial frame, in the torso's."""
+        return times(self.rotation.T, v)
+
+
+def torso_state(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> TorsoState:
+    """The torso's state from the coordinates q and velocities v."""
+    down = -1.0 * layout.robot.gravity
+    if not layout.torso_free:
+        still = array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        return TorsoState(still, zeros(3), zeros(3), zeros(3), array([0.0, 0.0, down]), None)
+    limbs_start = len(q) - sum(len(layout.limbs[name].coordinates) for name in layout.moving)
+    rotation = rotation_matrix(layout.attitude, q[3:limbs_start])
+    return TorsoState(
+        rotation=rotation,
+        position=array(list(q[:3])),
+        velocity=times(rotation.T, array(list(v[:3]))),
+        omega=times(rotation.T, array(list(v[3:6]))),
+        gravity=rotation[2] * down,
+        moments=moments_of(layout.robot.torso.body()),
+    )
+
+
+def coordinate_rates(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """Time derivative of q from q and v."""
+    if not layout.torso_free:
+        return list(v)
+    limbs_start = len(q) - (len(v) - 6)
+    turning = attitude_rates(layout.attitude, q[3:limbs_start], array(list(v[3:6])))
+    return [*v[:3], *turning, *v[6:]]
+
+
+@dataclass
+class LimbState:
+    """Joint angles and rates of a limb that has coordinates of its own."""
+
+    limb: Limb
+    gearing: Array  # joints × coordinates
+    values: list[Scalar]  # joint angles [rad]
+    angles: list[Angle]
+    rates: list[Scalar]  # joint rates [rad/s]
+
+
+def gearing_of(limb: Limb) -> Array:
+    """The matrix from coordinates to joint angles."""
+    if limb.gearing is not None:
+        return array([list(row) for row in limb.gearing])
+    return array([[float(joint.name == name) for name in limb.coordinates] for joint in limb.joints])
+
+
+def limb_state(limb: Limb, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> LimbState:
+    """Joint angles and rates from a limb's coordinates and their rates."""
+    gearing = gearing_of(limb)
+    values = list(times(gearing, array(list(coordinates))))
+    angles = [(cos(value), sin(value)) for value in values]
+    return LimbState(limb, gearing, values, angles, list(times(gearing, array(list(rates)))))
+
+
+def stance_leg(layout: Layout, torso: TorsoState, name: str) -> PinnedLeg:
+    """A pinned leg solved for its position and rates."""
+    limb = layout.limbs[name]
+    assert limb.foot is not None
+    foot = torso.from_inertial(array(limb.foot.place) - torso.position)
+    return pinned_leg(limb, foot, torso.velocity, torso.omega)
+
+
+def pinned_values(leg: PinnedLeg) -> list[Scalar]:
+    """Joint angles of a stance leg [rad]."""
+    return [arctan2(sine, cosine) for cosine, sine in leg.angles]
+
+
+def sprung_values(leg: PinnedLeg) -> list[Scalar]:
+    """Joint angles of a stance leg, only where a joint spring asks for them."""
+    sprung = {leg.limb.index(spring.joint) for spring in leg.limb.springs if isinstance(spring, JointSpring)}
+    return [arctan2(sine, cosine) if k in sprung else 0.0 for k, (cosine, sine) in enumerate(leg.angles)]
+
+
+def pushes_on(layout: Layout, torso: TorsoState, name: str, forces: Sequence[Array]) -> list[list[tuple[Array, Array]]]:
+    """By joint of a limb: (point in the joint's frame, force in the torso frame) of the pushes on its body."""
+    limb = layout.limbs[name]
+    found: list[list[tuple[Array, Array]]] = [[] for _ in limb.joints]
+    for push, force in zip(layout.pushes, forces, strict=True):
+        if push.limb == name:
+            found[limb.index(push.joint)].append((array(push.point), torso.from_inertial(force)))
+    return found
+
+
+def torso_push(layout: Layout, torso: TorsoState, forces: Sequence[Array]) -> Wrench:
+    """Wrench of the pushes on the torso itself, about P."""
+    total = Wrench(zeros(3), zeros(3))
+    for push, force in zip(layout.pushes, forces, strict=True):
+        if push.limb == "torso":
+            local = torso.from_inertial(force)
+            total = total + Wrench(local, cross(array(push.point), local))
+    return total
+
+
+def limb_pushes(links: Sequence[Link], pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench | None]:
+    """Pushes on a limb's bodies as wrenches about their joints, in the links' frames."""
+    result: list[Wrench | None] = []
+    for k, found in enumerate(pushes):
+        wrench = None
+        for point, force in found:
+            chain = [k]
+            while links[chain[-1]].parent >= 0:
+                chain.append(links[chain[-1]].parent)
+            for j in reversed(chain):
+                turn = links[j].turn
+                force = force if turn is None else turn.outward(force)
+            orientation = links[k].orientation
+            one = Wrench(force, cross(point if orientation is None else times(orientation, point), force))
+            wrench = one if wrench is None else wrench + one
+        result.append(wrench)
+    return result
+
+
+def leg_pushes(leg: PinnedLeg, pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench | None]:
+    """Pushes on a stance leg's bodies as wrenches about its foot, in the leg's frame."""
+    about_joints = limb_pushes(leg.links, pushes)
+    places = [end - span for end, span in zip(leg.ends, leg.spans, strict=True)]
+    return [
+        None if wrench is None else Wrench(wrench.force, wrench.moment + cross(place, wrench.force))
+        for wrench, place in zip(about_joints, places, strict=True)
+    ]
