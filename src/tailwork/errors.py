@@ -7,6 +7,16 @@ from collections.abc import Iterable
 from typing import Any
 
 
+class _Nothing:
+    """The value of a field that is missing."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+NOTHING = _Nothing()
+
+
 class TailworkError(Exception):
     """Base class of all errors that tailwork raises on purpose."""
 
@@ -16,7 +26,7 @@ class RobotError(TailworkError):
 
     Attributes:
         path: where in the robot, as in `robot.replace` ("tail.mass").
-        value: what was given.
+        value: what was given; NOTHING for a missing field.
         required: what is required there.
     """
 
@@ -24,10 +34,7 @@ class RobotError(TailworkError):
         self.path = path
         self.value = value
         self.required = required
-        shown = repr(value)
-        if len(shown) > 120:
-            shown = shown[:117] + "..."
-        super().__init__(f"{path or 'robot'}: got {shown}; required: {required}")
+        super().__init__(f"{path or 'robot'}: got {_shown(value)}; required: {required}")
 
     def within(self, parent: str) -> RobotError:
         """The same error, seen from the part that holds this one."""
@@ -74,6 +81,15 @@ class StateError(TailworkError):
 
 class UnreachableError(StateError):
     """An acceleration or a rest that the actuators of the robot cannot produce."""
+
+
+def _shown(value: Any) -> str:
+    """A value as text, short."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of too many digits, lists nested too deeply
+        text = f"a value of type {type(value).__name__} that is too long to print"
+    return text if len(text) <= 120 else text[:117] + "..."
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:

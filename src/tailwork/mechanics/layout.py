@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.attitude import ATTITUDES, attitude_size
@@ -40,6 +41,10 @@ class Layout:
     torso: str = "free"  # or "fixed": the torso frame is the inertial frame
     attitude: str = "rpy"
     pushes: tuple[Push, ...] = ()
+
+    def drive(self) -> tuple[Any, ...]:
+        """All of the layout but the robot: how it is driven."""
+        return (self.stance, self.prescribed, self.torso, self.attitude, self.pushes)
 
     @cached_property
     def limbs(self) -> dict[str, Limb]:

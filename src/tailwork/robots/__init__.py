@@ -5,7 +5,7 @@ from collections.abc import Callable
 from tailwork.robots.body import Body, bar, point_mass
 from tailwork.robots.files import load
 from tailwork.robots.legs import InsectLeg, ThreeHingeLegs
-from tailwork.robots.limb import BendingSpring, Cable, Foot, Hole, Joint, JointSpring, Limb, Motor, PointSpring
+from tailwork.robots.limb import BendingSpring, Cable, Foot, Hole, Joint, JointSpring, Limb, Motor, PointSpring, Tip
 from tailwork.robots.presets.biswal import biswal
 from tailwork.robots.presets.blaberus import blaberus
 from tailwork.robots.presets.liu2018 import liu2018
@@ -31,6 +31,7 @@ __all__ = [
     "PointSpring",
     "Robot",
     "ThreeHingeLegs",
+    "Tip",
     "Torso",
     "Usrt",
     "bar",

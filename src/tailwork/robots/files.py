@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 import os
 import re
 import secrets
@@ -37,6 +36,7 @@ import tomli_w
 from tailwork.errors import NOTHING, FileError, RobotError, UnknownNameError
 from tailwork.robots.hints import alternatives, field_hints, item_hint, label
 from tailwork.robots.legs import InsectLeg, ThreeHingeLegs
+from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import Described
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
 from tailwork.robots.tails import R3, Pendulum, Usrt
@@ -45,7 +45,7 @@ TORSOS = (Torso, PlateTorso)
 PARTS = (ThreeHingeLegs, InsectLeg, Pendulum, R3, Usrt, FreeLimb)
 
 LARGEST_FILE = 1_000_000  # bytes; a robot of ten thousand numbers needs a fifth of that
-DEEPEST_KEY = 16
+MOST_WORDS = 32
 _WORD = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _KEY = re.compile(rf"#[^\n]*+|{_WORD}(?:[ \t]*+\.[ \t]*+{_WORD})*+")  # a comment, or words joined by dots
 _NUMBERS = re.compile(r"\[\n\s++([-+.\w]++(?:,\s++[-+.\w]++)*+),\s*+\]")
@@ -76,8 +76,11 @@ def save(robot: Robot, path: str | os.PathLike[str]) -> None:
     for name, part in robot.parts.items():
         _require_kind(name, part, PARTS)
     _require_kind("torso", robot.torso, TORSOS)
+    for path_in_robot, value in numbers(robot).items():  # which refuses closed forms
+        if not isinstance(value, float):
+            raise RobotError(path_in_robot, value, "a number; a file cannot hold symbols")
     data = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, "torso": robot.torso, **robot.parts}
-    plain = {key: _plain(value, key) for key, value in data.items()}
+    plain = {key: _plain(value) for key, value in data.items()}
     # Vectors on one line each, which is how one reads them. Text never spans lines here, so it cannot match.
     text = _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))
     _write_text(path, text)
@@ -112,19 +115,19 @@ def _reason(error: Exception) -> str:
 
 
 def _parsed(path: Any, text: str) -> dict[str, Any]:
-    # Keys of very many words take the parser a time that grows with the square of their number.
-    if any(found.group().count(".") > DEEPEST_KEY and _is_deep(found.group()) for found in _KEY.finditer(text)):
-        raise FileError(path, f"nested too deeply: a key of more than {DEEPEST_KEY} words")
+    # The time that the parser takes for a key (a.b.c) grows with the square of its words: hours for a megabyte.
+    keys = (key for key in _KEY.findall(text) if not key.startswith("#"))
+    if any(len(re.findall(_WORD, key)) > MOST_WORDS for key in keys):
+        raise FileError(path, f"nested too deeply: a key of more than {MOST_WORDS} words")
     try:
         return tomllib.loads(text)
     except RecursionError:
         raise FileError(path, "nested too deeply") from None
-    except ValueError as error:  # tomllib.TOMLDecodeError, which tells line and column, or a number of too many digits
-        raise FileError(path, f"not TOML: {error}") from None
-
-
-def _is_deep(key: str) -> bool:
-    return not key.startswith("#") and len(re.findall(_WORD, key)) > DEEPEST_KEY
+    except tomllib.TOMLDecodeError as error:  # its message tells line and column, or that it is the end
+        last = text.count("\n") + 1
+        raise FileError(path, f"not TOML: {error}".replace("end of document", f"the end, line {last}")) from None
+    except ValueError:
+        raise FileError(path, "a number of too many digits") from None
 
 
 def _robot(data: dict[str, Any]) -> Robot:
@@ -222,21 +225,18 @@ def _require_kind(path: str, value: Any, classes: tuple[type, ...]) -> None:
         raise RobotError(path, value, "one of the kinds that files know: " + ", ".join(cls.kind for cls in classes))
 
 
-def _plain(value: Any, path: str) -> Any:
+def _plain(value: Any) -> Any:
     """A description as tables, lists, text and numbers."""
     if isinstance(value, Described):
-        kind = {"kind": value.kind} if hasattr(value, "kind") else {}
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return kind | {name: _plain(item, f"{path}.{name}") for name, item in fields.items() if item is not None}
-    if isinstance(value, tuple):
-        return [_plain(item, f"{path}.{label(item, k)}") for k, item in enumerate(value)]
-    if isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    required = "a number, text or a description; a file cannot hold code (a closed form) or symbols"
-    raise RobotError(path, value, required)
+        fields = {"kind": getattr(value, "kind", None)}
+        fields |= {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return {name: _plain(item) for name, item in fields.items() if item is not None}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _write_text(path: str | os.PathLike[str], text: str) -> None:
+    if len(text.encode("utf-8", "replace")) > LARGEST_FILE:
+        raise FileError(path, f"the robot is too large for a file ({LARGEST_FILE} bytes)")
     temporary = None
     try:
         target = os.path.realpath(path)  # a link stays a link

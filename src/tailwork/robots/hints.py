@@ -18,11 +18,13 @@ def field_hints(cls: type) -> dict[str, Any]:
     return typing.get_type_hints(cls)
 
 
+@functools.cache
 def alternatives(hint: Any) -> tuple[Any, ...]:
     """The types that a hint allows; NoneType is one of them."""
     return typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
 
 
+@functools.cache
 def item_hint(hint: Any) -> Any:
     """The hint of the items, where a hint allows tuple[item, ...]; otherwise None."""
     for option in alternatives(hint):
@@ -51,12 +53,16 @@ def fitted(path: str, value: Any, hint: Any) -> Any:
         return _finite(path, value)
     if int in options:
         return _whole(path, value)
-    # Protocols (a torso, a closed form) and mappings are left to the class that has them.
-    classes = [option for option in options if isinstance(option, type) and not getattr(option, "_is_protocol", False)]
-    if len(classes) == len(options) and not isinstance(value, tuple(classes)):
-        named = " or ".join("text" if c is str else f"a {c.__name__}" for c in classes if c is not types.NoneType)
+    if all(map(_is_plain_class, options)) and not isinstance(value, options):
+        named = " or ".join("text" if c is str else f"a {c.__name__}" for c in options if c is not types.NoneType)
         raise RobotError(path, value, named)
     return value
+
+
+@functools.cache
+def _is_plain_class(option: Any) -> bool:
+    """False for protocols (a torso, a closed form) and mappings: they are left to the class that has them."""
+    return isinstance(option, type) and not getattr(option, "_is_protocol", False)
 
 
 def _finite(path: str, value: Any) -> float:

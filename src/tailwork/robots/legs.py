@@ -66,6 +66,10 @@ class ThreeHinge:
         down = sqrt(sx * sx + sz * sz) - self.hip_length
         return sqrt(sy * sy + down * down) * (1.0 / (self.thigh_length + self.shank_length))
 
+    def reach(self) -> tuple[Scalar, Scalar]:
+        """Extension of the folded and of the straight leg."""
+        return abs(self.thigh_length - self.shank_length) / (self.thigh_length + self.shank_length), 1.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class ThreeHingeLegs(Described):
@@ -202,6 +206,4 @@ class InsectLeg(Described):
         return Body(mass=m, com=(reach, 0.0, 0.0), inertia=inertia)
 
     def _rod(self, mass: Scalar, length: Scalar) -> Body:
-        return Body(
-            mass=mass, com=(length * 0.5, 0.0, 0.0), inertia=cylinder_inertia(mass, self.rod_radius, length, 0)
-        )
+        return Body(mass=mass, com=(length * 0.5, 0.0, 0.0), inertia=cylinder_inertia(mass, self.rod_radius, length, 0))

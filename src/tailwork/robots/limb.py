@@ -180,6 +180,10 @@ class ClosedForm(Protocol):
         """Distance to the foot as a share of the longest the leg can reach; 1 is a straight leg."""
         ...
 
+    def reach(self) -> tuple[Scalar, Scalar]:
+        """Least and greatest extension."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Limb(Described):
@@ -221,7 +225,7 @@ class Limb(Described):
         parents = {joint.parent for joint in self.joints}
         for joint in self.joints:
             if joint.body is None and joint.name not in parents:
-                raise RobotError(f"{joint.name}.body", None, "a body on a joint that carries no other joint")
+                raise RobotError(f"joints.{joint.name}.body", None, "a body on a joint that carries no other joint")
 
     def _check_gearing(self, names: list[str]) -> None:
         for k, name in enumerate(self.coordinates):
@@ -276,7 +280,9 @@ class Limb(Described):
         together = second.offset == (0.0, 0.0, 0.0) and second.rotation == IDENTITY
         if second.parent != first.name or not crossing or not together:
             raise RobotError(
-                path, (spring.first, spring.second), "the two crossing axes of a universal joint, the second on the first"
+                path,
+                (spring.first, spring.second),
+                "the two crossing axes of a universal joint, the second on the first",
             )
 
     def joint(self, name: str) -> Joint:

@@ -77,6 +77,23 @@ def with_numbers(robot: Any, values: Mapping[str, Any]) -> Any:
     return rebuild(robot, lambda path, value, kind: values.get(path, value))
 
 
+def structure(node: Any) -> Any:
+    """What shapes the equations of a description: everything but its numbers, and which of those are exactly zero."""
+    if isinstance(node, Described):
+        found: list[Any] = [type(node).__name__]
+        for f in dataclasses.fields(node):
+            value, kind = getattr(node, f.name), f.metadata.get("kind")
+            found.append(structure(value) if kind is None or kind.structure else _nonzero(value))
+        return tuple(found)
+    if isinstance(node, Mapping):
+        return tuple((name, structure(part)) for name, part in node.items())
+    return tuple(structure(item) for item in node) if isinstance(node, tuple) else node
+
+
+def _nonzero(value: Any) -> Any:
+    return tuple(_nonzero(item) for item in value) if isinstance(value, tuple) else value != 0.0
+
+
 def replace(robot: Any, changes: Mapping[str, Any]) -> Any:
     """A copy of a robot with the values at the given paths exchanged, all at once, each checked as on creation."""
     valid = paths(robot)
@@ -106,7 +123,7 @@ def _inside(value: Any, shape: tuple[int, ...]) -> Iterator[tuple[str, Any, tupl
         for name, item in zip(component_names(shape, len(value)), value, strict=True):
             yield name, item, shape[1:]
     elif isinstance(value, Described):
-        for f in dataclasses.fields(value):  # type: ignore[arg-type]
+        for f in dataclasses.fields(value):
             item, kind = getattr(value, f.name), f.metadata.get("kind")
             if isinstance(item, Mapping):  # the parts of a robot go by their own names
                 yield from ((name, part, ()) for name, part in item.items())
@@ -141,11 +158,11 @@ def _changed(value: Any, shape: tuple[int, ...], changes: _Changes, path: str) -
         new[name] = _changed(*items[name], change, here) if isinstance(change, _Changes) else change
     if not isinstance(value, Described):
         return tuple(new.get(name, item) for name, (item, _) in items.items())
-    for f in dataclasses.fields(value):  # type: ignore[arg-type]
+    for f in dataclasses.fields(value):
         old = getattr(value, f.name)
         if isinstance(old, Mapping):
             new[f.name] = {name: new.pop(name, part) for name, part in old.items()}
     try:
-        return dataclasses.replace(value, **new)  # type: ignore[type-var]
+        return dataclasses.replace(value, **new)
     except RobotError as error:
         raise (error.within(path) if path else error) from None

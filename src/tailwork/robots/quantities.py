@@ -106,12 +106,14 @@ def checked(path: str, value: Any, kind: Kind) -> Any:
     def tower(here: str, x: Any, shape: tuple[int, ...]) -> Any:
         if not shape:
             return _checked_number(here, x, kind)
-        try:
-            if isinstance(x, (str, bytes, Mapping, Set)):
-                raise TypeError
-            items = list(x)
-        except TypeError:
-            raise RobotError(path, value, kind.phrase()) from None
+        items = x
+        if type(x) is not tuple:
+            try:
+                if isinstance(x, (str, bytes, Mapping, Set)):
+                    raise TypeError
+                items = tuple(x)
+            except TypeError:
+                raise RobotError(path, value, kind.phrase()) from None
         if shape[0] >= 0 and len(items) != shape[0]:
             raise RobotError(here, x, kind.phrase(shape))
         names = component_names(shape, len(items))
@@ -124,19 +126,21 @@ def checked(path: str, value: Any, kind: Kind) -> Any:
 
 
 def _checked_number(path: str, x: Any, kind: Kind) -> Scalar:
+    if type(x) is float and math.isfinite(x) and (kind.allowed is None or kind.allowed(x)):
+        return x  # the usual case, first: a tail has thousands of numbers
     if isinstance(x, str):
         wanted = f"{kind.phrase(())}; write a plain number" + (f" in {kind.unit}" if kind.unit else "")
         raise RobotError(path, x, f"{wanted}, without quotes or a unit")
-    if hasattr(x, "dtype") and getattr(x, "ndim", None) == 0:
-        x = x.item()  # a NumPy number
+    if isinstance(x, (np.generic, np.ndarray)) and x.ndim == 0:
+        x = x.item()
     if isinstance(x, numbers_module.Number) and not isinstance(x, bool):
         try:
-            number = float(x)  # type: ignore[arg-type]
+            number = float(x)  # type: ignore[arg-type]  # not every Number promises it
         except (TypeError, ValueError, OverflowError):  # complex, a signalling NaN, too large
             number = math.nan
         if math.isfinite(number) and (kind.allowed is None or kind.allowed(number)):
             return number
-    elif hasattr(x, "sqrt") and not hasattr(x, "dtype") and not kind.structure:
+    elif hasattr(x, "sqrt") and not kind.structure:
         return x  # a symbol: what tailwork.algebra can take the square root of
     raise RobotError(path, x, kind.phrase(()))
 
@@ -162,12 +166,13 @@ def _check_inertia(path: str, inertia: Symmetric) -> None:
         )
 
 
+@dataclass(frozen=True)
 class Described:
     """Base of all description dataclasses: fields are checked on creation, numeric ones made tuples of floats."""
 
     def __post_init__(self) -> None:
         hints = field_hints(type(self))
-        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+        for f in dataclasses.fields(self):
             kind, value = f.metadata.get("kind"), getattr(self, f.name)
             result = fitted(f.name, value, hints[f.name]) if kind is None else checked(f.name, value, kind)
             object.__setattr__(self, f.name, result)

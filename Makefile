@@ -1,0 +1,42 @@
+# Each target makes what it needs, in .venv, and is quick when nothing has changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+
+.PHONY: demo test check bench clean
+.NOTPARALLEL: # the stamps below install into one environment
+
+demo: $(VENV)/.demo
+	@for tail in pendulum r3 usrt; do $(BIN)/tailwork show liu2020 --tail $$tail || exit 1; done
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 -q
+
+check: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+bench: $(VENV)/.test # it compares with the engines that the tests use
+	$(BIN)/tailwork bench
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: pyproject.toml $(VENV)/.created
+	$(INSTALL) .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml $(VENV)/.created
+	$(INSTALL) '.[test]'
+	@touch $@
+
+$(VENV)/.check: pyproject.toml $(VENV)/.created
+	$(INSTALL) '.[check]'
+	@touch $@

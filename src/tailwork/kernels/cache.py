@@ -1,0 +1,91 @@
+"""Compiled objects on disk. They are executable code: kept private, written whole, checked before use.
+
+The folder is TAILWORK_CACHE if set, else `tailwork` in the user's cache folder. It belongs to the user alone
+(mode 0700); a folder of somebody else, or one that others may write to, is not used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import tempfile
+import warnings
+from pathlib import Path
+
+MAGIC = b"tailwork object 1\n"
+
+
+class CacheWarning(UserWarning):
+    """The cache of compiled kernels cannot be used; everything still works, only compiled anew each time."""
+
+
+def folder() -> Path:
+    """Where compiled kernels are kept."""
+    chosen = os.environ.get("TAILWORK_CACHE")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "tailwork"
+
+
+def _private_folder() -> Path | None:
+    """The folder, made if need be; None, with a warning, if it cannot be trusted or made."""
+    place = folder()
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = place.stat()
+        if hasattr(os, "getuid"):
+            if status.st_uid != os.getuid():
+                return _refused(place, "it belongs to another user")
+            if stat.S_IMODE(status.st_mode) & 0o077:
+                place.chmod(0o700)
+    except OSError as error:
+        return _refused(place, error.strerror or str(error))
+    return place
+
+
+def _refused(place: Path, reason: str) -> None:
+    warnings.warn(
+        f"compiled kernels are not kept in {place}: {reason}. Set TAILWORK_CACHE to a folder of your own.",
+        CacheWarning,
+        stacklevel=4,
+    )
+
+
+def read(key: str) -> bytes | None:
+    """The object of that key, or None if there is none or it is damaged (then it is removed)."""
+    place = _private_folder()
+    if place is None:
+        return None
+    file = place / f"{key}.o"
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return None
+    head = len(MAGIC) + 32
+    if content.startswith(MAGIC) and hashlib.sha256(content[head:]).digest() == content[len(MAGIC) : head]:
+        return content[head:]
+    with contextlib.suppress(OSError):
+        file.unlink()
+    return None
+
+
+def write(key: str, code: bytes) -> None:
+    """Keep an object: written aside, then renamed, so that no reader ever sees half of it."""
+    place = _private_folder()
+    if place is None:
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(MAGIC + hashlib.sha256(code).digest() + code)
+            os.replace(name, place / f"{key}.o")
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        _refused(place, error.strerror or str(error))

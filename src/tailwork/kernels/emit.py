@@ -1,0 +1,290 @@
+"""A graph as LLVM assembly, for one number at a time or for several lanes side by side.
+
+Both come from the same instructions in the same order, with multiplications and additions fused by the same rule, so
+that a batch gives the same bits as single calls.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Callable
+
+from tailwork.algebra.expression import ACOS, ADD, ATAN2, CONSTANT, COS, DIV, INPUT, MUL, NEG, SIN, SQRT, SUB
+from tailwork.kernels.graph import Graph
+
+# sin x = x + x³ P(x²), cos x = 1 − x²/2 + x⁴ Q(x²) for |x| ≤ π/4; minimax coefficients of FreeBSD's msun (k_sin.c,
+# k_cos.c), relative error below 2e-17.
+SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip
+COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+          -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)  # π/2 in three parts, each rounded
+ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding and subtracting it rounds to a whole number
+
+LIBRARY = {ATAN2: ("atan2", 2), ACOS: ("acos", 1)}
+
+
+class Emitter:
+    """Writes the body of one function."""
+
+    def __init__(self, graph: Graph, lanes: int) -> None:
+        self.graph = graph
+        self.lanes = lanes
+        self.type = f"<{lanes} x double>" if lanes > 1 else "double"
+        self.integer = f"<{lanes} x i64>" if lanes > 1 else "i64"
+        self.bit = f"<{lanes} x i1>" if lanes > 1 else "i1"
+        self.suffix = f"v{lanes}f64" if lanes > 1 else "f64"
+        self.lines: list[str] = []
+        self.count = 0
+        self.names: dict[int, str] = {}
+        self.waves: dict[int, tuple[str, str]] = {}  # angle → (sine, cosine)
+        self.library: set[str] = set()
+
+    def new(self, text: str) -> str:
+        """One instruction; its name."""
+        self.count += 1
+        name = f"%v{self.count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def constant(self, value: float) -> str:
+        """A constant in every lane."""
+        bits = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+        return f"splat (double {bits})" if self.lanes > 1 else bits
+
+    def whole(self, value: int) -> str:
+        """An integer constant in every lane."""
+        return f"splat (i64 {value})" if self.lanes > 1 else str(value)
+
+    def binary(self, operation: str, a: str, b: str) -> str:
+        """fadd, fsub, fmul or fdiv."""
+        return self.new(f"{operation} {self.type} {a}, {b}")
+
+    def negative(self, a: str) -> str:
+        """−a."""
+        return self.new(f"fneg {self.type} {a}")
+
+    def fused(self, a: str, b: str, c: str) -> str:
+        """a b + c, rounded once."""
+        t = self.type
+        return self.new(f"call {t} @llvm.fma.{self.suffix}({t} {a}, {t} {b}, {t} {c})")
+
+    def load(self, pointer: str, k: int) -> str:
+        """Entry k of an argument."""
+        address = self.new(f"getelementptr double, ptr {pointer}, i64 {k * self.lanes}")
+        return self.new(f"load {self.type}, ptr {address}, align 8")
+
+    def store(self, value: str, pointer: str, k: int) -> None:
+        """Entry k of a result."""
+        address = self.new(f"getelementptr double, ptr {pointer}, i64 {k * self.lanes}")
+        self.lines.append(f"  store {self.type} {value}, ptr {address}, align 8")
+
+    def body(self) -> list[str]:
+        """All instructions of the graph."""
+        entries = self.graph.entries
+        uses = Counter(int(first) for op, first, _ in entries if op > CONSTANT)
+        uses.update(second for _, _, second in entries if second >= 0)
+        uses.update(self.graph.outputs)
+        # A product that only sums use is fused into each of them; of two in one sum, the one used more is computed.
+        summed = Counter(int(x) for op, first, second in entries if op in (ADD, SUB) for x in (first, second))
+        held = {k for k, (op, _, _) in enumerate(entries) if op == MUL and summed[k] == uses[k] > 0}
+        for op, first, second in entries:
+            if op in (ADD, SUB) and int(first) in held and second in held:
+                held.discard(max(int(first), second, key=lambda k: (uses[k], k)))
+        for k, (op, _, _) in enumerate(entries):
+            if k not in held and op != INPUT:
+                self._name(k)
+        for k, output in enumerate(self.graph.outputs):
+            self.store(self._name(output), "%y", k)
+        return self.lines
+
+    def _name(self, k: int) -> str:
+        """The value of entry k, computed now unless it already is."""
+        if not self.names.get(k):
+            self.names[k] = self._value(k)
+        return self.names[k]
+
+    def _value(self, k: int) -> str:
+        op, first, second = self.graph.entries[k]
+        if op == CONSTANT:
+            return self.constant(float(first))
+        if op == INPUT:
+            number = int(first)
+            inputs = self.graph.inputs
+            return self.load("%x", number) if number < inputs else self.load("%c", number - inputs)
+        a = int(first)
+        if op in (ADD, SUB):
+            return self._sum(op, a, second)
+        if op in (SIN, COS):
+            if a not in self.waves:
+                self.waves[a] = self._wave(self._name(a))
+            return self.waves[a][0 if op == SIN else 1]
+        if op == NEG:
+            return self.negative(self._name(a))
+        if op == SQRT:
+            return self.new(f"call {self.type} @llvm.sqrt.{self.suffix}({self.type} {self._name(a)})")
+        if op in LIBRARY:
+            return self._library(*LIBRARY[op], [self._name(a), *([self._name(second)] if second >= 0 else [])])
+        return self.binary("fmul" if op == MUL else "fdiv", self._name(a), self._name(second))
+
+    def _product(self, k: int) -> tuple[str, str] | None:
+        """Factors of an entry that waits to be fused."""
+        op, first, second = self.graph.entries[k]
+        return (self._name(int(first)), self._name(second)) if op == MUL and not self.names.get(k) else None
+
+    def _sum(self, op: int, a: int, b: int) -> str:
+        left, right = self._product(a), self._product(b) if b != a else None
+        if left is not None:
+            other = self._name(b)
+            return self.fused(*left, other if op == ADD else self.negative(other))
+        if right is not None:
+            x, y = right
+            return self.fused(x if op == ADD else self.negative(x), y, self._name(a))
+        return self.binary("fadd" if op == ADD else "fsub", self._name(a), self._name(b))
+
+    def _polynomial(self, x: str, coefficients: tuple[float, ...]) -> str:
+        result = self.constant(coefficients[-1])
+        for c in reversed(coefficients[:-1]):
+            result = self.fused(result, x, self.constant(c))
+        return result
+
+    def _wave(self, x: str) -> tuple[str, str]:
+        """Sine and cosine: x = n π/2 + r with |r| ≤ π/4, both polynomials of r, exchanged and signed by n."""
+        t, i = self.type, self.integer
+        shifted = self.fused(x, self.constant(2.0 / 3.141592653589793), self.constant(ROUNDING))
+        quarter = self.new(f"bitcast {t} {shifted} to {i}")
+        n = self.binary("fsub", shifted, self.constant(ROUNDING))
+        back = self.negative(n)
+        r = x
+        for part in HALF_PI:
+            r = self.fused(back, self.constant(part), r)
+        r2 = self.binary("fmul", r, r)
+        r3 = self.binary("fmul", r2, r)
+        sine = self.fused(r3, self._polynomial(r2, SINE), r)
+        r4 = self.binary("fmul", r2, r2)
+        # 1 − r²/2 rounded, and what the rounding lost given back.
+        half = self.binary("fmul", r2, self.constant(0.5))
+        main = self.binary("fsub", self.constant(1.0), half)
+        lost = self.binary("fsub", self.binary("fsub", self.constant(1.0), main), half)
+        cosine = self.binary("fadd", main, self.fused(r4, self._polynomial(r2, COSINE), lost))
+        odd = self.new(f"and {i} {quarter}, {self.whole(1)}")
+        swap = self.new(f"icmp ne {i} {odd}, {self.whole(0)}")
+        s = self.new(f"select {self.bit} {swap}, {t} {cosine}, {t} {sine}")
+        c = self.new(f"select {self.bit} {swap}, {t} {sine}, {t} {cosine}")
+        # Bit 1 of n is the sign of the sine, of n + 1 that of the cosine.
+        signs = []
+        for value, q in ((s, quarter), (c, self.new(f"add {i} {quarter}, {self.whole(1)}"))):
+            two = self.new(f"and {i} {q}, {self.whole(2)}")
+            sign = self.new(f"shl {i} {two}, {self.whole(62)}")
+            bits = self.new(f"bitcast {t} {value} to {i}")
+            signs.append(self.new(f"bitcast {i} {self.new(f'xor {i} {bits}, {sign}')} to {t}"))
+        return signs[0], signs[1]
+
+    def _library(self, function: str, count: int, arguments: list[str]) -> str:
+        """A call of the mathematical library, lane by lane."""
+        self.library.add(f"declare double @{function}({', '.join(['double'] * count)})")
+        if self.lanes == 1:
+            return self.new(f"call double @{function}({', '.join(f'double {a}' for a in arguments)})")
+        result = "poison"
+        for lane in range(self.lanes):
+            parts = [self.new(f"extractelement {self.type} {a}, i64 {lane}") for a in arguments]
+            value = self.new(f"call double @{function}({', '.join(f'double {p}' for p in parts)})")
+            result = self.new(f"insertelement {self.type} {result}, double {value}, i64 {lane}")
+        return result
+
+
+def function(graph: Graph, name: str, lanes: int, library: Callable[[str], None]) -> str:
+    """One function `void name(const double* x, const double* c, double* y)`; with lanes, entry k of all lanes together."""
+    emitter = Emitter(graph, lanes)
+    body = emitter.body()
+    for declaration in emitter.library:
+        library(declaration)
+    head = f"define void @{name}(ptr noalias nocapture readonly %x, ptr noalias nocapture readonly %c, ptr noalias nocapture %y) #0 {{"
+    return "\n".join([head, *body, "  ret void", "}"])
+
+
+def module(prelude: Graph, main: Graph, width: int) -> str:
+    """Assembly of a kernel: prelude, scalar and lane functions, and the loops over rows that call them."""
+    declarations: set[str] = set()
+    parts = [
+        function(prelude, "prelude", 1, declarations.add),
+        function(main, "scalar", 1, declarations.add),
+        function(main, "lanes", width, declarations.add),
+        _row_loop(main),
+        _block_loop(main, width),
+    ]
+    for n in (1, width):
+        t = f"<{n} x double>" if n > 1 else "double"
+        suffix = f"v{n}f64" if n > 1 else "f64"
+        declarations.add(f"declare {t} @llvm.fma.{suffix}({t}, {t}, {t})")
+        declarations.add(f"declare {t} @llvm.sqrt.{suffix}({t})")
+    return "\n".join([*parts, *sorted(declarations), 'attributes #0 = { nounwind "no-trapping-math"="true" }'])
+
+
+def _row_loop(graph: Graph) -> str:
+    """rows(n, x, c, y): the scalar function for each of n rows."""
+    return f"""
+define void @rows(i64 %n, ptr %x, ptr %c, ptr %y) #0 {{
+entry:
+  %some = icmp sgt i64 %n, 0
+  br i1 %some, label %row, label %end
+row:
+  %i = phi i64 [ 0, %entry ], [ %next, %row ]
+  %xo = mul i64 %i, {graph.inputs}
+  %xi = getelementptr double, ptr %x, i64 %xo
+  %yo = mul i64 %i, {len(graph.outputs)}
+  %yi = getelementptr double, ptr %y, i64 %yo
+  call void @scalar(ptr %xi, ptr %c, ptr %yi)
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %row, label %end
+end:
+  ret void
+}}"""
+
+
+def _block_loop(graph: Graph, width: int) -> str:
+    """blocks(n, x, c, y): the lane function for each of n blocks of `width` rows; c holds every lane's constants."""
+    nx, ny = graph.inputs, len(graph.outputs)
+    lines = [
+        "",
+        "define void @blocks(i64 %n, ptr %x, ptr %c, ptr %y) #0 {",
+        "entry:",
+        f"  %xs = alloca [{max(nx * width, 1)} x double], align 64",
+        f"  %ys = alloca [{max(ny * width, 1)} x double], align 64",
+        "  %some = icmp sgt i64 %n, 0",
+        "  br i1 %some, label %block, label %end",
+        "block:",
+        "  %i = phi i64 [ 0, %entry ], [ %next, %block ]",
+        f"  %xo = mul i64 %i, {nx * width}",
+        "  %xi = getelementptr double, ptr %x, i64 %xo",
+        f"  %yo = mul i64 %i, {ny * width}",
+        "  %yi = getelementptr double, ptr %y, i64 %yo",
+    ]
+    for k in range(nx):
+        for lane in range(width):
+            lines += [
+                f"  %xa{k}_{lane} = getelementptr double, ptr %xi, i64 {lane * nx + k}",
+                f"  %xv{k}_{lane} = load double, ptr %xa{k}_{lane}, align 8",
+                f"  %xb{k}_{lane} = getelementptr double, ptr %xs, i64 {k * width + lane}",
+                f"  store double %xv{k}_{lane}, ptr %xb{k}_{lane}, align 8",
+            ]
+    lines.append("  call void @lanes(ptr %xs, ptr %c, ptr %ys)")
+    for k in range(ny):
+        for lane in range(width):
+            lines += [
+                f"  %ya{k}_{lane} = getelementptr double, ptr %ys, i64 {k * width + lane}",
+                f"  %yv{k}_{lane} = load double, ptr %ya{k}_{lane}, align 8",
+                f"  %yb{k}_{lane} = getelementptr double, ptr %yi, i64 {lane * ny + k}",
+                f"  store double %yv{k}_{lane}, ptr %yb{k}_{lane}, align 8",
+            ]
+    lines += [
+        "  %next = add i64 %i, 1",
+        "  %more = icmp slt i64 %next, %n",
+        "  br i1 %more, label %block, label %end",
+        "end:",
+        "  ret void",
+        "}",
+    ]
+    return "\n".join(lines)

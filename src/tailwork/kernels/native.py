@@ -1,0 +1,88 @@
+"""LLVM: assembly to machine code in memory."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from tailwork.kernels import cache
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The processor that code is made for."""
+
+    cpu: str
+    features: str
+    width: int  # lanes: doubles in a vector register
+
+
+@lru_cache(maxsize=1)
+def machine() -> Machine:
+    """This machine."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features()
+    # As many lanes as a register holds: eight with AVX-512, else four (two registers of two on older machines). Eight
+    # lanes in pairs of four-wide registers were measured no faster and twice as long to compile.
+    return Machine(llvm.get_host_cpu_name(), features.flatten(), 8 if features.get("avx512f") else 4)
+
+
+def _target_machine() -> Any:
+    target = llvm.Target.from_default_triple()
+    host = machine()
+    return target.create_target_machine(cpu=host.cpu, features=host.features, opt=2)
+
+
+class Code:
+    """Machine code in memory. Addresses stay valid as long as this object lives."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+
+    def address(self, name: str) -> int:
+        """Address of a function."""
+        return self._engine.get_function_address(name)
+
+    def function(self, name: str, counted: bool) -> Callable[..., None]:
+        """A function of three pointers, after a count if `counted`."""
+        arguments = [ctypes.c_int64] * counted + [ctypes.c_void_p] * 3
+        return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
+
+
+def compiled(assembly: str) -> Code:
+    """Machine code for a module, from the cache if it is there.
+
+    The key is the assembly itself with the processor and the versions of what compiles it.
+    """
+    host = machine()
+    version = (llvmlite.__version__, *llvm.llvm_version_info)
+    key = hashlib.sha256(repr((assembly, host.cpu, host.features, version)).encode()).hexdigest()
+    code = cache.read(key)
+    if code is not None:
+        loaded = _loaded(code)
+        if loaded is not None:
+            return loaded
+    module = llvm.parse_assembly(assembly)
+    code = _target_machine().emit_object(module)
+    cache.write(key, code)
+    loaded = _loaded(code)
+    assert loaded is not None, "LLVM does not read the object it has just made"
+    return loaded
+
+
+def _loaded(code: bytes) -> Code | None:
+    try:
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+    except RuntimeError:
+        return None
+    return Code(engine)

@@ -1,0 +1,156 @@
+"""Inverse dynamics, mass matrix and actuation matrix in the coordinates: M(q) a + h(q, v) = B(q) tau."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tailwork.algebra.expression import Scalar
+from tailwork.algebra.vectors import Array, array, congruence, times, zeros
+from tailwork.mechanics.elements import cable_arms, spring_torques
+from tailwork.mechanics.forward import Inputs, leg_acceleration
+from tailwork.mechanics.frames import Angle, one_frame
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.pinned import bias_loads, joint_loads, leg_inertia, rate_bias
+from tailwork.mechanics.sweeps import Motion, Wrench, collected, composite, loads, motions, rigid
+from tailwork.mechanics.torso import (
+    LimbState,
+    TorsoState,
+    leg_pushes,
+    limb_pushes,
+    limb_state,
+    pushes_on,
+    sprung_values,
+    stance_leg,
+    torso_push,
+    torso_state,
+)
+from tailwork.robots.limb import Cable, Limb, Motor
+
+
+def generalised_force(layout: Layout, inputs: Inputs, acceleration: Sequence[Scalar]) -> list[Scalar]:
+    """M a + h: what the actuators must give for an acceleration (2020, Eqs. 2 and 3, the right-hand side).
+
+    The bias h, with gravity, springs and dampers, is this for a = 0. `inputs.tau` is not used.
+    """
+    torso = torso_state(layout, inputs.q, inputs.v)
+    start = 6 if layout.torso_free else 0
+    linear, angular = zeros(3), zeros(3)
+    total = Wrench(zeros(3), zeros(3))
+    if torso.moments is not None:
+        linear = torso.from_inertial(array(list(acceleration[:3])))
+        angular = torso.from_inertial(array(list(acceleration[3:6])))
+    motion = Motion(torso.omega, angular, linear - torso.gravity)
+    if torso.moments is not None:
+        push = torso_push(layout, torso, inputs.forces)
+        force, moment = torso.moments.wrench(motion.acceleration, motion.spin())
+        total = Wrench(force - push.force, moment - push.moment)
+    for name in layout.stance:
+        total = total + _stance_wrench(layout, torso, name, linear, angular, inputs)
+    limb_forces: list[Scalar] = []
+    for name in layout.moving:
+        limb = layout.limbs[name]
+        state = limb_state(limb, inputs.q[layout.coordinates[name]], inputs.v[layout.rates[name]])
+        own = list(acceleration[start : start + len(limb.coordinates)])
+        start += len(limb.coordinates)
+        needs, wrench = _limb_needs(layout, torso, motion, name, state, own, inputs)
+        total = total + wrench
+        limb_forces += needs
+    if not layout.torso_free:
+        return limb_forces
+    return [*torso.to_inertial(total.force), *torso.to_inertial(total.moment), *limb_forces]
+
+
+def _limb_needs(
+    layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, own: Sequence[Scalar], inputs: Inputs
+) -> tuple[list[Scalar], Wrench]:
+    """Generalised force on each coordinate of a limb, springs and dampers taken off, and its wrench on the torso."""
+    links = one_frame(state.limb, state.angles)
+    accelerations = list(times(state.gearing, array(list(own))))
+    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
+    torques, wrench = collected(links, loads(links, motions(links, state.rates, accelerations, motion), pushes))
+    springs = spring_torques(state.limb, state.values, state.angles, state.rates)
+    net = [t + x.armature * a - s for t, x, a, s in zip(torques, links, accelerations, springs, strict=True)]
+    return list(times(state.gearing.T, array(net))), wrench
+
+
+def _stance_wrench(
+    layout: Layout, torso: TorsoState, name: str, linear: Array, angular: Array, inputs: Inputs
+) -> Wrench:
+    """Wrench that a stance leg needs from the torso and its own actuators, about P."""
+    leg = stance_leg(layout, torso, name)
+    accelerations = leg_acceleration(leg, rate_bias(leg, torso.velocity, torso.omega), linear, angular)
+    pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
+    omega, alpha, gravity = (leg.turn.outward(x) for x in (torso.omega, angular, torso.gravity))
+    needs, about_foot = joint_loads(leg, bias_loads(leg, omega, alpha, gravity, accelerations, pushes))
+    springs = spring_torques(leg.limb, sprung_values(leg), leg.angles, leg.rates)
+    rotors = [joint.armature * a for joint, a in zip(leg.limb.joints, accelerations, strict=True)]
+    net = array([n + r - s for n, r, s in zip(needs, rotors, springs, strict=True)])
+    return leg.to_torso(Wrench(times(leg.rates_map.T, net), about_foot))
+
+
+def mass_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
+    """M(q), symmetric, in the order of v."""
+    still = [0.0] * len(layout.velocity_names)
+    torso = torso_state(layout, q, still)
+    size = len(layout.velocity_names)
+    matrix = zeros(size, size)
+    total = None if torso.moments is None else rigid(torso.moments)
+    for name in layout.moving:
+        limb = layout.limbs[name]
+        state = limb_state(limb, q[layout.coordinates[name]], still[layout.rates[name]])
+        whole = composite(one_frame(limb, state.angles), state.gearing)
+        here = layout.rates[name]
+        matrix[here, here] = whole.mass
+        if total is not None:
+            total = total + rigid(whole.moments)
+            for k, column in zip(range(here.start, here.stop), whole.coupling, strict=True):
+                rows = [*torso.to_inertial(column.force), *torso.to_inertial(column.moment)]
+                matrix[:6, k] = matrix[k, :6] = rows
+    for name in layout.stance:
+        leg = stance_leg(layout, torso, name)
+        assert total is not None
+        total = total + leg.inertia_to_torso(leg_inertia(leg))
+    if total is not None:
+        r = torso.rotation
+        matrix[:3, :3] = congruence(r, total.a)
+        matrix[3:6, 3:6] = congruence(r, total.d)
+        matrix[:3, 3:6] = times(times(r, total.b), r.T)
+        matrix[3:6, :3] = matrix[:3, 3:6].T
+    return matrix
+
+
+def actuation_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
+    """B(q): generalised force = B · efforts (2020, Eqs. 68–78 as corrected)."""
+    still = [0.0] * len(layout.velocity_names)
+    torso = torso_state(layout, q, still)
+    matrix = zeros(len(layout.velocity_names), len(layout.actuator_names))
+    for name in layout.actuated:
+        limb = layout.limbs[name]
+        columns = range(layout.efforts[name].start, layout.efforts[name].stop)
+        if name in layout.stance:
+            leg = stance_leg(layout, torso, name)
+            for column, actuator in zip(columns, limb.actuators, strict=True):
+                by_joint = _joint_arms(limb, leg.angles, actuator)
+                wrench = leg.to_torso(Wrench(times(leg.rates_map.T, array(by_joint)), zeros(3)))
+                matrix[:6, column] = [*torso.to_inertial(wrench.force), *torso.to_inertial(wrench.moment)]
+            continue
+        state = limb_state(limb, q[layout.coordinates[name]], still[layout.rates[name]])
+        for column, actuator in zip(columns, limb.actuators, strict=True):
+            if isinstance(actuator, Motor):
+                matrix[layout.rates[name].start + limb.coordinates.index(actuator.coordinate), column] = actuator.ratio
+            else:
+                by_joint = _joint_arms(limb, state.angles, actuator)
+                matrix[layout.rates[name], column] = times(state.gearing.T, array(by_joint))
+    return matrix
+
+
+def _joint_arms(limb: Limb, angles: Sequence[Angle], actuator: Motor | Cable) -> list[Scalar]:
+    """Torque on each joint for a unit effort of an actuator."""
+    arms: list[Scalar] = [0.0] * len(limb.joints)
+    if isinstance(actuator, Motor):
+        arms[limb.index(actuator.coordinate)] = actuator.ratio
+    else:
+        for k, arm in cable_arms(limb, angles, actuator).items():
+            arms[k] = -arm
+    return arms
+

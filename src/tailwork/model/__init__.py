@@ -1,0 +1,8 @@
+"""The model: a robot with a stance, answering for one state or many."""
+
+from tailwork.mechanics.layout import Push
+from tailwork.model.allocation import Allocation
+from tailwork.model.model import Model
+from tailwork.model.results import Energy, Momentum, PathValues
+
+__all__ = ["Allocation", "Energy", "Model", "Momentum", "PathValues", "Push"]

@@ -1,0 +1,60 @@
+"""Why a state cannot be evaluated, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tailwork.errors import StateError
+from tailwork.kernels.kernel import Floats
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.torso import torso_state
+
+SHOWN = 5
+
+
+def finite_rows(y: Floats) -> tuple[int, ...]:
+    """Rows of a result that are not finite."""
+    return tuple(int(k) for k in np.nonzero(~np.isfinite(y).all(axis=1))[0])
+
+
+def show_rows(rows: tuple[int, ...], lead: tuple[int, ...]) -> str:
+    """Which states of a batch, in words."""
+    if not lead:
+        return "the state"
+    places = [np.unravel_index(k, lead) for k in rows[:SHOWN]]
+    listed = ", ".join(str(int(p[0])) if len(p) == 1 else str(tuple(int(i) for i in p)) for p in places)
+    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+    return f"state{'s' if len(rows) > 1 else ''} {listed}{more} of {int(np.prod(lead))}"
+
+
+def explain(layout: Layout, q: Floats, rows: tuple[int, ...]) -> StateError:
+    """The error for states whose answer is not finite: a foot out of reach, or a singular posture."""
+    states = q.reshape(-1, q.shape[-1])
+    where = show_rows(rows, q.shape[:-1])
+    for row in rows:
+        reason = _out_of_reach(layout, states[row])
+        if reason:
+            return StateError("q", f"{reason} ({where} cannot be evaluated)", rows)
+    return StateError(
+        "q",
+        "a singular posture: a leg that is exactly straight, the attitude at phi_y = ±90° (use attitude='quaternion'), "
+        f"or a universal joint at ±90° without armature ({where} cannot be evaluated)",
+        rows,
+    )
+
+
+def _out_of_reach(layout: Layout, q: Floats) -> str:
+    torso = torso_state(layout, [float(x) for x in q], [0.0] * len(layout.velocity_names))
+    for name in layout.stance:
+        limb = layout.limbs[name]
+        assert limb.foot is not None and limb.closed_form is not None
+        place = np.array(limb.foot.place, dtype=float)
+        foot = torso.from_inertial(place - torso.position)
+        extension = float(limb.closed_form.extension((float(foot[0]), float(foot[1]), float(foot[2]))))
+        least, most = limb.closed_form.reach()
+        if not least < extension < most:
+            return (
+                f"{name} cannot reach its foot at ({place[0]:.4g}, {place[1]:.4g}, {place[2]:.4g}) m: extension "
+                f"{extension:.4f}, required: between {least:.4g} and {most:.4g}"
+            )
+    return ""

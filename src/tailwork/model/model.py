@@ -1,0 +1,366 @@
+"""A robot with a stance: equations compiled on first use, for one state or a batch of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import casadi
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tailwork.errors import RobotError, StateError, UnknownNameError, UnreachableError
+from tailwork.kernels.casadi_export import casadi_function
+from tailwork.kernels.kernel import Constants, Floats, Kernel
+from tailwork.mechanics.layout import Layout, Push, make_layout
+from tailwork.mechanics.observe import point_names
+from tailwork.model.allocation import Allocation, chosen, minimum_norm
+from tailwork.model.checks import explain, finite_rows, show_rows
+from tailwork.model.questions import QUESTIONS, argument_size, recorded
+from tailwork.model.results import Energy, Momentum, PathValues
+from tailwork.robots.limb import Cable
+from tailwork.robots.paths import numbers, rebuild, structure
+from tailwork.robots.robot import Robot
+
+LIU2018_REDUNDANT = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb", "leg3.hb", "leg4.hb")
+"""The six redundant actuators of the 2018 paper (Eq. 28)."""
+
+_kernels: dict[tuple[Any, ...], tuple[Kernel, tuple[str, ...]]] = {}
+"""Kernels of this process by question and structure: a changed number finds its kernel here."""
+
+
+class Model:
+    """Whole-body dynamics of a robot for a given stance.
+
+    State: q = [p, attitude, limb coordinates], v = [v, omega, limb rates]; p, v and omega in the inertial frame. Limbs
+    without a foot come first (the tail), then the legs that are not in stance. With a fixed torso, q and v are the
+    limbs' alone. All methods take arrays with any leading dimensions (a batch) and broadcast them.
+
+    Args:
+        robot: the robot.
+        stance: "all", "none", or the legs whose feet are pinned where the robot says they stand.
+        prescribed: limbs whose motion is given; their accelerations are arguments and their efforts results.
+        torso: "free", or "fixed" with the torso frame as the inertial frame.
+        attitude: "rpy" (exact), "rpy-small-angle" (the papers' omega = phi-dot) or "quaternion" (w, x, y, z).
+        pushes: points where outside forces may act.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        stance: str | Sequence[str] = "all",
+        *,
+        prescribed: Sequence[str] = (),
+        torso: str = "free",
+        attitude: str = "rpy",
+        pushes: Sequence[Push] = (),
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
+        self.robot = robot
+        self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
+        self._numbers = numbers(robot)
+        self._structure = (structure((robot.torso, robot.parts)), robot.gravity != 0.0, self.layout.drive())
+        self._ready: dict[str, tuple[Kernel, Constants]] = {}
+        self._kernel("forward_dynamics")
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the entries of q."""
+        return self.layout.coordinate_names
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Names of the entries of v."""
+        return self.layout.velocity_names
+
+    @property
+    def actuator_names(self) -> tuple[str, ...]:
+        """Names of the entries of tau."""
+        return self.layout.actuator_names
+
+    @property
+    def actuator_units(self) -> tuple[str, ...]:
+        """Units of the entries of tau: N m for torques, N for tensions."""
+        return self.layout.actuator_units
+
+    @property
+    def prescribed_names(self) -> tuple[str, ...]:
+        """Names of the prescribed coordinates."""
+        return self.layout.prescribed_names
+
+    @property
+    def foot_names(self) -> tuple[str, ...]:
+        """The pinned feet, in the order of `foot_forces`."""
+        return self.layout.stance
+
+    @property
+    def point_names(self) -> tuple[str, ...]:
+        """Names of the points that `points` gives."""
+        return tuple(point_names(self.layout))
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Paths of the robot's numbers that are inputs of the compiled forward dynamics."""
+        return self._recipe("forward_dynamics")[1]
+
+    def standing(self) -> Floats:
+        """The state q in which the robot stands: P where the robot says, everything else at zero."""
+        q = np.zeros(len(self.coordinate_names))
+        if self.layout.torso_free:
+            q[:3] = self.robot.stand
+            if self.layout.attitude == "quaternion":
+                q[3] = 1.0
+        return q
+
+    # Dynamics
+
+    def forward_dynamics(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike = ()
+    ) -> Floats:
+        """Accelerations (as v) for efforts tau.
+
+        Args:
+            q: coordinates.
+            v: velocities.
+            tau: efforts of the actuators [N m or N].
+            given: accelerations of the prescribed coordinates [rad/s²].
+            forces: of the pushes, one after the other, inertial frame [N].
+        """
+        self._check_pulling(tau)
+        return self._ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
+
+    def path(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike = ()
+    ) -> PathValues:
+        """Accelerations with foot forces, leg extensions, efforts of prescribed coordinates and powers."""
+        self._check_pulling(tau)
+        return PathValues(**self._ask("path", q=q, v=v, tau=tau, given=given, forces=forces))
+
+    def foot_forces(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike = ()
+    ) -> Floats:
+        """Forces of the ground on the pinned feet, (..., feet, 3), inertial frame [N]."""
+        return self.path(q, v, tau, given=given, forces=forces).foot_forces
+
+    def mass_matrix(self, q: ArrayLike) -> Floats:
+        """M(q), (..., velocities, velocities)."""
+        return self._ask("mass_matrix", q=q)["mass"]
+
+    def bias(self, q: ArrayLike, v: ArrayLike, *, forces: ArrayLike = ()) -> Floats:
+        """h(q, v) of M a + h = B tau: velocity terms, gravity, springs and dampers."""
+        return self.generalised_force(q, v, np.zeros(len(self.velocity_names)), forces=forces)
+
+    def generalised_force(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, forces: ArrayLike = ()) -> Floats:
+        """M a + h: the generalised force that an acceleration needs."""
+        return self._ask("generalised_force", q=q, v=v, a=a, forces=forces)["force"]
+
+    def actuation_matrix(self, q: ArrayLike) -> Floats:
+        """B(q): generalised force = B · efforts, (..., velocities, actuators)."""
+        return self._ask("actuation_matrix", q=q)["actuation"]
+
+    def allocation(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, redundant: Mapping[str, float] | None = None
+    ) -> Allocation:
+        """Efforts that come nearest to an acceleration, with what is missing and the condition number.
+
+        Args:
+            q: coordinates.
+            v: velocities.
+            a: accelerations, as v.
+            redundant: None for the smallest efforts (minimum norm; cables only pull). Else efforts of actuators by
+                name; the others, as many as velocities, are then solved for (2018, Eq. 41).
+        """
+        force, actuation = self.generalised_force(q, v, a), self.actuation_matrix(q)
+        lead = np.broadcast_shapes(force.shape[:-1], actuation.shape[:-2])
+        rows = np.broadcast_to(force, (*lead, force.shape[-1])).reshape(-1, force.shape[-1])
+        matrices = np.broadcast_to(actuation, (*lead, *actuation.shape[-2:])).reshape(-1, *actuation.shape[-2:])
+        found = self._allocated(rows, matrices, redundant)
+        return Allocation(
+            found.efforts.reshape(*lead, -1), found.residual.reshape(*lead, -1), found.condition.reshape(lead)
+        )
+
+    def _allocated(self, force: Floats, actuation: Floats, redundant: Mapping[str, float] | None) -> Allocation:
+        names = self.actuator_names
+        if redundant is None:
+            return minimum_norm(force, actuation, self._pulling())
+        for name in redundant:
+            if name not in names:
+                raise UnknownNameError.among("redundant", name, names, "actuator")
+        free = [k for k, name in enumerate(names) if name not in redundant]
+        size = len(self.velocity_names)
+        if len(free) != size:
+            required = f"{len(names) - size} of the {len(names)} actuators, so that {size} are left to solve for"
+            raise RobotError("redundant", dict(redundant), required)
+        given = np.array([float(redundant.get(name, 0.0)) for name in names])
+        return chosen(force, actuation, free, np.tile(given, (len(force), 1)))
+
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, redundant: Mapping[str, float] | None = None
+    ) -> Floats:
+        """Efforts for an acceleration: the smallest ones, or with a given redundant part (see `allocation`).
+
+        Raises UnreachableError where no efforts give this acceleration.
+        """
+        allocation = self.allocation(q, v, a, redundant=redundant)
+        self._check_reached(allocation, self.generalised_force(q, v, a), "a")
+        return allocation.efforts
+
+    def static_torques(self, q: ArrayLike) -> Floats:
+        """The smallest efforts that hold the robot at rest in q. Raises UnreachableError where none do."""
+        zero = np.zeros(len(self.velocity_names))
+        allocation = self.allocation(q, zero, zero)
+        self._check_reached(allocation, self.bias(q, zero), "q")
+        return allocation.efforts
+
+    # Observation
+
+    def energy(self, q: ArrayLike, v: ArrayLike) -> Energy:
+        """Kinetic, gravitational and elastic energy [J]."""
+        found = self._ask("energy", q=q, v=v)["energies"]
+        return Energy(found[..., 0], found[..., 1], found[..., 2])
+
+    def momentum(self, q: ArrayLike, v: ArrayLike) -> Momentum:
+        """Linear momentum, and angular momentum about the centre of mass."""
+        return Momentum(**self._ask("momentum", q=q, v=v))
+
+    def center_of_mass(self, q: ArrayLike) -> Floats:
+        """Centre of mass, inertial frame [m]."""
+        return self._ask("center_of_mass", q=q)["com"]
+
+    def points(self, q: ArrayLike) -> Floats:
+        """Places of all joints, feet and tips, (..., points, 3), inertial frame [m]; see `point_names`."""
+        return self._ask("points", q=q)["points"]
+
+    def joint_angles(self, q: ArrayLike) -> dict[str, Floats]:
+        """Angles of all joints by "limb.joint", stance legs included [rad]."""
+        found = self._ask("joint_angles", q=q)["angles"]
+        names = [f"{limb}.{joint.name}" for limb, description in self.layout.limbs.items() for joint in description.joints]
+        return {name: found[..., k] for k, name in enumerate(names)}
+
+    def coordinate_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
+        """Time derivative of q."""
+        return self._ask("coordinate_rates", q=q, v=v)["rates"]
+
+    def casadi(self, question: str) -> casadi.Function:
+        """One of the model's functions as a casadi.Function, with the design parameters as its last argument.
+
+        Args:
+            question: "forward_dynamics", "path", "generalised_force", "mass_matrix", "actuation_matrix", "energy",
+                "momentum", "center_of_mass", "points", "joint_angles" or "coordinate_rates".
+        """
+        if question not in QUESTIONS:
+            raise UnknownNameError.among("question", question, QUESTIONS, "function")
+        graph, names = recorded(self._layout_with, question)
+        sizes = {argument: argument_size(self.layout, argument) for argument in QUESTIONS[question].arguments}
+        return casadi_function(
+            question, graph, sizes | {"parameters": len(names)}, QUESTIONS[question].answers(self.layout)
+        )
+
+    def parameters(self) -> Floats:
+        """Values of the design parameters, in the order of `parameter_names`."""
+        return np.array([self._numbers[name] for name in self.parameter_names])
+
+    # Compilation and calls
+
+    def _layout_with(self, exchange: Any) -> Layout:
+        robot = rebuild(self.robot, lambda path, value, kind: exchange(path, value))
+        return replace(self.layout, robot=robot)
+
+    def _recipe(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
+        key = (name, self._structure)
+        if key not in _kernels:
+            graph, parameters = recorded(self._layout_with, name)
+            _kernels[key] = (Kernel(graph), parameters)
+        return _kernels[key]
+
+    def _kernel(self, name: str) -> tuple[Kernel, Constants]:
+        if name not in self._ready:
+            kernel, parameters = self._recipe(name)
+            values = np.array([self._numbers[path] for path in parameters])
+            self._ready[name] = (kernel, kernel.constants(values))
+        return self._ready[name]
+
+    def _ask(self, question: str, **given: ArrayLike) -> dict[str, Floats]:
+        """Check the arguments, run the kernel, and look at what it says."""
+        kernel, constants = self._kernel(question)
+        arrays = {name: self._argument(name, value) for name, value in given.items()}
+        lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+        x = np.empty((*lead, kernel.inputs))
+        start = 0
+        for name in QUESTIONS[question].arguments:
+            size = arrays[name].shape[-1]
+            x[..., start : start + size] = arrays[name]
+            start += size
+        y = kernel(x.reshape(-1, kernel.inputs), constants)
+        if not np.isfinite(y).all():
+            bad = finite_rows(y)
+            raise explain(self.layout, np.broadcast_to(arrays["q"], (*lead, arrays["q"].shape[-1])), bad)
+        answers: dict[str, Floats] = {}
+        start = 0
+        for name, shape in QUESTIONS[question].answers(self.layout).items():
+            size = int(np.prod(shape))
+            answers[name] = y[:, start : start + size].reshape(*lead, *shape)
+            start += size
+        return answers
+
+    def _argument(self, name: str, value: ArrayLike) -> Floats:
+        size = argument_size(self.layout, name)
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise StateError(name, f"got {type(value).__name__}; required: an array of numbers, (..., {size})") from None
+        if name == "forces" and array.ndim >= 2 and size and array.shape[-2:] == (len(self.layout.pushes), 3):
+            array = array.reshape(*array.shape[:-2], size)
+        if array.ndim == 0 or array.shape[-1] != size:
+            names = {"q": self.coordinate_names, "tau": self.actuator_names, "given": self.prescribed_names}
+            listed = ", ".join(names.get(name, self.velocity_names if name in ("v", "a") else ()))
+            raise StateError(
+                name, f"got an array of shape {array.shape}; required: (..., {size})" + (f" for {listed}" if listed else "")
+            )
+        if not np.isfinite(array).all():
+            bad = finite_rows(array.reshape(-1, size))
+            raise StateError(name, f"not a finite number in {show_rows(bad, array.shape[:-1])}", bad)
+        return array
+
+    def _pulling(self) -> list[list[int]]:
+        """By limb: its actuators, where some of them are cables."""
+        groups = []
+        for name, here in self.layout.efforts.items():
+            if any(isinstance(actuator, Cable) for actuator in self.layout.limbs[name].actuators):
+                groups.append(list(range(here.start, here.stop)))
+        return groups
+
+    def _check_pulling(self, tau: ArrayLike) -> None:
+        groups = self._pulling()
+        if not groups:
+            return
+        array = self._argument("tau", tau)
+        for group in groups:
+            pushed = array[..., group] < 0
+            if pushed.any():
+                column = group[int(np.nonzero(pushed.reshape(-1, len(group)).any(axis=0))[0][0])]
+                bad = tuple(int(k) for k in np.nonzero(pushed.reshape(-1, len(group)).any(axis=1))[0])
+                raise StateError(
+                    "tau",
+                    f"{self.actuator_names[column]} is {array[..., column].min():.6g} N in "
+                    f"{show_rows(bad, array.shape[:-1])}; a cable can only pull: required: 0 or more",
+                    bad,
+                )
+
+    def _check_reached(self, allocation: Allocation, force: Floats, argument: str) -> None:
+        reached = np.atleast_1d(allocation.reached(force))
+        if reached.all():
+            return
+        bad = tuple(int(k) for k in np.nonzero(~reached.ravel())[0])
+        worst = allocation.residual.reshape(-1, allocation.residual.shape[-1])[bad[0]]
+        column = int(np.abs(worst).argmax())
+        raise UnreachableError(
+            argument,
+            f"no efforts of the actuators give this in {show_rows(bad, allocation.condition.shape)}: "
+            f"{worst[column]:.4g} is missing on {self.velocity_names[column]} (condition number "
+            f"{np.atleast_1d(allocation.condition).ravel()[bad[0]]:.3g}). `allocation` gives the nearest efforts and "
+            "what they miss",
+            bad,
+        )

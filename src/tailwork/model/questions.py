@@ -1,0 +1,150 @@
+"""The questions a model can be asked, each with its arguments, its answers and the equations between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tailwork.algebra.expression import INPUT, Scalar, Tape
+from tailwork.algebra.vectors import array
+from tailwork.kernels.graph import Graph, finished
+from tailwork.mechanics import inverse, observe
+from tailwork.mechanics.forward import Inputs, forward_dynamics
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.torso import coordinate_rates
+
+Shapes = Mapping[str, tuple[int, ...]]
+Arguments = Mapping[str, Sequence[Scalar]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A function of the model."""
+
+    arguments: tuple[str, ...]
+    answers: Callable[[Layout], Shapes]
+    equations: Callable[[Layout, Arguments], Sequence[Scalar]]
+
+
+def argument_size(layout: Layout, argument: str) -> int:
+    """Length of an argument."""
+    return {
+        "q": len(layout.coordinate_names),
+        "v": len(layout.velocity_names),
+        "a": len(layout.velocity_names),
+        "tau": len(layout.actuator_names),
+        "given": len(layout.prescribed_names),
+        "forces": 3 * len(layout.pushes),
+    }[argument]
+
+
+def _inputs(given: Arguments) -> Inputs:
+    forces = given.get("forces", ())
+    return Inputs(
+        q=given["q"],
+        v=given["v"],
+        tau=given.get("tau", ()),
+        given=given.get("given", ()),
+        forces=[array(list(forces[k : k + 3])) for k in range(0, len(forces), 3)],
+    )
+
+
+def _path(layout: Layout, given: Arguments) -> Sequence[Scalar]:
+    path = observe.path(layout, _inputs(given))
+    return [*path.acceleration, *path.foot_forces, *path.extensions, *path.prescribed_efforts, *path.powers]
+
+
+def _path_shapes(layout: Layout) -> Shapes:
+    feet, prescribed = len(layout.stance), len(layout.prescribed_names)
+    return {
+        "acceleration": (len(layout.velocity_names),),
+        "foot_forces": (feet, 3),
+        "extensions": (feet,),
+        "prescribed_efforts": (prescribed,),
+        "powers": (len(layout.actuator_names) + prescribed,),
+    }
+
+
+def _velocities(layout: Layout) -> int:
+    return len(layout.velocity_names)
+
+
+QUESTIONS: dict[str, Question] = {
+    "forward_dynamics": Question(
+        ("q", "v", "tau", "given", "forces"),
+        lambda layout: {"acceleration": (_velocities(layout),)},
+        lambda layout, x: forward_dynamics(layout, _inputs(x)).acceleration,
+    ),
+    "path": Question(("q", "v", "tau", "given", "forces"), _path_shapes, _path),
+    "generalised_force": Question(
+        ("q", "v", "a", "forces"),
+        lambda layout: {"force": (_velocities(layout),)},
+        lambda layout, x: inverse.generalised_force(layout, _inputs(x), x["a"]),
+    ),
+    "mass_matrix": Question(
+        ("q",),
+        lambda layout: {"mass": (_velocities(layout), _velocities(layout))},
+        lambda layout, x: list(inverse.mass_matrix(layout, x["q"]).flat),
+    ),
+    "actuation_matrix": Question(
+        ("q",),
+        lambda layout: {"actuation": (_velocities(layout), len(layout.actuator_names))},
+        lambda layout, x: list(inverse.actuation_matrix(layout, x["q"]).flat),
+    ),
+    "energy": Question(
+        ("q", "v"), lambda layout: {"energies": (3,)}, lambda layout, x: observe.energy(layout, x["q"], x["v"])
+    ),
+    "momentum": Question(
+        ("q", "v"),
+        lambda layout: {"linear": (3,), "angular": (3,)},
+        lambda layout, x: observe.momentum(layout, x["q"], x["v"]),
+    ),
+    "center_of_mass": Question(
+        ("q",), lambda layout: {"com": (3,)}, lambda layout, x: list(observe.center_of_mass(layout, x["q"]))
+    ),
+    "points": Question(
+        ("q",),
+        lambda layout: {"points": (len(observe.point_names(layout)), 3)},
+        lambda layout, x: observe.points(layout, x["q"]),
+    ),
+    "joint_angles": Question(
+        ("q",),
+        lambda layout: {"angles": (sum(len(limb.joints) for limb in layout.limbs.values()),)},
+        lambda layout, x: observe.joint_angles(layout, x["q"]),
+    ),
+    "coordinate_rates": Question(
+        ("q", "v"),
+        lambda layout: {"rates": (len(layout.coordinate_names),)},
+        lambda layout, x: coordinate_rates(layout, x["q"], x["v"]),
+    ),
+}
+
+
+def recorded(layout_of: Callable[[Callable[[str, float], Scalar]], Layout], name: str) -> tuple[Graph, tuple[str, ...]]:
+    """The graph of a question, and the paths of the robot's numbers that are its parameters.
+
+    Args:
+        layout_of: makes the layout from a function that exchanges each number of the robot, by path, for a symbol.
+        name: of the question.
+    """
+    question = QUESTIONS[name]
+    tape = Tape()
+    parameters: dict[str, Scalar] = {}
+    plain = layout_of(lambda path, value: value)
+    sizes = {argument: argument_size(plain, argument) for argument in question.arguments}
+    count = sum(sizes.values())
+
+    def symbol(path: str, value: float) -> Scalar:
+        # What is exactly zero is structure: it prunes the equations and is no input.
+        if value == 0.0:
+            return value
+        return parameters.setdefault(path, tape.record(INPUT, count + len(parameters)))
+
+    layout = layout_of(symbol)
+    arguments: dict[str, Sequence[Scalar]] = {}
+    start = 0
+    for argument, size in sizes.items():
+        arguments[argument] = tape.inputs(size, start)
+        start += size
+    outputs = question.equations(layout, arguments)
+    return finished(tape, list(outputs), count, len(parameters)), tuple(parameters)

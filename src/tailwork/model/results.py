@@ -1,0 +1,37 @@
+"""What a model answers with, where one array is not enough."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tailwork.kernels.kernel import Floats
+
+
+class Energy(NamedTuple):
+    """Energies [J], one for each state."""
+
+    kinetic: Floats
+    gravitational: Floats  # zero at height z = 0
+    elastic: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Their sum [J]."""
+        return self.kinetic + self.gravitational + self.elastic
+
+
+class Momentum(NamedTuple):
+    """Momenta in the inertial frame, (..., 3)."""
+
+    linear: Floats  # [N s]
+    angular: Floats  # about the centre of mass [N m s]
+
+
+class PathValues(NamedTuple):
+    """Accelerations and what a path is judged by, from one kernel."""
+
+    acceleration: Floats  # (..., velocities)
+    foot_forces: Floats  # (..., feet, 3), of the ground on the pinned feet, inertial frame [N]
+    extensions: Floats  # (..., feet); 1 is a straight leg
+    prescribed_efforts: Floats  # (..., prescribed coordinates) [N m]
+    powers: Floats  # (..., actuators + prescribed coordinates) [W]

@@ -1,0 +1,132 @@
+"""A described robot as a MuJoCo model: feet by `connect`, gears and cables by tendons."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from scipy.linalg import null_space
+
+from oracles.layout import Layout, joint_matrix
+from tailwork.robots.body import Body
+from tailwork.robots.limb import Cable, Limb, PointSpring
+
+MODEL_MASS = 1e6
+"""Mass of the whole robot in units of the model [1]. MuJoCo takes no mass or moment below 1e-15, in any unit."""
+
+RELAX = 1e-13
+"""Share of its largest principal moment that is added to all moments of a body. It keeps a thin plate within the
+triangle inequality and gives an ideal bar the moment about itself without which MuJoCo rejects them."""
+
+LEAST = 1e-14
+"""Mass and moments added to every body, in units of the model: 1e-20 of the robot. A hinge without a body has these."""
+
+SOLREF = (2e-4, 1.0)
+SOLIMP = (0.99999, 0.99999, 1e-3, 0.5, 2.0)
+"""The stiffest constraints MuJoCo offers; 0.99999 is cut to 0.9999 inside."""
+
+
+class MujocoTree:
+    """The compiled model and the unit of mass [kg] in which it counts masses, forces and torques."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        limbs = layout.limbs
+        bodies = [layout.robot.torso.body(), *(j.body for limb in limbs.values() for j in limb.joints if j.body)]
+        self.unit = sum(body.mass for body in bodies) / MODEL_MASS
+        self.spec = mujoco.MjSpec()
+        self._set_options()
+        torso = self.spec.worldbody.add_body(name="torso")
+        if layout.base:
+            torso.add_freejoint(name="torso")
+        self._set_body(torso, layout.robot.torso.body())
+        for name, limb in limbs.items():
+            self._add_joints(name, limb)
+            self._add_gears(name, limb)
+            self._add_cables_and_springs(name, limb)
+        for name in layout.pinned:
+            self._pin(name)
+        self.model = self.spec.compile()
+
+    def _set_options(self) -> None:
+        option = self.spec.option
+        option.gravity = [0.0, 0.0, -self.layout.robot.gravity]
+        option.timestep = 1e-5  # never stepped; constraints may be no faster than two steps
+        option.solver = mujoco.mjtSolver.mjSOL_NEWTON
+        option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+        option.iterations = 200
+        option.tolerance = 0.0
+
+    def _set_body(self, to: mujoco.MjsBody, body: Body | None) -> None:
+        moments = np.array(body.inertia if body else 6 * [0.0]) / self.unit
+        moments[:3] += RELAX * np.abs(moments).max() + LEAST
+        to.mass = (body.mass / self.unit if body else 0.0) + LEAST
+        to.ipos = body.com if body else (0.0, 0.0, 0.0)
+        to.fullinertia = moments
+        to.explicitinertial = True
+
+    def _add_joints(self, name: str, limb: Limb) -> None:
+        for joint in limb.joints:
+            parent = self.spec.body(body_name(name, joint.parent))
+            quaternion = np.zeros(4)
+            mujoco.mju_mat2Quat(quaternion, np.array(joint.rotation).ravel())
+            here = parent.add_body(name=body_name(name, joint.name), pos=joint.offset, quat=quaternion)
+            here.add_joint(name=body_name(name, joint.name), axis=joint.axis, armature=joint.armature / self.unit)
+            self._set_body(here, joint.body)
+
+    def _add_gears(self, name: str, limb: Limb) -> None:
+        """One fixed tendon, held at zero, per combination of joint angles that the gears forbid."""
+        if limb.gearing is None:
+            return
+        for k, row in enumerate(null_space(joint_matrix(limb).T).T):
+            tendon = self.spec.add_tendon(name=f"{name}:gear{k}")
+            for joint, weight in zip(limb.joints, row, strict=True):
+                tendon.wrap_joint(body_name(name, joint.name), weight)
+            held = self.spec.add_equality(name=tendon.name, name1=tendon.name, solref=SOLREF, solimp=SOLIMP)
+            held.type, held.objtype = mujoco.mjtEq.mjEQ_TENDON, mujoco.mjtObj.mjOBJ_TENDON
+            held.data[:5] = [0.0, 1.0, 0.0, 0.0, 0.0]
+
+    def _add_cables_and_springs(self, name: str, limb: Limb) -> None:
+        for cable in (actuator for actuator in limb.actuators if isinstance(actuator, Cable)):
+            tendon = f"{name}:{cable.name}"
+            self._add_tendon(name, tendon, [(hole.joint, hole.point) for hole in cable.route])
+            pull = self.spec.add_actuator(name=tendon, target=tendon, trntype=mujoco.mjtTrn.mjTRN_TENDON)
+            pull.set_to_motor()
+            pull.gainprm[0] = -1.0
+        for k, spring in enumerate(limb.springs):
+            if isinstance(spring, PointSpring):
+                ends = [(spring.first, spring.first_point), (spring.second, spring.second_point)]
+                tendon = self._add_tendon(name, f"{name}:spring{k}", ends)
+                tendon.stiffness[0] = spring.stiffness / self.unit
+                tendon.springlength = [spring.rest_length, spring.rest_length]
+
+    def _add_tendon(self, limb: str, name: str, points: list) -> mujoco.MjsTendon:
+        tendon = self.spec.add_tendon(name=name)
+        for k, (joint, point) in enumerate(points):
+            self.spec.body(body_name(limb, joint)).add_site(name=f"{name}:{k}", pos=point)
+            tendon.wrap_site(f"{name}:{k}")
+        return tendon
+
+    def _pin(self, name: str) -> None:
+        foot = self.layout.limbs[name].foot
+        assert foot is not None
+        self.spec.body(body_name(name, foot.joint)).add_site(name=f"{name}:foot", pos=foot.point)
+        self.spec.worldbody.add_site(name=f"{name}:place", pos=foot.place)
+        pin = self.spec.add_equality(
+            name=f"{name}:foot", name1=f"{name}:foot", name2=f"{name}:place", solref=SOLREF, solimp=SOLIMP
+        )
+        pin.type, pin.objtype = mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtObj.mjOBJ_SITE
+
+    def positions(self, name: str) -> list[int]:
+        """Indices of the joints of a limb in MuJoCo's qpos, in the order of limb.joints."""
+        joints = self.layout.limbs[name].joints
+        return [int(self.model.joint(body_name(name, joint.name)).qposadr[0]) for joint in joints]
+
+    def velocities(self, name: str) -> list[int]:
+        """Indices of the joints of a limb in MuJoCo's qvel."""
+        joints = self.layout.limbs[name].joints
+        return [int(self.model.joint(body_name(name, joint.name)).dofadr[0]) for joint in joints]
+
+
+def body_name(limb: str, joint: str | None) -> str:
+    """The name of the body that a joint carries, and of its hinge; the torso for None."""
+    return f"{limb}/{joint}" if joint is not None else "torso"
