@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable
 
 .PHONY: demo test check bench clean
 .NOTPARALLEL: # the stamps below install into one environment

@@ -436,3 +436,11 @@ def test_every_kind_is_in_a_round_trip() -> None:
     assert used == set(PARTS + TORSOS)
     assert InsectLeg in used
     assert all(dataclasses.is_dataclass(cls) and cls.kind for cls in used)
+
+
+def test_the_file_in_the_readme(tmp_path: Path) -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    (tmp_path / "robot.toml").write_text(readme.split("```toml\n")[1].split("```")[0], encoding="utf-8")
+    robot = tailwork.load(tmp_path / "robot.toml")
+    assert list(robot.parts) == ["tail", "legs"]
+    assert robot.part("tail") == robots.liu2020().part("tail")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ class Constants:
 
     def __init__(self, values: Floats, width: int) -> None:
         self.values = values
+        self.address = _address(values)
         self.lanes = np.repeat(values, width)  # the same in every lane
 
 
@@ -47,8 +49,20 @@ class Kernel:
         values = np.empty(self._constants)
         given = np.ascontiguousarray(parameters, dtype=np.float64)
         assert given.shape == (self.parameters,)
-        self._prelude(None, given.ctypes.data, values.ctypes.data)
+        self._prelude(None, _address(given), _address(values))
         return Constants(values, self.width)
+
+    def single(self, x: Floats, constants: Constants, y: Floats) -> Callable[[], None]:
+        """The scalar function bound to arrays that stay where they are."""
+        return _bound(self._scalar, (), x, constants.values, y)
+
+    def loop(self, x: Floats, constants: Constants, y: Floats) -> Callable[[], None]:
+        """The scalar function for all rows of x, bound to arrays that stay where they are."""
+        return _bound(self._rows, (len(x),), x, constants.values, y)
+
+    def lane_loop(self, x: Floats, constants: Constants, y: Floats) -> Callable[[], None]:
+        """The lane function for all whole blocks of rows of x, bound to arrays that stay where they are."""
+        return _bound(self._blocks, (len(x) // self.width,), x, constants.lanes, y)
 
     def __call__(self, x: Floats, constants: Constants) -> Floats:
         """Outputs for rows of inputs, (n, inputs) → (n, outputs)."""
@@ -56,13 +70,25 @@ class Kernel:
         assert x.flags.c_contiguous and x.dtype == np.float64 and x.shape == (count, self.inputs)
         y = np.empty((count, self.outputs))
         if count == 1:
-            self._scalar(x.ctypes.data, constants.values.ctypes.data, y.ctypes.data)
+            self._scalar(_address(x), constants.address, _address(y))
             return y
-        blocks = count // self.width
-        done = blocks * self.width
-        if blocks:
-            self._blocks(blocks, x.ctypes.data, constants.lanes.ctypes.data, y.ctypes.data)
+        self.lane_loop(x, constants, y)()
+        done = count // self.width * self.width
         if done < count:
-            rest = count - done
-            self._rows(rest, x[done:].ctypes.data, constants.values.ctypes.data, y[done:].ctypes.data)
+            self.loop(x[done:], constants, y[done:])()
         return y
+
+
+def _address(array: Floats) -> int:
+    """Where an array's numbers are; quicker than array.ctypes.data."""
+    return array.__array_interface__["data"][0]
+
+
+def _bound(function: Callable[..., None], counts: tuple[int, ...], *arrays: Floats) -> Callable[[], None]:
+    """A call of compiled code on given arrays, which live as long as the call can be made."""
+    arguments = (*counts, *(_address(array) for array in arrays))
+
+    def run(_held: tuple[Floats, ...] = arrays) -> None:
+        function(*arguments)
+
+    return run

@@ -12,7 +12,7 @@ from tailwork.mechanics.torso import torso_state
 SHOWN = 5
 
 
-def finite_rows(y: Floats) -> tuple[int, ...]:
+def rows_not_finite(y: Floats) -> tuple[int, ...]:
     """Rows of a result that are not finite."""
     return tuple(int(k) for k in np.nonzero(~np.isfinite(y).all(axis=1))[0])
 

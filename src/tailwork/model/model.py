@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 
 from tailwork.errors import RobotError, StateError, UnknownNameError, UnreachableError
 from tailwork.kernels.casadi_export import casadi_function
-from tailwork.kernels.kernel import Constants, Floats, Kernel
+from tailwork.kernels.kernel import Floats, Kernel
 from tailwork.mechanics.layout import Layout, Push, make_layout
 from tailwork.mechanics.observe import point_names
 from tailwork.model.allocation import Allocation, chosen, minimum_norm
-from tailwork.model.checks import explain, finite_rows, show_rows
-from tailwork.model.questions import QUESTIONS, argument_size, recorded
+from tailwork.model.call import Call, Evaluator
+from tailwork.model.checks import show_rows
+from tailwork.model.questions import QUESTIONS, argument_names, recorded
 from tailwork.model.results import Energy, Momentum, PathValues
 from tailwork.robots.limb import Cable
 from tailwork.robots.paths import numbers, rebuild, structure
@@ -62,8 +63,9 @@ class Model:
         self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
         self._numbers = numbers(robot)
         self._structure = (structure((robot.torso, robot.parts)), robot.gravity != 0.0, self.layout.drive())
-        self._ready: dict[str, tuple[Kernel, Constants]] = {}
-        self._kernel("forward_dynamics")
+        self._calls: dict[str, Call] = {}
+        self._pulling = _cable_groups(self.layout)
+        self._call("forward_dynamics")
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -184,7 +186,7 @@ class Model:
     def _allocated(self, force: Floats, actuation: Floats, redundant: Mapping[str, float] | None) -> Allocation:
         names = self.actuator_names
         if redundant is None:
-            return minimum_norm(force, actuation, self._pulling())
+            return minimum_norm(force, actuation, self._pulling)
         for name in redundant:
             if name not in names:
                 raise UnknownNameError.among("redundant", name, names, "actuator")
@@ -243,6 +245,12 @@ class Model:
         """Time derivative of q."""
         return self._ask("coordinate_rates", q=q, v=v)["rates"]
 
+    def evaluator(self, question: str) -> Evaluator:
+        """One of the model's functions without checks, for inner loops; names as for `casadi`."""
+        if question not in QUESTIONS:
+            raise UnknownNameError.among("question", question, QUESTIONS, "function")
+        return Evaluator(self._call(question))
+
     def casadi(self, question: str) -> casadi.Function:
         """One of the model's functions as a casadi.Function, with the design parameters as its last argument.
 
@@ -253,7 +261,7 @@ class Model:
         if question not in QUESTIONS:
             raise UnknownNameError.among("question", question, QUESTIONS, "function")
         graph, names = recorded(self._layout_with, question)
-        sizes = {argument: argument_size(self.layout, argument) for argument in QUESTIONS[question].arguments}
+        sizes = {argument: len(argument_names(self.layout, argument)) for argument in QUESTIONS[question].arguments}
         return casadi_function(
             question, graph, sizes | {"parameters": len(names)}, QUESTIONS[question].answers(self.layout)
         )
@@ -275,69 +283,24 @@ class Model:
             _kernels[key] = (Kernel(graph), parameters)
         return _kernels[key]
 
-    def _kernel(self, name: str) -> tuple[Kernel, Constants]:
-        if name not in self._ready:
+    def _call(self, name: str) -> Call:
+        call = self._calls.get(name)
+        if call is None:
             kernel, parameters = self._recipe(name)
             values = np.array([self._numbers[path] for path in parameters])
-            self._ready[name] = (kernel, kernel.constants(values))
-        return self._ready[name]
+            call = self._calls[name] = Call(self.layout, name, kernel, kernel.constants(values))
+        return call
 
     def _ask(self, question: str, **given: ArrayLike) -> dict[str, Floats]:
-        """Check the arguments, run the kernel, and look at what it says."""
-        kernel, constants = self._kernel(question)
-        arrays = {name: self._argument(name, value) for name, value in given.items()}
-        lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
-        x = np.empty((*lead, kernel.inputs))
-        start = 0
-        for name in QUESTIONS[question].arguments:
-            size = arrays[name].shape[-1]
-            x[..., start : start + size] = arrays[name]
-            start += size
-        y = kernel(x.reshape(-1, kernel.inputs), constants)
-        if not np.isfinite(y).all():
-            bad = finite_rows(y)
-            raise explain(self.layout, np.broadcast_to(arrays["q"], (*lead, arrays["q"].shape[-1])), bad)
-        answers: dict[str, Floats] = {}
-        start = 0
-        for name, shape in QUESTIONS[question].answers(self.layout).items():
-            size = int(np.prod(shape))
-            answers[name] = y[:, start : start + size].reshape(*lead, *shape)
-            start += size
-        return answers
-
-    def _argument(self, name: str, value: ArrayLike) -> Floats:
-        size = argument_size(self.layout, name)
-        try:
-            array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise StateError(name, f"got {type(value).__name__}; required: an array of numbers, (..., {size})") from None
-        if name == "forces" and array.ndim >= 2 and size and array.shape[-2:] == (len(self.layout.pushes), 3):
-            array = array.reshape(*array.shape[:-2], size)
-        if array.ndim == 0 or array.shape[-1] != size:
-            names = {"q": self.coordinate_names, "tau": self.actuator_names, "given": self.prescribed_names}
-            listed = ", ".join(names.get(name, self.velocity_names if name in ("v", "a") else ()))
-            raise StateError(
-                name, f"got an array of shape {array.shape}; required: (..., {size})" + (f" for {listed}" if listed else "")
-            )
-        if not np.isfinite(array).all():
-            bad = finite_rows(array.reshape(-1, size))
-            raise StateError(name, f"not a finite number in {show_rows(bad, array.shape[:-1])}", bad)
-        return array
-
-    def _pulling(self) -> list[list[int]]:
-        """By limb: its actuators, where some of them are cables."""
-        groups = []
-        for name, here in self.layout.efforts.items():
-            if any(isinstance(actuator, Cable) for actuator in self.layout.limbs[name].actuators):
-                groups.append(list(range(here.start, here.stop)))
-        return groups
+        return self._call(question)(given)
 
     def _check_pulling(self, tau: ArrayLike) -> None:
-        groups = self._pulling()
-        if not groups:
+        if not self._pulling:
             return
-        array = self._argument("tau", tau)
-        for group in groups:
+        array = np.asarray(tau, dtype=np.float64)
+        if array.ndim == 0 or array.shape[-1] != len(self.actuator_names):
+            return  # said by the call itself, with what is required
+        for group in self._pulling:
             pushed = array[..., group] < 0
             if pushed.any():
                 column = group[int(np.nonzero(pushed.reshape(-1, len(group)).any(axis=0))[0][0])]
@@ -364,3 +327,12 @@ class Model:
             "what they miss",
             bad,
         )
+
+
+def _cable_groups(layout: Layout) -> list[list[int]]:
+    """By limb with cables: its actuators."""
+    return [
+        list(range(here.start, here.stop))
+        for name, here in layout.efforts.items()
+        if any(isinstance(actuator, Cable) for actuator in layout.limbs[name].actuators)
+    ]

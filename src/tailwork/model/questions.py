@@ -26,15 +26,15 @@ class Question:
     equations: Callable[[Layout, Arguments], Sequence[Scalar]]
 
 
-def argument_size(layout: Layout, argument: str) -> int:
-    """Length of an argument."""
+def argument_names(layout: Layout, argument: str) -> tuple[str, ...]:
+    """Names of the entries of an argument."""
     return {
-        "q": len(layout.coordinate_names),
-        "v": len(layout.velocity_names),
-        "a": len(layout.velocity_names),
-        "tau": len(layout.actuator_names),
-        "given": len(layout.prescribed_names),
-        "forces": 3 * len(layout.pushes),
+        "q": layout.coordinate_names,
+        "v": layout.velocity_names,
+        "a": layout.velocity_names,
+        "tau": layout.actuator_names,
+        "given": layout.prescribed_names,
+        "forces": tuple(f"push {k + 1} {axis}" for k in range(len(layout.pushes)) for axis in "xyz"),
     }[argument]
 
 
@@ -131,7 +131,7 @@ def recorded(layout_of: Callable[[Callable[[str, float], Scalar]], Layout], name
     tape = Tape()
     parameters: dict[str, Scalar] = {}
     plain = layout_of(lambda path, value: value)
-    sizes = {argument: argument_size(plain, argument) for argument in question.arguments}
+    sizes = {argument: len(argument_names(plain, argument)) for argument in question.arguments}
     count = sum(sizes.values())
 
     def symbol(path: str, value: float) -> Scalar:

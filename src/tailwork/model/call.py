@@ -1,0 +1,88 @@
+"""One question of a model, ready to be asked: arguments checked and joined, the kernel run, answers taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tailwork.errors import StateError
+from tailwork.kernels.kernel import Constants, Floats, Kernel
+from tailwork.mechanics.layout import Layout
+from tailwork.model.checks import explain, rows_not_finite, show_rows
+from tailwork.model.questions import QUESTIONS, argument_names
+
+
+class Call:
+    """A compiled question for one design."""
+
+    def __init__(self, layout: Layout, question: str, kernel: Kernel, constants: Constants) -> None:
+        self.layout = layout
+        self.kernel = kernel
+        self.constants = constants
+        self.sizes = {name: len(argument_names(layout, name)) for name in QUESTIONS[question].arguments}
+        self.answers: dict[str, tuple[slice, tuple[int, ...]]] = {}
+        start = 0
+        for name, shape in QUESTIONS[question].answers(layout).items():
+            self.answers[name] = (slice(start, start + prod(shape)), shape)
+            start += prod(shape)
+
+    def __call__(self, given: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+        """Answers by name, with the leading dimensions of the arguments broadcast together."""
+        arrays = [self._argument(name, given[name], size) for name, size in self.sizes.items()]
+        if all(array.ndim == 1 for array in arrays):
+            lead: tuple[int, ...] = ()
+            x = np.concatenate(arrays)
+        else:
+            lead = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+            x = np.concatenate([np.broadcast_to(array, (*lead, array.shape[-1])) for array in arrays], axis=-1)
+        if not np.isfinite(x).all():
+            raise self._not_finite(arrays)
+        y = self.kernel(x.reshape(-1, self.kernel.inputs), self.constants)
+        if not np.isfinite(y).all():
+            raise explain(self.layout, x[..., : self.sizes["q"]], rows_not_finite(y))
+        return {name: y[:, here].reshape(*lead, *shape) for name, (here, shape) in self.answers.items()}
+
+    def _argument(self, name: str, value: ArrayLike, size: int) -> Floats:
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise StateError(name, f"got {type(value).__name__}; required: an array of numbers, (..., {size})") from None
+        if name == "forces" and array.ndim >= 2 and array.shape[-2:] == (size // 3, 3):
+            array = array.reshape(*array.shape[:-2], size)
+        if array.ndim == 0 or array.shape[-1] != size:
+            listed = ", ".join(argument_names(self.layout, name)) or "nothing"
+            raise StateError(name, f"got an array of shape {array.shape}; required: (..., {size}), for {listed}")
+        return array
+
+    def _not_finite(self, arrays: list[Floats]) -> StateError:
+        """The error for the first argument that holds something else than finite numbers."""
+        for name, array in zip(self.sizes, arrays, strict=True):
+            bad = rows_not_finite(array.reshape(-1, array.shape[-1])) if array.size else ()
+            if bad:
+                return StateError(name, f"not a finite number in {show_rows(bad, array.shape[:-1])}", bad)
+        raise AssertionError("one of the arguments is not finite")
+
+
+class Evaluator:
+    """A question without checks, on arrays that stay in place: write the arguments, call, read the answers.
+
+    For inner loops: one call costs about the kernel and a microsecond. Nothing is checked; a state that cannot be
+    evaluated gives NaN. Not to be shared between threads.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._x, self._y = np.zeros(call.kernel.inputs), np.zeros((1, call.kernel.outputs))
+        self._run = call.kernel.single(self._x, call.constants, self._y)
+        self.arguments: dict[str, Floats] = {}
+        start = 0
+        for name, size in call.sizes.items():
+            self.arguments[name] = self._x[start : start + size]
+            start += size
+        self.answers = {name: self._y[0, here].reshape(shape) for name, (here, shape) in call.answers.items()}
+
+    def __call__(self) -> None:
+        """Compute the answers for the arguments as they stand."""
+        self._run()

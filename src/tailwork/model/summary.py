@@ -1,0 +1,69 @@
+"""A robot at rest in numbers: what `tailwork show` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tailwork.kernels.kernel import Floats
+from tailwork.model.allocation import Allocation
+from tailwork.model.model import LIU2018_REDUNDANT, Model
+from tailwork.robots.robot import Robot
+
+
+def total_mass(robot: Robot) -> float:
+    """Mass of the torso and all limbs [kg]."""
+    return float(robot.torso.body().mass) + sum(limb_masses(robot).values())
+
+
+def limb_masses(robot: Robot) -> dict[str, float]:
+    """Mass of each limb [kg]."""
+    return {
+        name: float(sum(joint.body.mass for joint in limb.joints if joint.body is not None))
+        for name, limb in robot.limbs().items()
+    }
+
+
+def pinnable(robot: Robot) -> list[str]:
+    """Legs whose feet can be pinned: those with a closed form."""
+    return [name for name, limb in robot.limbs().items() if limb.foot is not None and limb.closed_form is not None]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A robot standing still on its pinned feet."""
+
+    q: Floats
+    angles: dict[str, Floats]  # of all joints [rad]
+    allocation: Allocation  # smallest efforts at rest
+    held: bool  # whether they hold everything
+    foot_forces: Floats  # (feet, 3) [N], for those efforts
+    mass_condition: float  # condition number of the mass matrix
+    chosen_condition: float | None  # of the 2018 paper's eight actuators, where the robot has them
+
+
+def standing(model: Model) -> Standing:
+    """The state of rest that the robot describes as standing."""
+    q = model.standing()
+    zero = np.zeros(len(model.velocity_names))
+    allocation = model.allocation(q, zero, zero)
+    force = model.bias(q, zero)
+    return Standing(
+        q=q,
+        angles=model.joint_angles(q),
+        allocation=allocation,
+        held=bool(allocation.reached(force)),
+        foot_forces=model.foot_forces(q, zero, allocation.efforts),
+        mass_condition=float(np.linalg.cond(model.mass_matrix(q))),
+        chosen_condition=_chosen_condition(model, q),
+    )
+
+
+def _chosen_condition(model: Model, q: Floats) -> float | None:
+    names = model.actuator_names
+    if not set(LIU2018_REDUNDANT) <= set(names) or len(names) - len(LIU2018_REDUNDANT) != len(model.velocity_names):
+        return None
+    zero = np.zeros(len(model.velocity_names))
+    redundant = dict.fromkeys(LIU2018_REDUNDANT, 0.0)
+    return float(model.allocation(q, zero, zero, redundant=redundant).condition)

@@ -1,0 +1,1 @@
+"""Studies: questions answered by many runs."""
