@@ -42,7 +42,9 @@ CASES = [
     ("biswal", ("leg1", "leg4")),
     *((name, ()) for name in ROBOTS),
 ]
-every_case = pytest.mark.parametrize(("name", "stance"), CASES, ids=lambda x: x if isinstance(x, str) else f"{len(x)}feet")
+every_case = pytest.mark.parametrize(
+    ("name", "stance"), CASES, ids=lambda x: x if isinstance(x, str) else f"{len(x)}feet"
+)
 SEEDS = st.integers(0, 2**32 - 1)
 PINOCCHIO, MUJOCO = 5e-12, 1e-8
 
@@ -220,7 +222,10 @@ def test_random_trees(bodies: int, geared: bool, torso: str) -> None:
     pushed = np.array([force for *_, force in forces])
     for _ in range(3):
         q, v, tau = random_state(robot, (), rng, torso)
-        assert relative(model.forward_dynamics(q, v, tau, forces=pushed), oracle.accelerations(q, v, tau, forces)[0]) < 1e-13
+        assert (
+            relative(model.forward_dynamics(q, v, tau, forces=pushed), oracle.accelerations(q, v, tau, forces)[0])
+            < 1e-13
+        )
         passive = oracle.generalised_forces(q, v, np.zeros(len(tau)), forces)
         bias = model.bias(q, v, forces=pushed)
         assert relative(bias, oracle.bias(q, v) - passive) < 1e-14

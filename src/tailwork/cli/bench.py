@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tailwork.cli.tables import plain_table
 from tailwork.errors import FileError
 from tailwork.studies.benchmark import GOALS, ROBOTS, Speed, as_json, machine_description, measured, prepared
 
@@ -41,9 +42,7 @@ def run(options: argparse.Namespace) -> int:
             preparations.append(prepared(name))
     console.print(_speed_table(speeds))
     console.print(_ratio_table(speeds))
-    table = _table("Model(...) is ready after, ms")
-    for column in ("robot", "new structure", "from the cache", "changed number"):
-        table.add_column(column, justify="left" if column == "robot" else "right")
+    table = plain_table("Model(...) is ready after [ms]", "robot", "new structure", "from the cache", "changed number")
     for p in preparations:
         table.add_row(p.robot, *(f"{seconds * 1e3:.0f}" for seconds in (p.new, p.cached, p.changed)))
     console.print(table)
@@ -55,37 +54,35 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 3, 0, 0))
-
-
 def _speed_table(speeds: list[Speed]) -> Table:
-    table = _table("\nOne evaluation of the forward dynamics, ns (best; repeats interleaved)")
-    table.add_column("robot", style="bold")
-    for column in ("n", "operations", "loop", "lanes", "evaluator", "checked call", "Pinocchio, net", "they differ by", "spread"):
-        table.add_column(column, justify="right")
+    table = plain_table(
+        "\nOne evaluation of the forward dynamics [ns]: best of interleaved repeats", "robot", "n", "operations",
+        "loop", "lanes", "evaluator", "checked", "Pinocchio", "difference", "spread",
+    )  # fmt: skip
     for s in speeds:
         table.add_row(
             s.robot, str(s.velocities), str(s.operations), f"{s.loop:.0f}", f"{s.lanes:.0f}", f"{s.python:.0f}",
             f"{s.checked:.0f}", "—" if s.pinocchio is None else f"{s.pinocchio:.0f}",
             "—" if s.disagreement is None else f"{s.disagreement:.0e}", f"{s.spread:.0%}",
         )  # fmt: skip
+    table.caption = (
+        "loop: scalar kernel in a compiled loop; lanes: batch on one core; evaluator: one call from Python; checked: "
+        "Model.forward_dynamics; Pinocchio: constraintDynamics (aba for the cockroach) net of its Python call"
+    )
+    table.caption_justify = "left"
     return table
 
 
 def _ratio_table(speeds: list[Speed]) -> Table:
-    table = _table("\nTimes faster than Pinocchio (net of its Python call)")
-    table.add_column("robot", style="bold")
-    for column in ("compiled loop", "lanes, one core"):
-        table.add_column(column, justify="right")
+    table = plain_table("\nTimes faster than Pinocchio", "robot", "loop", "lanes")
     for s in speeds:
-        cells = []
-        for ours in ("loop", "lanes"):
-            ratio, goal = s.ratio(ours), GOALS.get((s.robot, ours))
-            if ratio is None:
-                cells.append("—")
-                continue
-            said = "" if goal is None else f"  [{'green' if ratio >= goal else 'red'}]goal {goal:.0f}[/]"
-            cells.append(f"{ratio:.1f}{said}")
-        table.add_row(s.robot, *cells)
+        table.add_row(s.robot, *(_ratio(s, ours) for ours in ("loop", "lanes")))
     return table
+
+
+def _ratio(speed: Speed, ours: str) -> str:
+    ratio, goal = speed.ratio(ours), GOALS.get((speed.robot, ours))
+    if ratio is None:
+        return "—"
+    said = "" if goal is None else f" [{'green' if ratio >= goal else 'red'}](goal {goal:.0f})[/]"
+    return f"{ratio:.1f}{said}"

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from rich.columns import Columns
 from rich.console import Console
 from rich.table import Table
 
 from tailwork.cli.choose import add_choice, chosen_robot
+from tailwork.cli.tables import plain_table
 from tailwork.model import Model
 from tailwork.model.summary import Standing, limb_masses, pinnable, standing, total_mass
 from tailwork.robots import Robot
+
+TORSO = 6
+"""Coordinates of the torso, which come first."""
 
 
 def add_show(commands: Any) -> None:
@@ -29,85 +34,93 @@ def run(options: argparse.Namespace) -> int:
     console = Console(highlight=False)
     legs = pinnable(robot)
     model = Model(robot, legs or "none")
-    size = len(model.velocity_names)
     feet = f"{len(legs)} feet pinned" if legs else "no foot pinned"
-    console.rule(f"[bold]{robot.name}[/]  {total_mass(robot):.4g} kg, {size} degrees of freedom, {feet}", align="left")
+    headline = f"{total_mass(robot):.4g} kg, {len(model.velocity_names)} degrees of freedom, {feet}"
+    console.rule(f"[bold]{robot.name}[/]  {headline}", align="left", style="dim")
     console.print(_bodies(robot))
     if not legs:
-        console.print(f"coordinates: {_wrapped(model.coordinate_names)}")
-        console.print("[dim]No leg has a closed form to pin its foot: it flies, and no torques hold it at rest.[/]")
+        console.print(
+            f"\ncoordinates  {_shortened(model.coordinate_names)}\nactuators    {_shortened(model.actuator_names)}"
+        )
+        console.print(
+            "\n[dim]No leg has a closed form to pin its foot: the robot flies, and no torques hold it at rest.[/]\n"
+        )
         return 0
     rest = standing(model)
-    console.print(Columns([_coordinates(model, rest), _actuators(model, rest), _feet(model, rest)], padding=(0, 4)))
-    console.print(_conditions(model, rest))
+    x, y, z = rest.q[:3]
+    console.print(f"\n[bold]Standing still[/] with the torso upright at x {x:.3f}, y {y:.3f}, z {z:.3f} m\n")
+    console.print(_legs(model, rest))
+    if len(model.coordinate_names) > TORSO:
+        console.print()
+        console.print(_others(model, rest))
+    console.print()
+    for line in _conditions(model, rest):
+        console.print(line)
     console.print()
     return 0
 
 
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-
-
 def _bodies(robot: Robot) -> Table:
-    table = _table("Bodies")
-    table.add_column("limb", style="bold")
-    for column in ("joints", "bodies", "mass [kg]"):
-        table.add_column(column, justify="right")
-    table.add_column("hinges")
+    table = plain_table("Bodies", "limb", "joints", "bodies", "mass [kg]")
+    table.add_column("hinges", overflow="fold")
     table.add_row("torso", "", "1", f"{float(robot.torso.body().mass):.4g}", "")
     masses = limb_masses(robot)
     for name, limb in robot.limbs().items():
         bodies = sum(joint.body is not None for joint in limb.joints)
         hinges = [joint.name for joint in limb.joints]
-        table.add_row(name, str(len(hinges)), str(bodies), f"{masses[name]:.4g}", _wrapped(hinges))
+        table.add_row(name, str(len(hinges)), str(bodies), f"{masses[name]:.4g}", _shortened(hinges, 6))
     return table
 
 
-def _coordinates(model: Model, rest: Standing) -> Table:
-    table = _table("Standing at")
-    table.add_column("coordinate", style="bold")
-    table.add_column("", justify="right")
-    for name, value in zip(model.coordinate_names, rest.q, strict=True):
-        table.add_row(name, f"{value:.3f} m" if name in ("x", "y", "z") else f"{np.degrees(value):.1f}°")
-    for name in model.foot_names:
-        for joint in model.layout.limbs[name].joints:
-            table.add_row(f"[dim]{name}.{joint.name}[/]", f"[dim]{np.degrees(rest.angles[f'{name}.{joint.name}']):.1f}°[/]")
-    return table
-
-
-def _actuators(model: Model, rest: Standing) -> Table:
-    table = _table("Static torques")
-    table.add_column("actuator", style="bold")
-    table.add_column("effort", justify="right")
-    for name, unit, effort in zip(model.actuator_names, model.actuator_units, rest.allocation.efforts, strict=True):
-        table.add_row(name, f"{_tidy(effort):.3f} {unit}")
-    return table
-
-
-def _feet(model: Model, rest: Standing) -> Table:
-    table = _table("Foot forces [N]")
-    table.add_column("foot", style="bold")
-    for axis in "xyz":
-        table.add_column(axis, justify="right")
+def _legs(model: Model, rest: Standing) -> Table:
+    """Stance legs: posture, static torques and foot forces, a row each."""
+    joints = [joint.name for joint in model.layout.limbs[model.foot_names[0]].joints]
+    table = plain_table(
+        "Joint angles [°], smallest torques [N m], ground forces [N]", "leg",
+        *joints, *(f"torque {joint}" for joint in joints), "force x", "y", "z",
+    )  # fmt: skip
+    efforts = dict(zip(model.actuator_names, rest.allocation.efforts, strict=True))
     for name, force in zip(model.foot_names, rest.foot_forces, strict=True):
-        table.add_row(name, *(f"{_tidy(x):.2f}" for x in force))
+        angles = [f"{np.degrees(rest.angles[f'{name}.{joint}']):.1f}" for joint in joints]
+        torques = [f"{_tidy(efforts[f'{name}.{joint}']):.3f}" for joint in joints]
+        table.add_row(name, *angles, *torques, *(f"{_tidy(x):.2f}" for x in force))
     return table
 
 
-def _conditions(model: Model, rest: Standing) -> str:
-    lines = [
-        f"condition numbers: mass matrix {rest.mass_condition:.3g}, actuation {float(rest.allocation.condition):.3g}"
+def _others(model: Model, rest: Standing) -> Table:
+    """The limbs with coordinates of their own, with their actuators."""
+    table = plain_table("Other limbs", "coordinate", "value")
+    table.add_column("actuator")
+    table.add_column("effort", justify="right")
+    stance = tuple(f"{name}." for name in model.foot_names)
+    coordinates = [
+        (name, f"{np.degrees(value):.1f}°")
+        for name, value in zip(model.coordinate_names[TORSO:], rest.q[TORSO:], strict=True)
     ]
+    actuators = [
+        (name, f"{_tidy(effort):.3f} {unit}")
+        for name, unit, effort in zip(model.actuator_names, model.actuator_units, rest.allocation.efforts, strict=True)
+        if not name.startswith(stance)
+    ]
+    for left, right in zip_longest(coordinates, actuators, fillvalue=("", "")):
+        table.add_row(*left, *right)
+    return table
+
+
+def _conditions(model: Model, rest: Standing) -> list[str]:
+    actuation = float(rest.allocation.condition)
+    lines = [f"condition of the mass matrix {rest.mass_condition:.3g}, of the actuation {actuation:.3g}"]
     if rest.chosen_condition is not None:
-        said = "singular" if rest.chosen_condition > 1e12 else f"{rest.chosen_condition:.3g}"
-        lines[0] += f", the eight actuators of the 2018 paper {said}"
+        said = "singular here" if rest.chosen_condition > 1e12 else f"{rest.chosen_condition:.3g}"
+        lines[0] += f", of the 2018 paper's non-redundant actuators: {said}"
     if not rest.held:
         column = int(np.abs(rest.allocation.residual).argmax())
+        name, missing = model.velocity_names[column].removesuffix(" rate"), rest.allocation.residual[column]
         lines.append(
-            f"[dim]The actuators cannot hold this posture exactly: {rest.allocation.residual[column]:.3g} is missing on "
-            f"{model.velocity_names[column].removesuffix(' rate')}; a sprung tail sags to where its springs hold it.[/]"
+            f"[dim]The actuators cannot hold this posture exactly: {missing:.3g} N m is missing on {name}. "
+            "A sprung tail sags to where its springs hold it.[/]"
         )
-    return "\n".join(lines)
+    return lines
 
 
 def _tidy(x: float) -> float:
@@ -115,8 +128,7 @@ def _tidy(x: float) -> float:
     return 0.0 if abs(x) < 5e-4 else float(x)
 
 
-def _wrapped(names: Any, most: int = 8) -> str:
-    listed = list(names)
-    if len(listed) <= most:
-        return " ".join(listed)
-    return " ".join([*listed[: most - 2], "…", listed[-1]])
+def _shortened(names: Sequence[str], most: int = 10) -> str:
+    if len(names) <= most:
+        return " ".join(names)
+    return " ".join([*names[: most - 2], "…", names[-1]])

@@ -10,7 +10,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 
-from tailwork.algebra.expression import ACOS, ADD, ATAN2, CONSTANT, COS, DIV, INPUT, MUL, NEG, SIN, SQRT, SUB
+from tailwork.algebra.expression import ACOS, ADD, ATAN2, CONSTANT, COS, INPUT, MUL, NEG, SIN, SQRT, SUB
 from tailwork.kernels.graph import Graph
 
 # sin x = x + x³ P(x²), cos x = 1 − x²/2 + x⁴ Q(x²) for |x| ≤ π/4; minimax coefficients of FreeBSD's msun (k_sin.c,
@@ -195,12 +195,13 @@ class Emitter:
 
 
 def function(graph: Graph, name: str, lanes: int, library: Callable[[str], None]) -> str:
-    """One function `void name(const double* x, const double* c, double* y)`; with lanes, entry k of all lanes together."""
+    """One function `void name(const double* x, const double* c, double* y)`; entry k of all lanes stands together."""
     emitter = Emitter(graph, lanes)
     body = emitter.body()
     for declaration in emitter.library:
         library(declaration)
-    head = f"define void @{name}(ptr noalias nocapture readonly %x, ptr noalias nocapture readonly %c, ptr noalias nocapture %y) #0 {{"
+    arguments = "ptr noalias readonly %x, ptr noalias readonly %c, ptr noalias %y"
+    head = f"define void @{name}({arguments}) #0 {{"
     return "\n".join([head, *body, "  ret void", "}"])
 
 
@@ -261,25 +262,9 @@ def _block_loop(graph: Graph, width: int) -> str:
         "  %xi = getelementptr double, ptr %x, i64 %xo",
         f"  %yo = mul i64 %i, {ny * width}",
         "  %yi = getelementptr double, ptr %y, i64 %yo",
-    ]
-    for k in range(nx):
-        for lane in range(width):
-            lines += [
-                f"  %xa{k}_{lane} = getelementptr double, ptr %xi, i64 {lane * nx + k}",
-                f"  %xv{k}_{lane} = load double, ptr %xa{k}_{lane}, align 8",
-                f"  %xb{k}_{lane} = getelementptr double, ptr %xs, i64 {k * width + lane}",
-                f"  store double %xv{k}_{lane}, ptr %xb{k}_{lane}, align 8",
-            ]
-    lines.append("  call void @lanes(ptr %xs, ptr %c, ptr %ys)")
-    for k in range(ny):
-        for lane in range(width):
-            lines += [
-                f"  %ya{k}_{lane} = getelementptr double, ptr %ys, i64 {k * width + lane}",
-                f"  %yv{k}_{lane} = load double, ptr %ya{k}_{lane}, align 8",
-                f"  %yb{k}_{lane} = getelementptr double, ptr %yi, i64 {lane * ny + k}",
-                f"  store double %yv{k}_{lane}, ptr %yb{k}_{lane}, align 8",
-            ]
-    lines += [
+        *_transposed("x", "%xi", nx, 1, "%xs", 1, width, nx, width),
+        "  call void @lanes(ptr %xs, ptr %c, ptr %ys)",
+        *_transposed("y", "%ys", 1, width, "%yi", ny, 1, ny, width),
         "  %next = add i64 %i, 1",
         "  %more = icmp slt i64 %next, %n",
         "  br i1 %more, label %block, label %end",
@@ -288,3 +273,62 @@ def _block_loop(graph: Graph, width: int) -> str:
         "}",
     ]
     return "\n".join(lines)
+
+
+def _transposed(
+    tag: str,
+    source: str,
+    from_lane: int,
+    from_entry: int,
+    target: str,
+    to_lane: int,
+    to_entry: int,
+    entries: int,
+    width: int,
+) -> list[str]:
+    """Copy `entries` numbers of `width` lanes between row order and lane order.
+
+    Entry k of a lane stands at lane · from_lane + k · from_entry in the source, likewise in the target. Whole squares
+    of width × width go through registers; what is left over, one by one.
+    """
+    lines: list[str] = []
+    count = 0
+
+    def new(text: str) -> str:
+        nonlocal count
+        count += 1
+        lines.append(f"  %{tag}{count} = {text}")
+        return f"%{tag}{count}"
+
+    def at(base: str, offset: int) -> str:
+        return new(f"getelementptr double, ptr {base}, i64 {offset}")
+
+    vector = f"<{width} x double>"
+    squares = entries // width
+    for square in range(squares):
+        first = square * width
+        # One stride of each side is 1: read along it, turn the square, write along the other's.
+        by_lane = from_entry == 1
+        reads = [lane * from_lane + first if by_lane else (first + lane) * from_entry for lane in range(width)]
+        held = [new(f"load {vector}, ptr {at(source, offset)}, align 8") for offset in reads]
+        step = 1
+        while step < width:
+            turned = list(held)
+            for i in range(width):
+                if not i & step:
+                    a, b = held[i], held[i + step]
+                    low = [k if not k & step else width + k - step for k in range(width)]
+                    high = [k + step if not k & step else width + k for k in range(width)]
+                    for place, mask in ((i, low), (i + step, high)):
+                        chosen = ", ".join(f"i32 {m}" for m in mask)
+                        turned[place] = new(f"shufflevector {vector} {a}, {vector} {b}, <{width} x i32> <{chosen}>")
+            held = turned
+            step *= 2
+        writes = [(first + lane) * to_entry if by_lane else lane * to_lane + first for lane in range(width)]
+        for value, offset in zip(held, writes, strict=True):
+            lines.append(f"  store {vector} {value}, ptr {at(target, offset)}, align 8")
+    for k in range(squares * width, entries):
+        for lane in range(width):
+            value = new(f"load double, ptr {at(source, lane * from_lane + k * from_entry)}, align 8")
+            lines.append(f"  store double {value}, ptr {at(target, lane * to_lane + k * to_entry)}, align 8")
+    return lines

@@ -102,7 +102,5 @@ def split(graph: Graph) -> tuple[Graph, Graph]:
         hand_over(k)
     before = [(op, first - graph.inputs if op == INPUT else first, second) for op, first, second in graph.entries]
     prelude = _kept(before, list(handed), 0, graph.parameters)
-    main = [
-        (INPUT, graph.inputs + handed[k], -1) if k in handed else entry for k, entry in enumerate(graph.entries)
-    ]
+    main = [(INPUT, graph.inputs + handed[k], -1) if k in handed else entry for k, entry in enumerate(graph.entries)]
     return prelude, _kept(main, graph.outputs, graph.inputs, len(handed))

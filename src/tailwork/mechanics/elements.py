@@ -38,7 +38,9 @@ def bending(first: Angle, second: Angle) -> tuple[Scalar, Scalar, Scalar, Scalar
     return 4.0 * k * series, sine2, ga, gb
 
 
-def spring_torques(limb: Limb, values: Sequence[Scalar], angles: Sequence[Angle], rates: Sequence[Scalar]) -> list[Scalar]:
+def spring_torques(
+    limb: Limb, values: Sequence[Scalar], angles: Sequence[Angle], rates: Sequence[Scalar]
+) -> list[Scalar]:
     """Torque of all springs and dampers on each joint [N m].
 
     Args:
@@ -104,7 +106,7 @@ def damping_power(limb: Limb, angles: Sequence[Angle], rates: Sequence[Scalar]) 
 
 
 def cable_arms(limb: Limb, angles: Sequence[Angle], cable: Cable) -> dict[int, Scalar]:
-    """d(length)/d(angle) of a cable by joint [m] (2020, Eqs. 75–78 as corrected: tension T pulls with −T times this)."""
+    """d(length)/d(angle) of a cable by joint [m] (2020, Eqs. 75–78 as corrected: it pulls with −T times this)."""
     total: dict[int, Scalar] = {}
     for before, after in zip(cable.route, cable.route[1:], strict=False):
         _, arms = span(limb, angles, before.joint, before.point, after.joint, after.point)
@@ -114,7 +116,11 @@ def cable_arms(limb: Limb, angles: Sequence[Angle], cable: Cable) -> dict[int, S
 
 
 def span(
-    limb: Limb, angles: Sequence[Angle], first: str | None, first_point: tuple[Scalar, ...], second: str | None,
+    limb: Limb,
+    angles: Sequence[Angle],
+    first: str | None,
+    first_point: tuple[Scalar, ...],
+    second: str | None,
     second_point: tuple[Scalar, ...],
 ) -> tuple[Scalar, dict[int, Scalar]]:
     """Distance between points of two bodies [m] and its derivative by each joint between them [m]."""
@@ -159,5 +165,3 @@ def _seen_from(
         fixed_axis = times(array(joint.rotation), array(joint.axis))
         joints[k] = (offset + zeros(3), fixed_axis)
     return point, joints
-
-

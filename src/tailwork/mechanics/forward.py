@@ -175,7 +175,7 @@ def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state:
     factored = Factored(whole.mass)
     count = len(net)
     columns = array([[*c.force, *c.moment] for c in whole.coupling])  # coordinates × 6
-    half = array([factored.forward(columns[:, k]) for k in range(6)]).T  # L⁻¹ M_lb
+    half = array([factored.forward(list(columns[:, k])) for k in range(6)]).T  # L⁻¹ M_lb
     half_net = factored.forward(net)
     inertia = rigid(whole.moments)
     for i in range(count):
@@ -198,7 +198,9 @@ def _outer(a: Array, b: Array) -> Array:
     return array([[x * y for y in b] for x in a])
 
 
-def _prescribed(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs) -> Reduced:
+def _prescribed(
+    layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs
+) -> Reduced:
     """A limb whose motion is given: it loads the torso as a moving mass; its reply is the efforts it needs."""
     links = one_frame(state.limb, state.angles)
     accelerations = list(times(state.gearing, array(list(inputs.given[layout.given[name]]))))

@@ -125,4 +125,3 @@ def one_frame(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
             )
         )
     return links
-

@@ -61,7 +61,13 @@ def generalised_force(layout: Layout, inputs: Inputs, acceleration: Sequence[Sca
 
 
 def _limb_needs(
-    layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, own: Sequence[Scalar], inputs: Inputs
+    layout: Layout,
+    torso: TorsoState,
+    motion: Motion,
+    name: str,
+    state: LimbState,
+    own: Sequence[Scalar],
+    inputs: Inputs,
 ) -> tuple[list[Scalar], Wrench]:
     """Generalised force on each coordinate of a limb, springs and dampers taken off, and its wrench on the torso."""
     links = one_frame(state.limb, state.angles)
@@ -153,4 +159,3 @@ def _joint_arms(limb: Limb, angles: Sequence[Angle], actuator: Motor | Cable) ->
         for k, arm in cable_arms(limb, angles, actuator).items():
             arms[k] = -arm
     return arms
-

@@ -143,7 +143,12 @@ class Layout:
 
 
 def make_layout(
-    robot: Robot, stance: str | Sequence[str], prescribed: Sequence[str], torso: str, attitude: str, pushes: Sequence[Push]
+    robot: Robot,
+    stance: str | Sequence[str],
+    prescribed: Sequence[str],
+    torso: str,
+    attitude: str,
+    pushes: Sequence[Push],
 ) -> Layout:
     """A layout whose names are checked.
 

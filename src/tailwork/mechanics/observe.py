@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
-from tailwork.mechanics.elements import cable_arms, spring_energy
+from tailwork.mechanics.elements import cable_arms, damping_power, spring_energy
 from tailwork.mechanics.forward import ForwardSolution, Inputs, forward_dynamics, ground_force
 from tailwork.mechanics.frames import own_frames
 from tailwork.mechanics.layout import Layout
@@ -154,6 +154,7 @@ class Path:
     extensions: list[Scalar]  # by pinned foot: 1 is a straight leg
     prescribed_efforts: list[Scalar]  # by prescribed coordinate [N m]
     powers: list[Scalar]  # by actuator, then by prescribed coordinate: power given to the robot [W]
+    dissipation: Scalar  # power that the dampers take [W]
 
 
 def path(layout: Layout, inputs: Inputs) -> Path:
@@ -169,7 +170,12 @@ def path(layout: Layout, inputs: Inputs) -> Path:
              for k in range(here.start, here.stop)]  # fmt: skip
     powers = _powers(layout, solution, inputs)
     powers += [effort * rate for effort, rate in zip(solution.prescribed_efforts, given, strict=True)]
-    return Path(solution.acceleration, forces, extensions, solution.prescribed_efforts, powers)
+    dissipation: Scalar = 0.0
+    for leg in solution.legs.values():
+        dissipation = dissipation + damping_power(leg.limb, leg.angles, leg.rates)
+    for state in solution.states.values():
+        dissipation = dissipation + damping_power(state.limb, state.angles, state.rates)
+    return Path(solution.acceleration, forces, extensions, solution.prescribed_efforts, powers, dissipation)
 
 
 def _powers(layout: Layout, solution: ForwardSolution, inputs: Inputs) -> list[Scalar]:
@@ -178,7 +184,9 @@ def _powers(layout: Layout, solution: ForwardSolution, inputs: Inputs) -> list[S
     for name in layout.actuated:
         limb = layout.limbs[name]
         leg = solution.legs.get(name)
-        angles, rates = (leg.angles, leg.rates) if leg is not None else (solution.states[name].angles, solution.states[name].rates)
+        angles, rates = (
+            (leg.angles, leg.rates) if leg is not None else (solution.states[name].angles, solution.states[name].rates)
+        )
         efforts = inputs.tau[layout.efforts[name]]
         for actuator, effort in zip(limb.actuators, efforts, strict=True):
             if isinstance(actuator, Motor):

@@ -48,7 +48,9 @@ class PinnedLeg:
     def inertia_to_torso(self, inertia: Inertia6) -> Inertia6:
         """An inertia about the foot in the leg's frame, about P in the torso's."""
         turn = self.turn
-        turned = Inertia6(turn.inward_symmetric(inertia.a), turn.inward_matrix(inertia.b), turn.inward_symmetric(inertia.d))
+        turned = Inertia6(
+            turn.inward_symmetric(inertia.a), turn.inward_matrix(inertia.b), turn.inward_symmetric(inertia.d)
+        )
         return turned.shifted(self.foot)
 
     def about_foot(self, k: int) -> Moments | None:
@@ -113,7 +115,11 @@ def rate_bias(leg: PinnedLeg, velocity: Array, omega: Array) -> list[Scalar]:
 
 
 def bias_loads(
-    leg: PinnedLeg, omega: Array, alpha: Array, gravity: Array, accelerations: Sequence[Scalar],
+    leg: PinnedLeg,
+    omega: Array,
+    alpha: Array,
+    gravity: Array,
+    accelerations: Sequence[Scalar],
     pushes: Sequence[Wrench | None],
 ) -> list[Wrench]:
     """Wrench about the foot that each body needs, for given joint accelerations, starting from the resting foot.
@@ -149,7 +155,7 @@ def bias_loads(
 
 
 def joint_loads(leg: PinnedLeg, loads: Sequence[Wrench]) -> tuple[list[Scalar], Array]:
-    """Virtual work of the bodies' wrenches for each joint (foot fixed) and for a rotation of the torso about the foot."""
+    """Virtual work of the bodies' wrenches, for each joint and for a turn of the torso about the foot."""
     beyond = zeros(3)
     moments: list[Array] = []
     for wrench in reversed(loads):

@@ -48,7 +48,9 @@ def nothing(v: Array) -> bool:
     return all(is_zero(x) for x in v)
 
 
-def motions(links: Sequence[Link], rates: Sequence[Scalar], accelerations: Sequence[Scalar], torso: Motion) -> list[Motion]:
+def motions(
+    links: Sequence[Link], rates: Sequence[Scalar], accelerations: Sequence[Scalar], torso: Motion
+) -> list[Motion]:
     """Root to tip: angular motion and acceleration of every link (2020, Eqs. 33–47 for any limb)."""
     result: list[Motion] = []
     for link, rate, acceleration in zip(links, rates, accelerations, strict=True):

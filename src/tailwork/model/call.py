@@ -43,13 +43,15 @@ class Call:
         y = self.kernel(x.reshape(-1, self.kernel.inputs), self.constants)
         if not np.isfinite(y).all():
             raise explain(self.layout, x[..., : self.sizes["q"]], rows_not_finite(y))
-        return {name: y[:, here].reshape(*lead, *shape) for name, (here, shape) in self.answers.items()}
+        return {name: y[:, here].reshape((*lead, *shape)) for name, (here, shape) in self.answers.items()}
 
     def _argument(self, name: str, value: ArrayLike, size: int) -> Floats:
         try:
             array = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):
-            raise StateError(name, f"got {type(value).__name__}; required: an array of numbers, (..., {size})") from None
+            raise StateError(
+                name, f"got {type(value).__name__}; required: an array of numbers, (..., {size})"
+            ) from None
         if name == "forces" and array.ndim >= 2 and array.shape[-2:] == (size // 3, 3):
             array = array.reshape(*array.shape[:-2], size)
         if array.ndim == 0 or array.shape[-1] != size:

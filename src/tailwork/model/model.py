@@ -24,7 +24,7 @@ from tailwork.robots.limb import Cable
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.robots.robot import Robot
 
-LIU2018_REDUNDANT = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb", "leg3.hb", "leg4.hb")
+LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb", "leg3.hb", "leg4.hb")
 """The six redundant actuators of the 2018 paper (Eq. 28)."""
 
 _kernels: dict[tuple[Any, ...], tuple[Kernel, tuple[str, ...]]] = {}
@@ -238,7 +238,9 @@ class Model:
     def joint_angles(self, q: ArrayLike) -> dict[str, Floats]:
         """Angles of all joints by "limb.joint", stance legs included [rad]."""
         found = self._ask("joint_angles", q=q)["angles"]
-        names = [f"{limb}.{joint.name}" for limb, description in self.layout.limbs.items() for joint in description.joints]
+        names = [
+            f"{limb}.{joint.name}" for limb, description in self.layout.limbs.items() for joint in description.joints
+        ]
         return {name: found[..., k] for k, name in enumerate(names)}
 
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
@@ -313,10 +315,10 @@ class Model:
                 )
 
     def _check_reached(self, allocation: Allocation, force: Floats, argument: str) -> None:
-        reached = np.atleast_1d(allocation.reached(force))
+        reached = np.asarray(allocation.reached(force), dtype=bool)
         if reached.all():
             return
-        bad = tuple(int(k) for k in np.nonzero(~reached.ravel())[0])
+        bad = tuple(int(k) for k in np.flatnonzero(np.logical_not(reached)))
         worst = allocation.residual.reshape(-1, allocation.residual.shape[-1])[bad[0]]
         column = int(np.abs(worst).argmax())
         raise UnreachableError(

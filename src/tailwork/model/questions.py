@@ -51,7 +51,8 @@ def _inputs(given: Arguments) -> Inputs:
 
 def _path(layout: Layout, given: Arguments) -> Sequence[Scalar]:
     path = observe.path(layout, _inputs(given))
-    return [*path.acceleration, *path.foot_forces, *path.extensions, *path.prescribed_efforts, *path.powers]
+    lists = (path.acceleration, path.foot_forces, path.extensions, path.prescribed_efforts, path.powers)
+    return [*(x for values in lists for x in values), path.dissipation]
 
 
 def _path_shapes(layout: Layout) -> Shapes:
@@ -62,6 +63,7 @@ def _path_shapes(layout: Layout) -> Shapes:
         "extensions": (feet,),
         "prescribed_efforts": (prescribed,),
         "powers": (len(layout.actuator_names) + prescribed,),
+        "dissipation": (),
     }
 
 

@@ -35,3 +35,4 @@ class PathValues(NamedTuple):
     extensions: Floats  # (..., feet); 1 is a straight leg
     prescribed_efforts: Floats  # (..., prescribed coordinates) [N m]
     powers: Floats  # (..., actuators + prescribed coordinates) [W]
+    dissipation: Floats  # (...), power that the dampers take [W]

@@ -65,5 +65,5 @@ def _chosen_condition(model: Model, q: Floats) -> float | None:
     if not set(LIU2018_REDUNDANT) <= set(names) or len(names) - len(LIU2018_REDUNDANT) != len(model.velocity_names):
         return None
     zero = np.zeros(len(model.velocity_names))
-    redundant = dict.fromkeys(LIU2018_REDUNDANT, 0.0)
+    redundant = {name: 0.0 for name in LIU2018_REDUNDANT}
     return float(model.allocation(q, zero, zero, redundant=redundant).condition)

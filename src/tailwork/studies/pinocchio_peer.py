@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
 from tailwork.kernels.kernel import Floats
 from tailwork.mechanics.forward import joint_torques, leg_torques
@@ -14,6 +14,8 @@ from tailwork.mechanics.torso import limb_state, stance_leg, torso_state
 from tailwork.model import Model
 from tailwork.robots.body import Body
 from tailwork.robots.limb import Limb
+
+pin: Any = importlib.import_module("pinocchio")  # has no types, and is there only for tests and benchmarks
 
 ALIGNED = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
 
