@@ -1,4 +1,4 @@
-"""Compiled code: its functions to the last digits, the same bits one at a time and in lanes, and when it is compiled."""
+"""Compiled code: its functions to the last digits, the same bits alone and in lanes, and when it is compiled."""
 
 from __future__ import annotations
 

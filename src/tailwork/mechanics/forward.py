@@ -62,7 +62,7 @@ class Reduced:
 
     inertia: Inertia6
     wrench: Wrench
-    reply: Reply
+    reply: Reply | None = None  # None: a pinned leg, whose joints follow the torso
 
 
 @dataclass
@@ -92,6 +92,7 @@ def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
     for name, state in states.items():
         reduce = _prescribed if name in layout.prescribed else _geared if state.limb.gearing is not None else _free
         reduced = reduce(layout, torso, motion, name, state, inputs)
+        assert reduced.reply is not None
         replies[name] = reduced.reply
         parts.append(reduced)
     linear, angular = _torso_acceleration(layout, torso, motion, parts, inputs)
@@ -225,21 +226,26 @@ def leg_torques(layout: Layout, name: str, leg: PinnedLeg, tau: Sequence[Scalar]
     return joint_torques(leg.limb, state, tau[layout.efforts[name]])
 
 
-def _pinned(layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs) -> Reduced:
-    """A stance leg: its joints follow the torso; its torques push the torso from the ground."""
+def _pinned_bias(
+    layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs
+) -> tuple[list[Wrench], list[Scalar], Array]:
+    """A stance leg while the torso does not accelerate: its bodies' wrenches about the foot, the virtual work of each
+    joint that its actuators and springs leave over, and the moment about the foot."""
     gamma = rate_bias(leg, torso.velocity, torso.omega)
     pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
     omega, gravity = leg.turn.outward(torso.omega), leg.turn.outward(torso.gravity)
-    needs, about_foot = joint_loads(leg, bias_loads(leg, omega, zeros(3), gravity, gamma, pushes))
+    bodies = bias_loads(leg, omega, zeros(3), gravity, gamma, pushes)
+    needs, about_foot = joint_loads(leg, bodies)
     torques = leg_torques(layout, name, leg, inputs.tau)
     rotors = [joint.armature * g for joint, g in zip(leg.limb.joints, gamma, strict=True)]
-    net = [n + r - t for n, r, t in zip(needs, rotors, torques, strict=True)]
+    return bodies, [n + r - t for n, r, t in zip(needs, rotors, torques, strict=True)], about_foot
+
+
+def _pinned(layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs) -> Reduced:
+    """A stance leg: its joints follow the torso; its torques push the torso from the ground."""
+    _, net, about_foot = _pinned_bias(layout, torso, name, leg, inputs)
     wrench = leg.to_torso(Wrench(times(leg.rates_map.T, array(net)), about_foot))
-
-    def reply(linear: Array, angular: Array) -> list[Scalar]:
-        return leg_acceleration(leg, gamma, linear, angular)
-
-    return Reduced(leg.inertia_to_torso(leg_inertia(leg)), wrench, reply)
+    return Reduced(leg.inertia_to_torso(leg_inertia(leg)), wrench)
 
 
 def leg_acceleration(leg: PinnedLeg, gamma: Sequence[Scalar], linear: Array, angular: Array) -> list[Scalar]:
@@ -252,10 +258,7 @@ def ground_force(
     layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, linear: Array, angular: Array, inputs: Inputs
 ) -> Array:
     """Force of the ground on a pinned foot, inertial frame [N], for a known acceleration of the torso."""
-    accelerations = leg_acceleration(leg, rate_bias(leg, torso.velocity, torso.omega), linear, angular)
-    pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
-    omega, alpha, gravity = (leg.turn.outward(x) for x in (torso.omega, angular, torso.gravity))
-    bodies = bias_loads(leg, omega, alpha, gravity, accelerations, pushes)
-    torques = leg_torques(layout, name, leg, inputs.tau)
-    rotors = [joint.armature * a for joint, a in zip(leg.limb.joints, accelerations, strict=True)]
-    return torso.to_inertial(foot_force(leg, bodies, [t - r for t, r in zip(torques, rotors, strict=True)]))
+    bodies, net, _ = _pinned_bias(layout, torso, name, leg, inputs)
+    at_foot = leg.turn.outward(linear + cross(angular, leg.foot))
+    force = foot_force(leg, bodies, net, at_foot, leg.turn.outward(angular))
+    return torso.to_inertial(leg.turn.inward(force))

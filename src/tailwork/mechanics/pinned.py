@@ -200,16 +200,26 @@ def _first_moment(bodies: Sequence[Moments]) -> Array:
     return sum((body.first for body in bodies), zeros(3))
 
 
-def foot_force(leg: PinnedLeg, loads: Sequence[Wrench], torques: Sequence[Scalar]) -> Array:
-    """Force of the ground on the foot, torso frame [N], from the bodies' wrenches in the true motion.
+def foot_force(leg: PinnedLeg, loads: Sequence[Wrench], net: Sequence[Scalar], at_foot: Array, alpha: Array) -> Array:
+    """Force of the ground on the foot, leg frame [N].
 
-    Virtual work of joint j with the torso held: torque_j + arm_j · F = what the bodies from j on need.
+    It carries the leg's bodies and what the leg hands on to the torso: the virtual work of a shift of the torso.
+
+    Args:
+        leg: the solved leg.
+        loads: wrenches of the bodies in the bias motion.
+        net: virtual work of each joint in the bias motion, actuators and springs taken off.
+        at_foot: acceleration of the torso's own point at the foot, beyond the bias motion, leg frame [m/s²].
+        alpha: angular acceleration of the torso, leg frame [rad/s²].
     """
-    force, moment = zeros(3), zeros(3)
-    needs: list[Scalar] = []
-    for axis, arm, wrench, torque in zip(
-        reversed(leg.axes), reversed(leg.arms), reversed(loads), reversed(list(torques)), strict=True
-    ):
-        force, moment = force + wrench.force, moment + wrench.moment
-        needs.insert(0, dot(axis, moment) + dot(arm, force) - torque)
-    return leg.turn.inward(-times(leg.rates_map.T, array(needs)))
+    turning = times(leg.rates_map, at_foot)
+    inertia = leg_inertia(leg)
+    handed_on = times(inertia.a, at_foot) + times(inertia.b, alpha) + times(leg.rates_map.T, array(list(net)))
+    force = -handed_on
+    for k, wrench in enumerate(loads):
+        moments = leg.about_foot(k) or NO_MASS
+        alpha = alpha + leg.axes[k] * turning[k]
+        force = force + wrench.force + cross(alpha, moments.first)
+        for j in range(k + 1, len(leg.axes)):  # the joints beyond carry it
+            force = force - leg.arms[j] * (turning[j] * moments.mass)
+    return force
