@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from oracles.layout import Array, PointForce, relative
@@ -15,8 +16,7 @@ from oracles.mujoco_oracle import MujocoOracle
 from oracles.pinocchio_oracle import PinocchioOracle
 from oracles.states import random_design, random_state, random_tree
 from tailwork.algebra.expression import Scalar
-from tailwork.mechanics.layout import Push
-from tailwork.model import Model
+from tailwork.model import Model, Push
 from tailwork.robots import Cable, Hole, JointSpring, ThreeHingeLegs, biswal, blaberus, liu2018, liu2020, r3, usrt
 from tailwork.robots.limb import Limb
 from tailwork.robots.quantities import nonnegative
@@ -38,15 +38,20 @@ CASES = [
     ("pendulum", ("leg2", "leg3", "leg4")),
     ("r3", ("leg4",)),
     ("usrt", ("leg2", "leg4")),
-    ("no tail", ("leg1", "leg2")),
     ("biswal", ("leg1", "leg4")),
-    *((name, ()) for name in ROBOTS),
+    *((name, ()) for name in ("pendulum", "r3", "usrt", "biswal", "blaberus")),
 ]
 every_case = pytest.mark.parametrize(
     ("name", "stance"), CASES, ids=lambda x: x if isinstance(x, str) else f"{len(x)}feet"
 )
-SEEDS = st.integers(0, 2**32 - 1)
-PINOCCHIO, MUJOCO = 5e-12, 1e-8
+PINOCCHIO = dict.fromkeys(ROBOTS, 2e-13) | {"usrt": 2e-12}  # springs of 2900 N/m on links of 0.17 kg cost a digit
+MUJOCO = 1e-8
+
+
+def seeded(examples: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Runs a test for some seeds, the same ones every time; a seed cannot be made simpler, so none is shrunk."""
+    setting = settings(max_examples=examples, derandomize=True, deadline=None, database=None, phases=(Phase.generate,))
+    return lambda test: setting(given(seed=st.integers(0, 2**32 - 1))(test))
 
 
 def random_case(name: str, stance: tuple[str, ...], seed: int) -> tuple[Robot, Array, Array, Array]:
@@ -57,22 +62,20 @@ def random_case(name: str, stance: tuple[str, ...], seed: int) -> tuple[Robot, A
 
 
 @every_case
-@settings(derandomize=True, deadline=None, max_examples=12)
-@given(seed=SEEDS)
+@seeded(8)
 def test_pinocchio(name: str, stance: tuple[str, ...], seed: int) -> None:
-    """Accelerations and foot forces are those of a dense KKT solve of Pinocchio's matrices, for any design and state."""
+    """Accelerations and foot forces are those of a dense solve of Pinocchio's matrices, for any design and state."""
     robot, q, v, tau = random_case(name, stance, seed)
     model, oracle = Model(robot, stance), PinocchioOracle(robot, stance)
     expected, feet = oracle.accelerations(q, v, tau)
     found = model.path(q, v, tau)
-    assert oracle.layout.difference(model.forward_dynamics(q, v, tau), expected) < PINOCCHIO
-    assert oracle.layout.difference(found.acceleration, expected) < PINOCCHIO
-    assert relative(found.foot_forces, feet) < 1e-12
+    assert oracle.layout.difference(model.forward_dynamics(q, v, tau), expected) < PINOCCHIO[name]
+    assert oracle.layout.difference(found.acceleration, expected) < PINOCCHIO[name]
+    assert relative(found.foot_forces, feet) < 5e-13
 
 
 @every_case
-@settings(derandomize=True, deadline=None, max_examples=3)
-@given(seed=SEEDS)
+@seeded(2)
 def test_mujoco(name: str, stance: tuple[str, ...], seed: int) -> None:
     """Accelerations and foot forces are MuJoCo's, as nearly as its soft constraints can tell."""
     robot, q, v, tau = random_case(name, stance, seed)
@@ -82,7 +85,7 @@ def test_mujoco(name: str, stance: tuple[str, ...], seed: int) -> None:
     assert relative(found.foot_forces, feet) < MUJOCO
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", ["pendulum", "r3", "usrt", "biswal", "blaberus"])
 def test_fixed_torso(name: str) -> None:
     """With the torso fixed to the ground, limbs move as Pinocchio says."""
     rng = np.random.default_rng(1)
@@ -98,9 +101,8 @@ def test_fixed_torso(name: str) -> None:
         usrt(links=4, segments=2, mount=(0.0, -0.25, 0.0)),
         usrt(links=12, segments=3, link_length=0.04, link_com=0.023, link_mass=0.085, mount=(0.0, -0.25, 0.0)),
         r3(links_per_segment=3, segments=3, mount=(0.0, -0.25, 0.0)),
-        r3(links_per_segment=1, segments=1, mount=(0.0, -0.25, 0.0)),
     ],
-    ids=["usrt-4", "usrt-12", "r3-3x3", "r3-1x1"],
+    ids=["usrt-4", "usrt-12", "r3-3x3"],
 )
 def test_other_numbers_of_links(tail: object) -> None:
     """Tails of any number of links and segments move as Pinocchio says."""
@@ -111,8 +113,8 @@ def test_other_numbers_of_links(tail: object) -> None:
         q, v, tau = random_state(robot, ALL, rng)
         expected, feet = oracle.accelerations(q, v, tau)
         found = model.path(q, v, tau)
-        assert oracle.layout.difference(found.acceleration, expected) < 1e-11
-        assert relative(found.foot_forces, feet) < 1e-12
+        assert oracle.layout.difference(found.acceleration, expected) < 1e-12
+        assert relative(found.foot_forces, feet) < 5e-13
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,17 +152,16 @@ def with_sprung_legs() -> Robot:
     return robot.with_part("legs", SprungLegs(**fields))
 
 
-@pytest.mark.parametrize("stance", [ALL, ("leg1", "leg3"), ()], ids=lambda x: f"{len(x)}feet")
-def test_rotors_springs_and_cables_in_legs(stance: tuple[str, ...]) -> None:
+def test_rotors_springs_and_cables_in_legs() -> None:
     """Stance and swing legs may have rotors, springs, dampers and cables: all act as in Pinocchio."""
-    rng = np.random.default_rng(3)
+    rng, stance = np.random.default_rng(3), ("leg1", "leg3")
     for robot in (with_sprung_legs(), random_design(with_sprung_legs(), rng)):
         model, oracle = Model(robot, stance), PinocchioOracle(robot, stance)
         q, v, _ = random_state(robot, stance, rng)
         tau = rng.uniform(0.0, 20.0, len(model.actuator_names))
         expected, feet = oracle.accelerations(q, v, tau)
         found = model.path(q, v, tau)
-        assert oracle.layout.difference(found.acceleration, expected) < 1e-13
+        assert oracle.layout.difference(found.acceleration, expected) < 2e-14
         assert relative(found.foot_forces, feet) < 1e-13
         passive = oracle.generalised_forces(q, v, np.zeros(len(tau)))
         assert relative(model.mass_matrix(q), oracle.mass_matrix(q)) < 1e-14
@@ -169,7 +170,6 @@ def test_rotors_springs_and_cables_in_legs(stance: tuple[str, ...]) -> None:
 
 
 PUSHES = {
-    "pendulum": (Push("tail", "tb", (0.1, -0.3, 0.0)), Push("tail", "ta", (0.0, 0.1, 0.2))),
     "r3": (Push("tail", "bend_4", (0.0, -0.02, 0.05)), Push("tail", "roll", (0.1, 0.0, 0.0))),
     "usrt": (Push("tail", "theta_3", (0.03, -0.04, 0.0)), Push("tail", "phi_5", (0.0, 0.02, 0.1))),
 }
@@ -198,9 +198,9 @@ def test_pushes(name: str) -> None:
         found = model.path(q, v, tau, forces=pushed)
         assert oracle.layout.difference(found.acceleration, expected) < 1e-12
         assert relative(found.foot_forces, feet) < 1e-13
-        np.testing.assert_array_equal(model.forward_dynamics(q, v, tau, forces=pushed.ravel()), found.acceleration)
+        np.testing.assert_array_equal(model.path(q, v, tau, forces=pushed.ravel()).acceleration, found.acceleration)
         passive = oracle.generalised_forces(q, v, np.zeros(len(tau)), forces)
-        assert relative(model.bias(q, v, forces=pushed), oracle.bias(q, v) - passive) < 1e-13
+        assert relative(model.bias(q, v, forces=pushed), oracle.bias(q, v) - passive) < 1e-14
 
 
 def tree_forces(robot: Robot, rng: np.random.Generator) -> tuple[list[Push], list[PointForce]]:
@@ -212,7 +212,7 @@ def tree_forces(robot: Robot, rng: np.random.Generator) -> tuple[list[Push], lis
 
 @pytest.mark.parametrize("torso", ["free", "fixed"])
 @pytest.mark.parametrize("geared", [False, True], ids=["hinges", "geared"])
-@pytest.mark.parametrize("bodies", [1, 2, 3, 6])
+@pytest.mark.parametrize("bodies", [2, 5])
 def test_random_trees(bodies: int, geared: bool, torso: str) -> None:
     """Trees that branch, with any axes, rotors, springs and gears: mass matrix, bias and accelerations."""
     rng = np.random.default_rng([bodies, geared])
@@ -232,5 +232,5 @@ def test_random_trees(bodies: int, geared: bool, torso: str) -> None:
         mass = oracle.mass_matrix(q)
         columns = model.generalised_force(q, v, np.eye(len(v)), forces=pushed).T - bias[:, None]
         assert relative(columns, mass) < 1e-13
-        if bodies < 4:  # larger ones take seconds to compile
+        if bodies < 3:  # larger ones take seconds to compile
             assert relative(model.mass_matrix(q), mass) < 1e-14

@@ -214,14 +214,14 @@ FORESTS = st.lists(trees(), min_size=1, max_size=3)
 
 
 @given(FORESTS, points())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_floats_and_the_recorded_graph_agree(forest: list[Tree], point: list[float]) -> None:
     assert_bounded([float(value(tree, point)) for tree in forest], forest, point)
     assert_bounded(interpreted(recorded(forest), point), forest, point)
 
 
 @given(FORESTS, points())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_casadi_and_the_recorded_graph_agree(forest: list[Tree], point: list[float]) -> None:
     sizes = {"x": INPUTS, "parameters": PARAMETERS}
     function = casadi_function("f", recorded(forest), sizes, {"y": (len(forest),)})
@@ -367,7 +367,7 @@ def test_only_squares() -> None:
 
 
 @given(FORESTS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_a_recorded_graph_is_simplified(forest: list[Tree]) -> None:
     """In any graph: each entry once; no sum with zero, product with zero, ±1 or a negative number, no double sign."""
     graph = recorded(forest)
@@ -393,7 +393,7 @@ def test_a_recorded_graph_is_simplified(forest: list[Tree]) -> None:
 
 
 @given(FORESTS, st.lists(trees(), max_size=3), points())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_finished_keeps_what_is_needed_and_nothing_else(
     forest: list[Tree], junk: list[Tree], point: list[float]
 ) -> None:
@@ -423,7 +423,7 @@ def test_operations_are_counted() -> None:
 
 
 @given(FORESTS, points())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_prelude_and_main_are_the_whole_graph(forest: list[Tree], point: list[float]) -> None:
     """The same operations in the same order: equal to the last bit."""
     graph = recorded(forest)
@@ -435,7 +435,7 @@ def test_prelude_and_main_are_the_whole_graph(forest: list[Tree], point: list[fl
 
 
 @given(FORESTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_main_has_nothing_that_depends_on_parameters_alone(forest: list[Tree]) -> None:
     """Every operation of the main graph depends on the state; every constant handed over is used."""
     prelude, main = split(recorded(forest))

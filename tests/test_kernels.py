@@ -167,6 +167,18 @@ def test_angles_at_their_limits() -> None:
     assert np.isnan(kernel_of(lambda c: [c.arccos()], 1)([1.0 + 1e-15, -2.0, np.nan])).all()
 
 
+def test_functions_give_the_same_bits_alone_and_in_lanes() -> None:
+    """By the scalar function, by the loop of rows (three are fewer than lanes) and by lanes."""
+    run = kernel_of(lambda x, y: [x.sin(), x.cos(), (y * y).sqrt(), y / x, arctan2(y, x), (y * 0.01).arccos()], 2)
+    rng = np.random.default_rng(8)
+    x, y = rng.uniform(-4.0, 4.0, 18000), rng.normal(size=18000)
+    together = run(x, y)
+    by_three = [run(x[k : k + 3], y[k : k + 3]) for k in range(0, 18000, 3)]
+    alone = [run(x[k : k + 1], y[k : k + 1]) for k in range(18000)]
+    assert same_bits(np.concatenate(by_three), together)
+    assert same_bits(np.concatenate(alone), together)
+
+
 # Random graphs: the emitter, which fuses products into sums.
 
 
@@ -368,7 +380,7 @@ def test_changed_numbers_are_not_compiled(name: str, compilations: list[str], mo
     rng = np.random.default_rng(7)
     changed = random_design(robot, rng)
     found = asked(Model(changed, stance))
-    for path, value in numbers(robot).items():
+    for path, value in list(numbers(robot).items())[:: 1 if name == "pendulum" else 4]:
         if value:
             try:
                 Model(robot.replace({path: value * 1.01}), stance)

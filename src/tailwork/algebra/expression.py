@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 Scalar: TypeAlias = Any
 """A float, an `Expression` or any other number type with arithmetic (a casadi.SX, for instance)."""
 
-INPUT, CONSTANT, ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, ATAN2, ACOS = range(12)
+INPUT, CONSTANT, ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, ATAN2, ACOS, COPY = range(13)
 OPERATION_NAMES = (
-    "input", "constant", "add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "atan2", "acos",
+    "input", "constant", "add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "atan2", "acos", "copy",
 )  # fmt: skip
 COMMUTATIVE = frozenset((ADD, MUL))
 
@@ -193,6 +193,11 @@ def arctan2(y: Scalar, x: Scalar) -> Scalar:
                              for v in (y, x))  # fmt: skip
             return tape.record(ATAN2, first, second)
     return math.atan2(y, x)
+
+
+def opaque(x: Scalar) -> Scalar:
+    """The same number as an entry of its own, which no simplification looks through: a variable to derive by."""
+    return x.tape.record(COPY, x.index) if isinstance(x, Expression) else x
 
 
 def is_zero(x: Scalar) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi
 
-from tailwork.algebra.expression import ACOS, ADD, ATAN2, CONSTANT, COS, DIV, INPUT, MUL, NEG, SIN, SQRT, SUB
+from tailwork.algebra.expression import ACOS, ADD, ATAN2, CONSTANT, COPY, COS, DIV, INPUT, MUL, NEG, SIN, SQRT, SUB
 from tailwork.kernels.graph import Graph
 
 OPERATIONS: dict[int, Any] = {
@@ -16,6 +16,7 @@ OPERATIONS: dict[int, Any] = {
     MUL: lambda a, b: a * b,
     DIV: lambda a, b: a / b,
     NEG: lambda a: -a,
+    COPY: lambda a: a,
     SQRT: casadi.sqrt,
     SIN: casadi.sin,
     COS: casadi.cos,

@@ -10,7 +10,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 
-from tailwork.algebra.expression import ACOS, ADD, ATAN2, CONSTANT, COS, INPUT, MUL, NEG, SIN, SQRT, SUB
+from tailwork.algebra.expression import ACOS, ADD, ATAN2, CONSTANT, COPY, COS, INPUT, MUL, NEG, SIN, SQRT, SUB
 from tailwork.kernels.graph import Graph
 
 # sin x = x + x³ P(x²), cos x = 1 − x²/2 + x⁴ Q(x²) for |x| ≤ π/4; minimax coefficients of FreeBSD's msun (k_sin.c,
@@ -120,6 +120,8 @@ class Emitter:
             if a not in self.waves:
                 self.waves[a] = self._wave(self._name(a))
             return self.waves[a][0 if op == SIN else 1]
+        if op == COPY:
+            return self._name(a)
         if op == NEG:
             return self.negative(self._name(a))
         if op == SQRT:
@@ -206,15 +208,15 @@ def function(graph: Graph, name: str, lanes: int, library: Callable[[str], None]
 
 
 def module(prelude: Graph, main: Graph, width: int) -> str:
-    """Assembly of a kernel: prelude, scalar and lane functions, and the loops over rows that call them."""
+    """Assembly of a kernel: prelude, scalar and, for a width above 1, lane functions, and the loops that call them."""
     declarations: set[str] = set()
     parts = [
         function(prelude, "prelude", 1, declarations.add),
         function(main, "scalar", 1, declarations.add),
-        function(main, "lanes", width, declarations.add),
         _row_loop(main),
-        _block_loop(main, width),
     ]
+    if width > 1:
+        parts += [function(main, "lanes", width, declarations.add), _block_loop(main, width)]
     for n in (1, width):
         t = f"<{n} x double>" if n > 1 else "double"
         suffix = f"v{n}f64" if n > 1 else "f64"

@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tailwork.algebra.expression import CONSTANT, INPUT, NEG, OPERATION_NAMES, Scalar, Tape, as_indices
+from tailwork.algebra.expression import CONSTANT, COPY, INPUT, NEG, OPERATION_NAMES, Scalar, Tape, as_indices
+
+FREE = frozenset((INPUT, CONSTANT, NEG, COPY))
+"""Entries that cost nothing: signs ride along with other operations."""
 
 Entry = tuple[int, float | int, int]
 """(operation, first operand or input number or constant value, second operand or −1)."""
@@ -26,8 +29,8 @@ class Graph:
 
     @cached_property
     def operations(self) -> Counter[str]:
-        """How many operations of each name; signs are free on a processor and are not counted."""
-        return Counter(OPERATION_NAMES[op] for op, _, _ in self.entries if op not in (INPUT, CONSTANT, NEG))
+        """How many operations of each name, without those that are free."""
+        return Counter(OPERATION_NAMES[op] for op, _, _ in self.entries if op not in FREE)
 
     @cached_property
     def flops(self) -> int:

@@ -29,20 +29,20 @@ class Kernel:
     Scalar and lanes carry out the same operations in the same order: a batch gives the same bits as single calls.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, *, lanes: bool = True) -> None:
         prelude, main = split(graph)
         self.inputs = graph.inputs
         self.outputs = len(graph.outputs)
         self.parameters = graph.parameters
         self.flops = main.flops
         self.operations = main.operations
-        self.width = machine().width
+        self.width = machine().width if lanes else 1
         self._constants = main.parameters
         self.code = compiled(module(prelude, main, self.width))
         self._prelude = self.code.function("prelude", counted=False)
         self._scalar = self.code.function("scalar", counted=False)
         self._rows = self.code.function("rows", counted=True)
-        self._blocks = self.code.function("blocks", counted=True)
+        self._blocks = self.code.function("blocks" if lanes else "rows", counted=True)
 
     def constants(self, parameters: Floats) -> Constants:
         """Run the prelude for one design."""

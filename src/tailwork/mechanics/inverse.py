@@ -33,6 +33,14 @@ def generalised_force(layout: Layout, inputs: Inputs, acceleration: Sequence[Sca
     The bias h, with gravity, springs and dampers, is this for a = 0. `inputs.tau` is not used.
     """
     torso = torso_state(layout, inputs.q, inputs.v)
+    forces = torso_frame_force(layout, torso, inputs, acceleration)
+    return _rows_to_inertial(torso, array(forces).reshape(-1, 1))[:, 0].tolist() if layout.torso_free else forces
+
+
+def torso_frame_force(
+    layout: Layout, torso: TorsoState, inputs: Inputs, acceleration: Sequence[Scalar]
+) -> list[Scalar]:
+    """M a + h with the torso's force and moment in the torso frame; the acceleration is in the inertial frame."""
     start = 6 if layout.torso_free else 0
     linear, angular = zeros(3), zeros(3)
     total = Wrench(zeros(3), zeros(3))
@@ -55,9 +63,14 @@ def generalised_force(layout: Layout, inputs: Inputs, acceleration: Sequence[Sca
         needs, wrench = _limb_needs(layout, torso, motion, name, state, own, inputs)
         total = total + wrench
         limb_forces += needs
-    if not layout.torso_free:
-        return limb_forces
-    return [*torso.to_inertial(total.force), *torso.to_inertial(total.moment), *limb_forces]
+    return [*total.force, *total.moment, *limb_forces] if layout.torso_free else limb_forces
+
+
+def _rows_to_inertial(torso: TorsoState, matrix: Array) -> Array:
+    """A matrix whose first six rows are a force and a moment, those turned from the torso frame to the inertial."""
+    result = matrix.copy()
+    result[:3], result[3:6] = times(torso.rotation, matrix[:3]), times(torso.rotation, matrix[3:6])
+    return result
 
 
 def _limb_needs(
@@ -96,10 +109,23 @@ def _stance_wrench(
 
 def mass_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
     """M(q), symmetric, in the order of v."""
+    torso = torso_state(layout, q, [0.0] * len(layout.velocity_names))
+    matrix = torso_frame_mass(layout, torso, q)
+    if not layout.torso_free:
+        return matrix
+    r = torso.rotation
+    result = _rows_to_inertial(torso, matrix)
+    result[6:, :6] = result[:6, 6:].T
+    result[:3, :3], result[3:6, 3:6] = congruence(r, matrix[:3, :3]), congruence(r, matrix[3:6, 3:6])
+    result[:3, 3:6] = times(result[:3, 3:6], r.T)
+    result[3:6, :3] = result[:3, 3:6].T
+    return result
+
+
+def torso_frame_mass(layout: Layout, torso: TorsoState, q: Sequence[Scalar]) -> Array:
+    """The mass matrix with the torso's velocities and forces in the torso frame."""
     still = [0.0] * len(layout.velocity_names)
-    torso = torso_state(layout, q, still)
-    size = len(layout.velocity_names)
-    matrix = zeros(size, size)
+    matrix = zeros(len(still), len(still))
     total = None if torso.moments is None else rigid(torso.moments)
     for name in layout.moving:
         limb = layout.limbs[name]
@@ -110,25 +136,26 @@ def mass_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
         if total is not None:
             total = total + rigid(whole.moments)
             for k, column in zip(range(here.start, here.stop), whole.coupling, strict=True):
-                rows = [*torso.to_inertial(column.force), *torso.to_inertial(column.moment)]
-                matrix[:6, k] = matrix[k, :6] = rows
+                matrix[:6, k] = matrix[k, :6] = [*column.force, *column.moment]
     for name in layout.stance:
         leg = stance_leg(layout, torso, name)
         assert total is not None
         total = total + leg.inertia_to_torso(leg_inertia(leg))
     if total is not None:
-        r = torso.rotation
-        matrix[:3, :3] = congruence(r, total.a)
-        matrix[3:6, 3:6] = congruence(r, total.d)
-        matrix[:3, 3:6] = times(times(r, total.b), r.T)
-        matrix[3:6, :3] = matrix[:3, 3:6].T
+        matrix[:3, :3], matrix[:3, 3:6], matrix[3:6, :3], matrix[3:6, 3:6] = total.a, total.b, total.b.T, total.d
     return matrix
 
 
 def actuation_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
     """B(q): generalised force = B · efforts (2020, Eqs. 68–78 as corrected)."""
+    torso = torso_state(layout, q, [0.0] * len(layout.velocity_names))
+    matrix = torso_frame_actuation(layout, torso, q)
+    return _rows_to_inertial(torso, matrix) if layout.torso_free else matrix
+
+
+def torso_frame_actuation(layout: Layout, torso: TorsoState, q: Sequence[Scalar]) -> Array:
+    """The actuation matrix with the torso's force and moment in the torso frame."""
     still = [0.0] * len(layout.velocity_names)
-    torso = torso_state(layout, q, still)
     matrix = zeros(len(layout.velocity_names), len(layout.actuator_names))
     for name in layout.actuated:
         limb = layout.limbs[name]
@@ -138,7 +165,7 @@ def actuation_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
             for column, actuator in zip(columns, limb.actuators, strict=True):
                 by_joint = _joint_arms(limb, leg.angles, actuator)
                 wrench = leg.to_torso(Wrench(times(leg.rates_map.T, array(by_joint)), zeros(3)))
-                matrix[:6, column] = [*torso.to_inertial(wrench.force), *torso.to_inertial(wrench.moment)]
+                matrix[:6, column] = [*wrench.force, *wrench.moment]
             continue
         state = limb_state(limb, q[layout.coordinates[name]], still[layout.rates[name]])
         for column, actuator in zip(columns, limb.actuators, strict=True):

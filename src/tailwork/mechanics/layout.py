@@ -42,6 +42,10 @@ class Layout:
     attitude: str = "rpy"
     pushes: tuple[Push, ...] = ()
 
+    def with_robot(self, robot: Robot) -> Layout:
+        """The same layout for another robot of the same structure."""
+        return Layout(robot, self.stance, self.prescribed, self.torso, self.attitude, self.pushes)
+
     def drive(self) -> tuple[Any, ...]:
         """All of the layout but the robot: how it is driven."""
         return (self.stance, self.prescribed, self.torso, self.attitude, self.pushes)

@@ -1,11 +1,11 @@
-"""Small symmetric systems, factored once and solved as often as needed."""
+"""Small linear systems, factored once and solved as often as needed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tailwork.algebra.expression import Scalar
-from tailwork.algebra.vectors import Array, zeros
+from tailwork.algebra.expression import Scalar, is_zero
+from tailwork.algebra.vectors import Array, array, zeros
 
 
 class Factored:
@@ -49,3 +49,46 @@ class Factored:
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
         """matrix⁻¹ right."""
         return self.backward([x * p for x, p in zip(self.forward(right), self.per_pivot, strict=True)])
+
+
+class FactoredLU:
+    """L U of a square matrix without pivoting; a pivot that vanishes shows as a result that is not finite."""
+
+    def __init__(self, matrix: Array) -> None:
+        size = len(matrix)
+        packed = matrix.copy()  # U above, L below the diagonal, reciprocals of the pivots on it
+        for k in range(size):
+            packed[k, k] = 1.0 / packed[k, k]
+            for i in range(k + 1, size):
+                if not is_zero(packed[i, k]):
+                    packed[i, k] = packed[i, k] * packed[k, k]
+                    for j in range(k + 1, size):
+                        if not is_zero(packed[k, j]):
+                            packed[i, j] = packed[i, j] - packed[i, k] * packed[k, j]
+        self.packed = packed
+
+    @classmethod
+    def from_packed(cls, packed: Array) -> FactoredLU:
+        """From the factors of another one."""
+        made = cls.__new__(cls)
+        made.packed = packed
+        return made
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """matrix⁻¹ right."""
+        size, packed = len(right), self.packed
+        result = list(right)
+        for i in range(size):
+            for k in range(i):
+                result[i] = result[i] - packed[i, k] * result[k]
+        for i in range(size - 1, -1, -1):
+            for k in range(i + 1, size):
+                result[i] = result[i] - packed[i, k] * result[k]
+            result[i] = result[i] * packed[i, i]
+        return result
+
+    def inverse(self) -> Array:
+        """The inverse matrix."""
+        size = len(self.packed)
+        columns = [self.solve([float(i == k) for i in range(size)]) for k in range(size)]
+        return array(columns).T

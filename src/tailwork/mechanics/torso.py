@@ -26,6 +26,7 @@ class TorsoState:
     omega: Array  # [rad/s]
     gravity: Array  # g [m/s²]
     moments: Moments | None  # of the torso about P; None where it is fixed
+    feet: dict[str, Array]  # by pinned leg: e, its foot from P [m]
 
     def bias_motion(self) -> Motion:
         """The torso turning as it does, P not accelerating."""
@@ -45,16 +46,23 @@ def torso_state(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> Tor
     down = -1.0 * layout.robot.gravity
     if not layout.torso_free:
         still = array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-        return TorsoState(still, zeros(3), zeros(3), zeros(3), array([0.0, 0.0, down]), None)
+        return TorsoState(still, zeros(3), zeros(3), zeros(3), array([0.0, 0.0, down]), None, {})
     limbs_start = len(q) - sum(len(layout.limbs[name].coordinates) for name in layout.moving)
     rotation = rotation_matrix(layout.attitude, q[3:limbs_start])
+    position = array(list(q[:3]))
+    feet: dict[str, Array] = {}
+    for name in layout.stance:
+        foot = layout.limbs[name].foot
+        assert foot is not None
+        feet[name] = times(rotation.T, array(foot.place) - position)
     return TorsoState(
         rotation=rotation,
-        position=array(list(q[:3])),
+        position=position,
         velocity=times(rotation.T, array(list(v[:3]))),
         omega=times(rotation.T, array(list(v[3:6]))),
         gravity=rotation[2] * down,
         moments=moments_of(layout.robot.torso.body()),
+        feet=feet,
     )
 
 
@@ -95,10 +103,7 @@ def limb_state(limb: Limb, coordinates: Sequence[Scalar], rates: Sequence[Scalar
 
 def stance_leg(layout: Layout, torso: TorsoState, name: str) -> PinnedLeg:
     """A pinned leg solved for its position and rates."""
-    limb = layout.limbs[name]
-    assert limb.foot is not None
-    foot = torso.from_inertial(array(limb.foot.place) - torso.position)
-    return pinned_leg(limb, foot, torso.velocity, torso.omega)
+    return pinned_leg(layout.limbs[name], torso.feet[name], torso.velocity, torso.omega)
 
 
 def pinned_values(leg: PinnedLeg) -> list[Scalar]:

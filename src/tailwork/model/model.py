@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import casadi
@@ -62,7 +61,7 @@ class Model:
         self.robot = robot
         self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
         self._numbers = numbers(robot)
-        self._structure = (structure((robot.torso, robot.parts)), robot.gravity != 0.0, self.layout.drive())
+        self.structure = (structure((robot.torso, robot.parts)), robot.gravity != 0.0, self.layout.drive())
         self._calls: dict[str, Call] = {}
         self._pulling = _cable_groups(self.layout)
         self._call("forward_dynamics")
@@ -276,10 +275,10 @@ class Model:
 
     def _layout_with(self, exchange: Any) -> Layout:
         robot = rebuild(self.robot, lambda path, value, kind: exchange(path, value))
-        return replace(self.layout, robot=robot)
+        return self.layout.with_robot(robot)
 
     def _recipe(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
-        key = (name, self._structure)
+        key = (name, self.structure)
         if key not in _kernels:
             graph, parameters = recorded(self._layout_with, name)
             _kernels[key] = (Kernel(graph), parameters)

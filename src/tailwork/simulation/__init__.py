@@ -1,0 +1,1 @@
+"""Simulation: the equations of motion integrated in compiled code."""

@@ -1,0 +1,180 @@
+"""Control laws as equations: functions of time, state and numbers that are compiled with the robot.
+
+A law is a frozen dataclass; its numbers (gains, torques, angles) are inputs of the kernel, so changing them compiles
+nothing. Laws add up: each gives efforts to some of the actuators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tailwork.algebra.expression import Scalar, cos, sin
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.layout import Layout
+from tailwork.robots.limb import Motor
+from tailwork.robots.quantities import Described, number, numbers, positive
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a law may look at: the time [s] and the state, as scalars."""
+
+    layout: Layout
+    t: Scalar
+    q: Sequence[Scalar]
+    v: Sequence[Scalar]
+
+    def coordinate(self, name: str) -> Scalar:
+        """A coordinate by name."""
+        return self.q[self._index(name, self.layout.coordinate_names)]
+
+    def rate(self, name: str) -> Scalar:
+        """The rate of a limb's coordinate by name."""
+        return self.v[self._index(f"{name} rate", self.layout.velocity_names)]
+
+    def _index(self, name: str, names: tuple[str, ...]) -> int:
+        if name not in names:
+            raise UnknownNameError.among("control", name, names, "coordinate")
+        return names.index(name)
+
+
+class Law(Protocol):
+    """Anything that gives efforts."""
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """Efforts by actuator name."""
+        ...
+
+
+class Profile(Protocol):
+    """A quantity as a function of time."""
+
+    def value(self, t: Scalar) -> Scalar:
+        """The quantity."""
+        ...
+
+    def rate(self, t: Scalar) -> Scalar:
+        """Its first derivative by time."""
+        ...
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Its second derivative by time."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Polynomial(Described):
+    """Σ coefficients[k] t^k."""
+
+    coefficients: tuple[Scalar, ...] = numbers("SI")
+
+    def value(self, t: Scalar) -> Scalar:
+        """The polynomial."""
+        return _horner(self.coefficients, t)
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative."""
+        return _horner(_derived(self.coefficients), t)
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative."""
+        return _horner(_derived(_derived(self.coefficients)), t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sine(Described):
+    """offset + amplitude · sin(2π t/period + phase)."""
+
+    amplitude: Scalar = number("SI")
+    period: Scalar = positive("s")
+    phase: Scalar = number("rad", 0.0)
+    offset: Scalar = number("SI", 0.0)
+
+    def _angle(self, t: Scalar) -> tuple[Scalar, Scalar]:
+        pace = 6.283185307179586 / self.period
+        return t * pace + self.phase, pace
+
+    def value(self, t: Scalar) -> Scalar:
+        """The sine."""
+        return sin(self._angle(t)[0]) * self.amplitude + self.offset
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative."""
+        angle, pace = self._angle(t)
+        return cos(angle) * (self.amplitude * pace)
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative."""
+        angle, pace = self._angle(t)
+        return sin(angle) * (self.amplitude * pace * pace * -1.0)
+
+
+def point_to_point(start: float, end: float, duration: float) -> Polynomial:
+    """From rest to rest by a cubic (the papers' tail motions)."""
+    change = end - start
+    return Polynomial(coefficients=(start, 0.0, 3 * change / duration**2, -2 * change / duration**3))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant(Described):
+    """Constant efforts, one for each actuator of the model."""
+
+    values: tuple[Scalar, ...] = numbers("N m or N")
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """The efforts, by name."""
+        names = moment.layout.actuator_names
+        if len(names) != len(self.values):
+            raise RobotError("values", len(self.values), f"{len(names)} efforts, for {', '.join(names)}")
+        return dict(zip(names, self.values, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Driven(Described):
+    """One actuator's effort as a function of time."""
+
+    actuator: str
+    profile: Polynomial | Sine
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """The effort now."""
+        if self.actuator not in moment.layout.actuator_names:
+            raise UnknownNameError.among("actuator", self.actuator, moment.layout.actuator_names, "actuator")
+        return {self.actuator: self.profile.value(moment.t)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tracking(Described):
+    """PD on one coordinate by the motor that drives it: kp (desired − q) + kd (desired rate − rate), [N m]."""
+
+    limb: str
+    coordinate: str
+    profile: Polynomial | Sine
+    kp: Scalar = number("N m/rad")
+    kd: Scalar = number("N m s/rad")
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """The motor's effort: torque, or tension on its arm."""
+        limb = moment.layout.limbs.get(self.limb)
+        if limb is None:
+            raise UnknownNameError.among("limb", self.limb, moment.layout.limbs, "limb")
+        for actuator in limb.actuators:
+            if isinstance(actuator, Motor) and actuator.coordinate == self.coordinate:
+                name = f"{self.limb}.{self.coordinate}"
+                short = self.profile.value(moment.t) - moment.coordinate(name)
+                slow = self.profile.rate(moment.t) - moment.rate(name)
+                return {f"{self.limb}.{actuator.name}": (short * self.kp + slow * self.kd) / actuator.ratio}
+        raise RobotError("coordinate", self.coordinate, f"a coordinate of {self.limb} that a motor drives")
+
+
+def _horner(coefficients: Sequence[Scalar], t: Scalar) -> Scalar:
+    result: Scalar = 0.0
+    for c in reversed(coefficients):
+        result = result * t + c
+    return result
+
+
+def _derived(coefficients: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    return tuple(c * float(k) for k, c in enumerate(coefficients) if k)

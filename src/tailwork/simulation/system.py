@@ -1,0 +1,258 @@
+"""A model with its control: one system x-dot = f(t, x), recorded and compiled.
+
+x = [q, v] without the coordinates and rates of prescribed limbs, which are functions of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tailwork.algebra.derivatives import jacobian
+from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, is_zero, opaque
+from tailwork.algebra.vectors import Array, array, times, zeros
+from tailwork.errors import RobotError
+from tailwork.kernels.graph import finished
+from tailwork.kernels.kernel import Constants, Floats, Kernel
+from tailwork.mechanics.forward import Inputs, forward_dynamics
+from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force, torso_frame_mass
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.solve import FactoredLU
+from tailwork.mechanics.torso import TorsoState, coordinate_rates, torso_state
+from tailwork.model import Model
+from tailwork.robots.paths import numbers, rebuild, structure
+from tailwork.simulation.control import Law, Moment, Polynomial, Sine
+
+Motion = Mapping[str, Polynomial | Sine]
+"""Profiles of a prescribed limb's coordinates, by name."""
+
+_kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
+
+
+@dataclass
+class Recorded:
+    """The symbols of a system on a tape."""
+
+    tape: Tape
+    layout: Layout
+    t: Expression
+    x: list[Expression]
+    q: list[Scalar]
+    v: list[Scalar]
+    given: list[Scalar]
+    tau: list[Scalar]
+    more: list[Expression]
+
+
+class System:
+    """A model, its laws and its prescribed motions."""
+
+    def __init__(self, model: Model, laws: Sequence[Law], motions: Mapping[str, Motion]) -> None:
+        self.model = model
+        self.laws = tuple(laws)
+        self.motions = {limb: dict(motion) for limb, motion in motions.items()}
+        layout = model.layout
+        for limb in layout.prescribed:
+            given, wanted = set(self.motions.get(limb, {})), set(layout.limbs[limb].coordinates)
+            if given != wanted:
+                raise RobotError(f"tail.{limb}", sorted(given), f"a profile for each coordinate, {sorted(wanted)}")
+        fixed_q = {k for name in layout.prescribed for k in _range(layout.coordinates[name])}
+        fixed_v = {k for name in layout.prescribed for k in _range(layout.rates[name])}
+        self.free_q = [k for k in range(len(layout.coordinate_names)) if k not in fixed_q]
+        self.free_v = [k for k in range(len(layout.velocity_names)) if k not in fixed_v]
+        self.size = len(self.free_q) + len(self.free_v)
+        self.efforts = len(layout.actuator_names)
+        described = {"robot": model.robot} | {f"law {k + 1}": law for k, law in enumerate(self.laws)}
+        profiles = {f"{limb}.{c}": p for limb, motion in self.motions.items() for c, p in motion.items()}
+        self._described: dict[str, Any] = described | profiles
+        self._numbers = {
+            f"{name}: {path}": value for name, part in self._described.items() for path, value in numbers(part).items()
+        }
+        parts = tuple((name, structure(part)) for name, part in self._described.items() if name != "robot")
+        self._structure = (model.structure, parts)
+
+    def state(self, q: Floats, v: Floats) -> Floats:
+        """x from full coordinates and velocities."""
+        return np.concatenate([q[..., self.free_q], v[..., self.free_v]], axis=-1)
+
+    def kernel(self, name: str) -> tuple[Kernel, Constants]:
+        """One of the system's kernels with the constants of its numbers: "derivative", "linear", "solve", "expand"."""
+        key = (name, self._structure)
+        if key not in _kernels:
+            _kernels[key] = self._compiled(name)
+        kernel, parameters = _kernels[key]
+        return kernel, kernel.constants(np.array([self._numbers[path] for path in parameters]))
+
+    def _compiled(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
+        record: dict[str, Callable[[Recorded], list[Scalar]]] = {"derivative": self._derivative, "expand": self._expand}
+        if name in record:
+            recorded, parameters, count = self._record(0)
+            return Kernel(finished(recorded.tape, record[name](recorded), count, len(parameters))), tuple(parameters)
+        recorded, parameters, count = self._record(self.size + 1)
+        held, solve_tape, solve_outputs = self._linear(recorded)
+        if name == "linear":
+            return Kernel(finished(recorded.tape, held, count, len(parameters)), lanes=False), tuple(parameters)
+        inputs = len(held) + self.size + 1
+        return Kernel(finished(solve_tape, solve_outputs, inputs, 0), lanes=False), ()
+
+    def _record(self, more: int) -> tuple[Recorded, dict[str, Scalar], int]:
+        """All symbols: t, x, held efforts, then `more` inputs, with the system's numbers as parameters."""
+        tape = Tape()
+        count = 1 + self.size + self.efforts + more
+        parameters: dict[str, Scalar] = {}
+
+        def symbols(name: str, part: Any) -> Any:
+            def exchange(path: str, value: float, kind: Any) -> Scalar:
+                if value == 0.0:
+                    return value
+                return parameters.setdefault(f"{name}: {path}", tape.record(INPUT, count + len(parameters)))
+
+            return rebuild(part, exchange)
+
+        described = {name: symbols(name, part) for name, part in self._described.items()}
+        layout = self.model.layout.with_robot(described["robot"])
+        t = tape.inputs(1, 0)[0]
+        x = tape.inputs(self.size, 1)
+        held = tape.inputs(self.efforts, 1 + self.size)
+        rest = tape.inputs(more, 1 + self.size + self.efforts)
+        q: list[Scalar] = [0.0] * len(layout.coordinate_names)
+        v: list[Scalar] = [0.0] * len(layout.velocity_names)
+        given: list[Scalar] = []
+        for name, here in layout.given.items():
+            places = zip(_range(layout.coordinates[name]), _range(layout.rates[name]), strict=True)
+            for (i, k), coordinate in zip(places, layout.limbs[name].coordinates, strict=True):
+                profile = described[f"{name}.{coordinate}"]
+                q[i], v[k] = profile.value(t), profile.rate(t)
+                given.append(profile.acceleration(t))
+            assert here.stop == len(given)
+        for k, symbol in zip(self.free_q, x, strict=False):
+            q[k] = symbol
+        for k, symbol in zip(self.free_v, x[len(self.free_q) :], strict=True):
+            v[k] = symbol
+        tau: list[Scalar] = list(held)
+        moment = Moment(layout, t, q, v)
+        for name, law in described.items():
+            if name.startswith("law "):
+                for actuator, effort in law.efforts(moment).items():
+                    k = layout.actuator_names.index(actuator)
+                    tau[k] = tau[k] + effort
+        return Recorded(tape, layout, t, x, q, v, given, tau, rest), parameters, count
+
+    def _derivative(self, r: Recorded) -> list[Scalar]:
+        rates = coordinate_rates(r.layout, r.q, r.v)
+        acceleration = forward_dynamics(r.layout, Inputs(r.q, r.v, r.tau, r.given)).acceleration
+        return [rates[k] for k in self.free_q] + [acceleration[k] for k in self.free_v]
+
+    def _expand(self, r: Recorded) -> list[Scalar]:
+        return [*r.q, *r.v, *r.tau, *r.given]
+
+    def _linear(self, r: Recorded) -> tuple[list[Scalar], Tape, list[Scalar]]:
+        """Linearise about (t, x) and factor; and the equations that solve one stage with it.
+
+        With r(q, v, a) = M a + h − B tau: S = sigma M + Rv + Rq W E, W = (sigma − A)⁻¹, A and E the derivatives of
+        q-dot by q and v. A stage then is S u_v = M F_v − Rq W F_q − h d_i Rt; u_q = W (F_q + E u_v).
+        """
+        n_q = len(self.free_q)
+        n_v = len(self.free_v)
+        acceleration: list[Scalar] = [0.0] * len(r.v)
+        for name in r.layout.given:
+            for k, value in zip(_range(r.layout.rates[name]), r.given[r.layout.given[name]], strict=True):
+                acceleration[k] = value
+        for k, symbol in zip(self.free_v, r.more[n_q : n_q + n_v], strict=True):
+            acceleration[k] = symbol
+        sigma = r.more[-1]
+        rates = coordinate_rates(r.layout, r.q, r.v)
+        moving = array(jacobian(r.tape, [rates[k] for k in self.free_q], r.x))
+        mass, by_state = _linearised(r, acceleration, self.free_v)
+        shift = _minus(sigma, moving[:, :n_q])
+        inverse = FactoredLU(shift).inverse()
+        drift = times(by_state[:, :n_q], inverse)
+        system = mass * sigma + by_state[:, n_q:-1] + times(drift, moving[:, n_q:])
+        factored = FactoredLU(system)
+        parts = {
+            "packed": factored.packed, "mass": mass, "drift": drift, "inverse": inverse, "spread": moving[:, n_q:],
+            "by_time": by_state[:, -1:],
+        }  # fmt: skip
+        held: list[Scalar] = []
+        tape = Tape()
+        seen: dict[str, Array] = {}
+        for name, matrix in parts.items():
+            copy = zeros(*matrix.shape)
+            for place, value in np.ndenumerate(matrix):
+                if isinstance(value, Expression):
+                    copy[place] = tape.record(INPUT, len(held))
+                    held.append(value)
+                elif not is_zero(value):
+                    copy[place] = value
+            seen[name] = copy
+        right = tape.inputs(n_q + n_v + 1, len(held))
+        f_q, f_v, now = array(right[:n_q]), array(right[n_q : n_q + n_v]), right[-1]
+        load = times(seen["mass"], f_v) - times(seen["drift"], f_q) - seen["by_time"][:, 0] * now
+        u_v = FactoredLU.from_packed(seen["packed"]).solve(list(load))
+        u_q = times(seen["inverse"], f_q + times(seen["spread"], array(u_v)))
+        return held, tape, [*u_q, *u_v]
+
+
+def _opaque_torso(torso: TorsoState) -> TorsoState:
+    """The torso's state in vectors of its own frame that derivatives can be taken by."""
+
+    def copied(v: Array) -> Array:
+        return array([opaque(x) for x in v])
+
+    return replace(
+        torso,
+        velocity=copied(torso.velocity),
+        omega=copied(torso.omega),
+        gravity=copied(torso.gravity),
+        feet={name: copied(foot) for name, foot in torso.feet.items()},
+    )
+
+
+def _linearised(r: Recorded, acceleration: Sequence[Scalar], free_v: Sequence[int]) -> tuple[Array, Array]:
+    """M, and the derivatives of M a + h − B tau by (x, t), with the torso's rows in the torso frame.
+
+    The dynamics see the state only through a few vectors of the torso frame: gravity, velocity, angular velocity and the
+    places of the feet. Derivatives are taken by those and carried on to the state, which is half the work of taking
+    them by the state at once. The accelerations enter linearly: their derivative is the mass matrix.
+    """
+    layout, tape = r.layout, r.tape
+    torso = _opaque_torso(torso_state(layout, r.q, r.v))
+    places = 6 if layout.torso_free else 0
+    limb_q, limb_v = ([opaque(x) for x in values] for values in (r.q[len(r.q) - len(r.v) + places :], r.v[places:]))
+    tau = [opaque(x) for x in r.tau]
+    q, v = [*r.q[: len(r.q) - len(limb_q)], *limb_q], [*r.v[:places], *limb_v]
+    force = torso_frame_force(layout, torso, Inputs(q, v, ()), acceleration)
+    actuation, mass = torso_frame_actuation(layout, torso, q), torso_frame_mass(layout, torso, q)
+    pushed = times(actuation, array(tau)) if tau else zeros(len(r.v))
+    residual = [f - p for f, p in zip(force, pushed, strict=True)]
+    feet = [x for foot in torso.feet.values() for x in foot]
+    seen = [*torso.gravity, *torso.velocity, *torso.omega, *feet, *limb_q, *limb_v]
+    turned: list[Scalar] = []
+    if layout.torso_free:
+        for part in (acceleration[:3], acceleration[3:6]):
+            turned += list(torso.from_inertial(array(list(part))))
+    by_seen = np.concatenate([array(jacobian(tape, residual, seen)), -actuation], axis=1)
+    inner = array(jacobian(tape, [*seen, *tau, *turned, *r.given], [*r.x, r.t]))
+    given = [k for name in layout.given for k in _range(layout.rates[name])]
+    columns = [*range(places), *given]
+    outer = np.concatenate([by_seen, mass[:, columns]], axis=1)
+    by_state = times(outer, inner)[free_v]
+    if layout.torso_free:  # accelerations of the torso are in the inertial frame, the rows in its own
+        mass = np.concatenate(
+            [times(mass[:, :3], torso.rotation.T), times(mass[:, 3:6], torso.rotation.T), mass[:, 6:]], axis=1
+        )
+    return mass[np.ix_(free_v, free_v)], by_state
+
+
+def _range(here: slice) -> range:
+    return range(here.start, here.stop)
+
+
+def _minus(sigma: Scalar, matrix: Array) -> Array:
+    result = -matrix
+    for k in range(len(matrix)):
+        result[k, k] = sigma + result[k, k]
+    return result
