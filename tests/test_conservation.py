@@ -138,7 +138,7 @@ def test_energy_of_sprung_tail(stance: tuple[str, ...]) -> None:
     assert np.ptp(model.energy(qs, vs).elastic) > 1.0  # J
 
 
-@pytest.mark.parametrize(("name", "stance"), [("pendulum", ALL), ("r3", ()), ("biswal", ())], ids=shown)
+@pytest.mark.parametrize(("name", "stance"), [("pendulum", ALL), ("r3", ())], ids=shown)
 def test_small_angle_attitude_loses_energy(name: str, stance: tuple[str, ...]) -> None:
     """omega = phi-dot, as both papers set it, does not keep energy (2018, Eqs. 2, 3; 2020, Eqs. 5, 6)."""
     q, v, _ = batch(name, stance, 3)
@@ -146,7 +146,7 @@ def test_small_angle_attitude_loses_energy(name: str, stance: tuple[str, ...]) -
     assert drift(model, *unforced(model, q, v)) > 1e-6
 
 
-@pytest.mark.parametrize(("name", "stance"), [("pendulum", ALL), ("r3", ()), ("blaberus", ())], ids=shown)
+@pytest.mark.parametrize(("name", "stance"), [("pendulum", ALL), ("r3", ()), ("biswal", ())], ids=shown)
 def test_attitudes_agree(name: str, stance: tuple[str, ...]) -> None:
     """Roll-pitch-yaw and quaternion lead to the same place by the same path, and keep the same energy."""
     q, v, _ = batch(name, stance, 3)
@@ -230,7 +230,7 @@ def test_equations(name: str, stance: tuple[str, ...]) -> None:
     assert max(layout.difference(x, y) for x, y in zip(accelerations, solved, strict=True)) < 2e-12
 
 
-@pytest.mark.parametrize(("name", "stance"), [*CASES, ("blaberus", ())], ids=shown)
+@every_case
 def test_mass_matrix(name: str, stance: tuple[str, ...]) -> None:
     """M is symmetric to the last bit, and positive definite."""
     mass = Model(ROBOTS[name], stance).mass_matrix(batch(name, stance, 20)[0])
@@ -243,12 +243,7 @@ def test_observations(name: str, stance: tuple[str, ...]) -> None:
     """Energies, momenta and the centre of mass are Pinocchio's; feet stand where they are pinned."""
     q, v, _ = batch(name, stance, 3)
     model, oracle = Model(ROBOTS[name], stance), PinocchioOracle(ROBOTS[name], stance)
-    energies, momenta, centers, points = (
-        model.energy(q, v),
-        model.momentum(q, v),
-        model.center_of_mass(q),
-        model.points(q),
-    )
+    energies, momenta, centers = model.energy(q, v), model.momentum(q, v), model.center_of_mass(q)
     for row in range(len(q)):
         expected = [*oracle.energy(q[row], v[row]), oracle.spring_energy(q[row])]
         assert relative([part[row] for part in energies], expected) < 1e-14

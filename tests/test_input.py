@@ -174,14 +174,12 @@ def test_forces_are_for_pushes() -> None:
         model_of("pendulum").forward_dynamics(q, v, tau, forces=[1.0, 2.0, 3.0])
 
 
-@pytest.mark.xfail(reason="numpy reads numbers out of text", strict=True)
 def test_text_is_no_number() -> None:
     _, v, tau = rest("pendulum")
     with pytest.raises(StateError):
         model_of("pendulum").forward_dynamics(["0", "0", "0.4", "0", "0", "0", "0", "0"], v, tau)
 
 
-@pytest.mark.xfail(reason="the imaginary part is dropped with a warning of numpy's", strict=True)
 def test_a_complex_number_is_no_state() -> None:
     q, v, tau = rest("pendulum")
     with warnings.catch_warnings():
@@ -190,14 +188,12 @@ def test_a_complex_number_is_no_state() -> None:
             model_of("pendulum").forward_dynamics(q + 1j, v, tau)
 
 
-@pytest.mark.xfail(reason="numpy's ValueError comes through", strict=True, raises=ValueError)
 def test_leading_dimensions_that_do_not_fit() -> None:
     q, v, tau = rest("pendulum")
     with pytest.raises(StateError):
         model_of("pendulum").forward_dynamics(np.tile(q, (5, 1)), np.tile(v, (7, 1)), tau)
 
 
-@pytest.mark.xfail(reason="the check of cables reads tau before it is checked", strict=True, raises=ValueError)
 @pytest.mark.parametrize("wrong", ["text", [[1.0, 2.0], [1.0]]])
 def test_wrong_tensions(wrong: Any) -> None:
     q, v, _ = rest("usrt")
@@ -371,7 +367,6 @@ def test_a_quaternion_of_any_length_and_not_of_none() -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
 
 
-@pytest.mark.xfail(reason="explain() divides by its length", strict=True, raises=ZeroDivisionError)
 @pytest.mark.parametrize("length", [0.0, 1e-170])
 def test_a_quaternion_of_no_length(length: float) -> None:
     q, v, tau = rest("quaternion")
@@ -399,7 +394,6 @@ def test_a_cable_cannot_push() -> None:
     assert np.isfinite(model_of("r3").forward_dynamics(*rest("r3")[:2], negative)).all(), "R3's cables run both ways"
 
 
-@pytest.mark.xfail(reason="all actuators of a limb with a cable are taken for cables", strict=True, raises=StateError)
 def test_a_motor_beside_a_cable_turns_both_ways() -> None:
     """Only the cable of a limb is bound to pull, not the motor beside it."""
     body = Body(mass=1.0, com=(0.0, -0.1, 0.0), inertia=(1e-3, 1e-3, 1e-3, 0.0, 0.0, 0.0))
@@ -431,7 +425,7 @@ def test_a_robot_is_required() -> None:
         ({"stance": ["leg5"]}, UnknownNameError, "stance", "did you mean 'leg4'"),
         ({"stance": ["leg1", "lg2"]}, UnknownNameError, "stance", "did you mean 'leg2'"),
         ({"stance": ["tail"]}, UnknownNameError, "stance", "valid: leg1, leg2, leg3, leg4"),
-        ({"stance": [1, 2]}, UnknownNameError, "stance", "valid: leg1"),
+        ({"stance": [1, 2]}, RobotError, "stance", "a list of limb names"),
         ({"prescribed": "tail"}, RobotError, "prescribed", r"a list of limb names, such as \['tail'\]"),
         ({"prescribed": ["tial"]}, UnknownNameError, "prescribed", "did you mean 'tail'"),
         ({"prescribed": ["leg1"]}, RobotError, "prescribed", "a limb whose foot is not pinned"),
@@ -441,10 +435,10 @@ def test_a_robot_is_required() -> None:
         ({"torso": "fix"}, RobotError, "torso", "'free' or 'fixed'"),
         ({"torso": "fixed"}, RobotError, "stance", "'none' with a fixed torso"),
         ({"torso": "fixed", "stance": ["leg2"]}, RobotError, "stance", "'none' with a fixed torso"),
-        ({"pushes": [Push("tial", "tb")]}, UnknownNameError, "pushes", "did you mean 'tail'"),
+        ({"pushes": [Push("tial", "tb")]}, UnknownNameError, "pushes.limb", "did you mean 'tail'"),
         ({"pushes": [Push("tail", "tc")]}, UnknownNameError, None, "did you mean 'tb'"),
         ({"pushes": [Push("tail")]}, UnknownNameError, None, "valid: ta, tb"),
-        ({"pushes": [Push("torso")], "torso": "fixed", "stance": "none"}, RobotError, "pushes", "does not feel a push"),
+        ({"pushes": [Push("torso")], "torso": "fixed", "stance": "none"}, RobotError, "pushes.limb", "not feel a push"),
     ],
 )  # fmt: skip
 def test_wrong_names(arguments: dict[str, Any], error: type[RobotError], path: str | None, said: str) -> None:
@@ -473,33 +467,29 @@ def test_unknown_functions() -> None:
             ask("forward_dynamic")
 
 
-@pytest.mark.xfail(reason="not checked: TypeError", strict=True, raises=TypeError)
 @pytest.mark.parametrize("arguments", [{"stance": None}, {"stance": 4}, {"prescribed": None}, {"prescribed": 1}])
 def test_a_list_of_names_is_required(arguments: dict[str, Any]) -> None:
     with pytest.raises(RobotError):
         Model(liu2020("pendulum"), **arguments)
 
 
-@pytest.mark.xfail(reason="a Push is not checked", strict=True)
 @pytest.mark.parametrize(
     "pushes",
     [
-        ["torso"],
-        Push("torso"),
-        [Push(None)],  # type: ignore[arg-type]
-        [Push("torso", None, (0.0, 0.0))],  # type: ignore[arg-type]
-        [Push("torso", None, ("x", 0.0, 0.0))],  # type: ignore[arg-type]
-        [Push("torso", None, (np.nan, 0.0, 0.0))],
-        [Push("torso", "joint")],
+        lambda: ["torso"],
+        lambda: Push("torso"),
+        lambda: [Push(None)],  # type: ignore[arg-type]
+        lambda: [Push("torso", None, (0.0, 0.0))],  # type: ignore[arg-type]
+        lambda: [Push("torso", None, ("x", 0.0, 0.0))],  # type: ignore[arg-type]
+        lambda: [Push("torso", None, (np.nan, 0.0, 0.0))],
+        lambda: [Push("torso", "joint")],
     ],
-    ids=repr,
 )
 def test_a_wrong_push(pushes: Any) -> None:
     with pytest.raises(RobotError):
-        Model(liu2020("pendulum"), pushes=pushes)
+        Model(liu2020("pendulum"), pushes=pushes())
 
 
-@pytest.mark.xfail(reason="a Push keeps the list, which is no key: TypeError", strict=True, raises=TypeError)
 @pytest.mark.parametrize("point", [[0.0, 0.0, 0.1], np.array([0.0, 0.0, 0.1])], ids=["list", "array"])
 def test_the_point_of_a_push_may_be_any_three_numbers(point: Any) -> None:
     Model(liu2020("pendulum"), pushes=[Push("torso", None, point)])
@@ -532,7 +522,6 @@ def test_redundant_efforts_that_leave_too_few() -> None:
     assert np.isfinite(model.allocation(q, v, v, redundant=given_).efforts).all()
 
 
-@pytest.mark.xfail(reason="values of `redundant` are not checked", strict=True)
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, "x", [0.0, 1.0], None], ids=repr)
 def test_wrong_redundant_efforts(wrong: Any) -> None:
     model = model_of("liu2018")
@@ -555,7 +544,7 @@ def test_an_acceleration_that_cables_cannot_give() -> None:
     assert isinstance(caught.value, StateError)
     allocation = model.allocation(q, v, a)
     assert (allocation.efforts[..., 12:] >= 0).all(), "cables only pull"
-    assert not allocation.reached(model.generalised_force(q, v, a)).any()
+    assert not allocation.reached.any()
     with pytest.raises(UnreachableError, match=r"^q: .* is missing on tail\.phi_1 rate"):
         model.static_torques(q)
 
@@ -573,7 +562,6 @@ def test_only_the_states_out_of_reach_are_named() -> None:
     np.testing.assert_allclose(model.forward_dynamics(q, v, efforts), reachable, rtol=1e-7, atol=1e-7)
 
 
-@pytest.mark.xfail(reason="the residual is compared with a force that is itself rounding", strict=True)
 @pytest.mark.parametrize("name", ["usrt", "flight"])
 def test_the_motion_without_efforts_is_reached_without_efforts(name: str) -> None:
     """Also where what moves cannot all be driven: falling freely needs nothing."""
@@ -582,7 +570,6 @@ def test_the_motion_without_efforts_is_reached_without_efforts(name: str) -> Non
     np.testing.assert_allclose(model.inverse_dynamics(q, v, model.forward_dynamics(q, v, tau)), tau, atol=1e-9)
 
 
-@pytest.mark.xfail(reason="the pushes' forces are required, and cannot be given", strict=True, raises=StateError)
 @pytest.mark.parametrize("name", INVERSE)
 def test_inverse_dynamics_of_a_model_with_pushes(name: str) -> None:
     """Where outside forces may act, efforts can still be asked for."""
@@ -593,10 +580,7 @@ def test_inverse_dynamics_of_a_model_with_pushes(name: str) -> None:
 
 
 @pytest.mark.parametrize("lead", [(0,), (3, 0), (0, 4)], ids=str)
-@pytest.mark.parametrize(
-    "name",
-    [*QUESTIONS, *(pytest.param(n, marks=pytest.mark.xfail(reason="reshape(-1)", raises=ValueError)) for n in INVERSE)],
-)
+@pytest.mark.parametrize("name", [*QUESTIONS, *INVERSE])
 def test_no_states_give_no_answers(name: str, lead: tuple[int, ...]) -> None:
     """An empty batch gives an empty array of the right shape."""
     ask, shape = question(name)
@@ -700,22 +684,19 @@ def test_a_torso_alone_falls() -> None:
     assert model.foot_forces(np.zeros((2, 6)), np.zeros(6), []).shape == (2, 0, 3)
 
 
-@pytest.mark.xfail(reason="singular values of a matrix without columns", strict=True, raises=ValueError)
 def test_no_actuators_give_no_efforts() -> None:
     model = Model(liu2020(None).without("legs"))
     assert model.allocation(np.zeros(6), np.zeros(6), np.zeros(6)).efforts.shape == (0,)
 
 
-@pytest.mark.xfail(reason="reshape(-1, 0)", strict=True, raises=ValueError)
 def test_nothing_that_moves() -> None:
-    model = Model(liu2020(None).without("legs"), torso="fixed")
-    assert model.forward_dynamics([], [], []).shape == (0,)
+    with pytest.raises(RobotError, match="nothing can move"):
+        Model(liu2020(None).without("legs"), torso="fixed")
 
 
 # Whatever is finite.
 
 
-@pytest.mark.xfail(reason="efforts are not looked at", strict=True)
 def test_efforts_too_large_for_a_number() -> None:
     """Forces of 1e306 N are finite, the tensions for them are not."""
     model = model_of("usrt")

@@ -70,7 +70,7 @@ class StateError(TailworkError):
 
     Attributes:
         argument: the argument at fault ("q", "v", "tau", …).
-        rows: indices of the offending states in a batch (flattened leading dimensions), at most a few.
+        rows: indices of the offending states in a batch (flattened leading dimensions).
     """
 
     def __init__(self, argument: str, reason: str, rows: tuple[int, ...] = ()) -> None:

@@ -1,7 +1,8 @@
 """Compiled objects on disk. They are executable code: kept private, written whole, checked before use.
 
 The folder is TAILWORK_CACHE if set, else `tailwork` in the user's cache folder. It belongs to the user alone
-(mode 0700); a folder of somebody else, or one that others may write to, is not used.
+(mode 0700, given to it where others could only read); a folder of somebody else, or one that others may write to, is
+not used.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def _private_folder() -> Path | None:
         if hasattr(os, "getuid"):
             if status.st_uid != os.getuid():
                 return _refused(place, "it belongs to another user")
-            if stat.S_IMODE(status.st_mode) & 0o077:
+            if stat.S_IMODE(status.st_mode) & 0o022:
+                return _refused(place, "others may write to it (chmod 700 makes it private)")
+            if stat.S_IMODE(status.st_mode) & 0o055:
                 place.chmod(0o700)
     except OSError as error:
         return _refused(place, error.strerror or str(error))
@@ -54,6 +57,11 @@ def _refused(place: Path, reason: str) -> None:
     )
 
 
+def _checksum(key: str, code: bytes) -> bytes:
+    """Of an object under its own name: another kernel's file in its place is as bad as a damaged one."""
+    return hashlib.sha256(key.encode() + b"\n" + code).digest()
+
+
 def read(key: str) -> bytes | None:
     """The object of that key, or None if there is none or it is damaged (then it is removed)."""
     place = _private_folder()
@@ -65,7 +73,7 @@ def read(key: str) -> bytes | None:
     except OSError:
         return None
     head = len(MAGIC) + 32
-    if content.startswith(MAGIC) and hashlib.sha256(content[head:]).digest() == content[len(MAGIC) : head]:
+    if content.startswith(MAGIC) and _checksum(key, content[head:]) == content[len(MAGIC) : head]:
         return content[head:]
     with contextlib.suppress(OSError):
         file.unlink()
@@ -81,7 +89,7 @@ def write(key: str, code: bytes) -> None:
         handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(code).digest() + code)
+                file.write(MAGIC + _checksum(key, code) + code)
             os.replace(name, place / f"{key}.o")
         except BaseException:
             with contextlib.suppress(OSError):

@@ -6,6 +6,7 @@ that a batch gives the same bits as single calls.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections import Counter
 from collections.abc import Callable
@@ -20,6 +21,7 @@ SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.984126982985
 COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
           -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)  # π/2 in three parts, each rounded
+FARTHEST = 1e12  # angles beyond this [rad] have lost too many digits: their sine is NaN
 ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding and subtracting it rounds to a whole number
 
 LIBRARY = {ATAN2: ("atan2", 2), ACOS: ("acos", 1)}
@@ -158,7 +160,9 @@ class Emitter:
         quarter = self.new(f"bitcast {t} {shifted} to {i}")
         n = self.binary("fsub", shifted, self.constant(ROUNDING))
         back = self.negative(n)
-        r = x
+        size = self.new(f"call {t} @llvm.fabs.{self.suffix}({t} {x})")
+        near = self.new(f"fcmp olt {t} {size}, {self.constant(FARTHEST)}")
+        r = self.new(f"select {self.bit} {near}, {t} {x}, {t} {self.constant(math.nan)}")
         for part in HALF_PI:
             r = self.fused(back, self.constant(part), r)
         r2 = self.binary("fmul", r, r)
@@ -222,6 +226,7 @@ def module(prelude: Graph, main: Graph, width: int) -> str:
         suffix = f"v{n}f64" if n > 1 else "f64"
         declarations.add(f"declare {t} @llvm.fma.{suffix}({t}, {t}, {t})")
         declarations.add(f"declare {t} @llvm.sqrt.{suffix}({t})")
+        declarations.add(f"declare {t} @llvm.fabs.{suffix}({t})")
     return "\n".join([*parts, *sorted(declarations), 'attributes #0 = { nounwind "no-trapping-math"="true" }'])
 
 

@@ -14,13 +14,14 @@ from typing import Any
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.attitude import ATTITUDES, attitude_size
 from tailwork.robots.limb import Cable, Limb
+from tailwork.robots.quantities import Described, Vector, vector
 from tailwork.robots.robot import Robot
 
 ATTITUDE_NAMES = {3: ("phi_x", "phi_y", "phi_z"), 4: ("quat_w", "quat_x", "quat_y", "quat_z")}
 
 
 @dataclass(frozen=True)
-class Push:
+class Push(Described):
     """A point of the robot where an outside force may act.
 
     `limb` is "torso" or the name of a limb, `joint` the joint whose body holds the point.
@@ -28,7 +29,7 @@ class Push:
 
     limb: str
     joint: str | None = None
-    point: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the frame of the torso or of that joint [m]
+    point: Vector = vector("m", (0.0, 0.0, 0.0))  # in the frame of the torso or of that joint
 
 
 @dataclass(frozen=True)
@@ -173,22 +174,42 @@ def make_layout(
         raise RobotError("stance", stance, "'none' with a fixed torso: a leg between two fixed ends cannot move")
     if attitude not in ATTITUDES:
         raise UnknownNameError.among("attitude", str(attitude), ATTITUDES, "attitude")
-    if isinstance(prescribed, str):
-        raise RobotError("prescribed", prescribed, "a list of limb names, such as ['tail']")
-    for name in prescribed:
+    given = _names("prescribed", prescribed)
+    for name in given:
         if name not in limbs:
-            raise UnknownNameError.among("prescribed", str(name), limbs, "limb")
+            raise UnknownNameError.among("prescribed", name, limbs, "limb")
         if name in pinned:
             raise RobotError("prescribed", name, "a limb whose foot is not pinned")
+    if not isinstance(pushes, (list, tuple)):
+        raise RobotError("pushes", pushes, "a list of Push")
     for push in pushes:
-        if push.limb == "torso":
-            if torso == "fixed":
-                raise RobotError("pushes", push, "a limb: a fixed torso does not feel a push")
-            continue
-        if push.limb not in limbs:
-            raise UnknownNameError.among("pushes", push.limb, ["torso", *limbs], "limb")
-        limbs[push.limb].joint(push.joint if push.joint is not None else "")
-    return Layout(robot, pinned, tuple(prescribed), torso, attitude, tuple(pushes))
+        _check_push(push, limbs, torso)
+    if torso == "fixed" and not limbs:
+        raise RobotError("torso", torso, "'free', or a robot with limbs: here nothing can move")
+    return Layout(robot, pinned, given, torso, attitude, tuple(pushes))
+
+
+def _names(argument: str, names: Any) -> tuple[str, ...]:
+    """A list of names as a tuple."""
+    if isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names):
+        return tuple(names)
+    raise RobotError(argument, names, "a list of limb names, such as ['tail']")
+
+
+def _check_push(push: Any, limbs: dict[str, Limb], torso: str) -> None:
+    if not isinstance(push, Push):
+        raise RobotError("pushes", push, "a Push, such as Push('torso') or Push('tail', 'tb', (0.0, -0.48, 0.0))")
+    if push.limb == "torso":
+        if push.joint is not None:
+            raise RobotError("pushes.joint", push.joint, "no joint: the torso has none")
+        if torso == "fixed":
+            raise RobotError("pushes.limb", push.limb, "a limb: a fixed torso does not feel a push")
+        return
+    if push.limb not in limbs:
+        raise UnknownNameError.among("pushes.limb", push.limb, ["torso", *limbs], "limb")
+    joints = [joint.name for joint in limbs[push.limb].joints]
+    if push.joint not in joints:
+        raise UnknownNameError.among("pushes.joint", str(push.joint), joints, f"joint of {push.limb}")
 
 
 def _stance(stance: str | Sequence[str], limbs: dict[str, Limb], legs: list[str]) -> tuple[str, ...]:
@@ -196,13 +217,14 @@ def _stance(stance: str | Sequence[str], limbs: dict[str, Limb], legs: list[str]
         if stance not in ("all", "none"):
             raise RobotError("stance", stance, f"'all', 'none' or a list of legs, of {legs}")
         stance = legs if stance == "all" else []
-    for name in stance:
+    for name in _names("stance", stance):
         if name not in legs:
-            raise UnknownNameError.among("stance", str(name), legs, "limb with a foot")
-        limb = limbs[name]
-        if limb.closed_form is None:
+            raise UnknownNameError.among("stance", name, legs, "limb with a foot")
+        if limbs[name].closed_form is None:
             raise RobotError(
-                "stance", name, "a leg with a closed form of its inverse kinematics (three hinges); this leg can swing"
-                " freely (leave it out of the stance)",
-            )  # fmt: skip
+                "stance",
+                name,
+                "a leg with a closed form of its inverse kinematics (three hinges); this leg can swing freely (leave "
+                "it out of the stance)",
+            )
     return tuple(name for name in legs if name in stance)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,35 +30,50 @@ class Call:
             self.answers[name] = (slice(start, start + prod(shape)), shape)
             start += prod(shape)
 
-    def __call__(self, given: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+    def __call__(self, given: Mapping[str, ArrayLike | None]) -> dict[str, Floats]:
         """Answers by name, with the leading dimensions of the arguments broadcast together."""
-        arrays = [self._argument(name, given[name], size) for name, size in self.sizes.items()]
+        arrays = [self.argument(name, given[name]) for name in self.sizes]
         if all(array.ndim == 1 for array in arrays):
             lead: tuple[int, ...] = ()
             x = np.concatenate(arrays)
         else:
-            lead = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+            lead = self._lead(arrays)
             x = np.concatenate([np.broadcast_to(array, (*lead, array.shape[-1])) for array in arrays], axis=-1)
         if not np.isfinite(x).all():
             raise self._not_finite(arrays)
-        y = self.kernel(x.reshape(-1, self.kernel.inputs), self.constants)
+        y = self.kernel(x.reshape(prod(lead), self.kernel.inputs), self.constants)
         if not np.isfinite(y).all():
             raise explain(self.layout, x[..., : self.sizes["q"]], rows_not_finite(y))
         return {name: y[:, here].reshape((*lead, *shape)) for name, (here, shape) in self.answers.items()}
 
-    def _argument(self, name: str, value: ArrayLike, size: int) -> Floats:
+    def argument(self, name: str, value: ArrayLike | None) -> Floats:
+        """An argument as an array of the right length, or a StateError."""
+        size = self.sizes[name]
+        if value is None and name == "forces":
+            return np.zeros(size)
         try:
-            array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise StateError(
-                name, f"got {type(value).__name__}; required: an array of numbers, (..., {size})"
-            ) from None
+            array = np.asarray(value)
+        except ValueError:
+            array = np.empty(1, dtype=object)
+        if array.dtype.kind == "O" and all(isinstance(x, Real) for x in array.flat):
+            array = array.astype(np.float64)
+        if array.size and array.dtype.kind not in "fiub":
+            raise StateError(name, f"got {type(value).__name__}; required: an array of real numbers, (..., {size})")
+        array = array.astype(np.float64, copy=False)
         if name == "forces" and array.ndim >= 2 and array.shape[-2:] == (size // 3, 3):
             array = array.reshape(*array.shape[:-2], size)
         if array.ndim == 0 or array.shape[-1] != size:
             listed = ", ".join(argument_names(self.layout, name)) or "nothing"
             raise StateError(name, f"got an array of shape {array.shape}; required: (..., {size}), for {listed}")
         return array
+
+    def _lead(self, arrays: list[Floats]) -> tuple[int, ...]:
+        """Leading dimensions of the arguments together."""
+        try:
+            return np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        except ValueError:
+            shapes = [f"{name} {a.shape[:-1]}" for name, a in zip(self.sizes, arrays, strict=True) if a.ndim > 1]
+            raise StateError("q", f"leading dimensions that do not go together: {', '.join(shapes)}") from None
 
     def _not_finite(self, arrays: list[Floats]) -> StateError:
         """The error for the first argument that holds something else than finite numbers."""

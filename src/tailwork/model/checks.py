@@ -31,14 +31,19 @@ def explain(layout: Layout, q: Floats, rows: tuple[int, ...]) -> StateError:
     """The error for states whose answer is not finite: a foot out of reach, or a singular posture."""
     states = q.reshape(-1, q.shape[-1])
     where = show_rows(rows, q.shape[:-1])
+    if layout.torso_free and layout.attitude == "quaternion":
+        short = [row for row in rows if (np.square(states[row, 3:7]).sum()) < 1e-300]
+        if short:
+            return StateError("q", f"a quaternion of length zero ({where} cannot be evaluated)", rows)
     for row in rows:
         reason = _out_of_reach(layout, states[row])
         if reason:
             return StateError("q", f"{reason} ({where} cannot be evaluated)", rows)
     return StateError(
         "q",
-        "a singular posture: a leg that is exactly straight, the attitude at phi_y = ±90° (use attitude='quaternion'), "
-        f"or a universal joint at ±90° without armature ({where} cannot be evaluated)",
+        "no finite answer: a leg that is exactly straight or has its foot on the hip axis, a universal joint at ±90° "
+        "without armature, the attitude at phi_y = ±90° (use attitude='quaternion'), angles beyond 1e12 rad, or "
+        f"numbers so large that they overflow ({where} cannot be evaluated)",
         rows,
     )
 

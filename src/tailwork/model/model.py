@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite, prod
 from typing import Any
 
 import casadi
@@ -14,9 +15,9 @@ from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.kernel import Floats, Kernel
 from tailwork.mechanics.layout import Layout, Push, make_layout
 from tailwork.mechanics.observe import point_names
-from tailwork.model.allocation import Allocation, chosen, minimum_norm
+from tailwork.model.allocation import Allocation, PullingLimb, chosen, minimum_norm
 from tailwork.model.call import Call, Evaluator
-from tailwork.model.checks import show_rows
+from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
 from tailwork.model.results import Energy, Momentum, PathValues
 from tailwork.robots.limb import Cable
@@ -63,7 +64,7 @@ class Model:
         self._numbers = numbers(robot)
         self.structure = (structure((robot.torso, robot.parts)), robot.gravity != 0.0, self.layout.drive())
         self._calls: dict[str, Call] = {}
-        self._pulling = _cable_groups(self.layout)
+        self._pulling = _pulling_limbs(self.layout)
         self._call("forward_dynamics")
 
     @property
@@ -118,7 +119,7 @@ class Model:
     # Dynamics
 
     def forward_dynamics(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike = ()
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
     ) -> Floats:
         """Accelerations (as v) for efforts tau.
 
@@ -127,20 +128,20 @@ class Model:
             v: velocities.
             tau: efforts of the actuators [N m or N].
             given: accelerations of the prescribed coordinates [rad/s²].
-            forces: of the pushes, one after the other, inertial frame [N].
+            forces: of the pushes, (..., pushes, 3) or one after the other, inertial frame [N]; None: no push.
         """
         self._check_pulling(tau)
         return self._ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
 
     def path(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike = ()
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
     ) -> PathValues:
         """Accelerations with foot forces, leg extensions, efforts of prescribed coordinates and powers."""
         self._check_pulling(tau)
         return PathValues(**self._ask("path", q=q, v=v, tau=tau, given=given, forces=forces))
 
     def foot_forces(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike = ()
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
     ) -> Floats:
         """Forces of the ground on the pinned feet, (..., feet, 3), inertial frame [N]."""
         return self.path(q, v, tau, given=given, forces=forces).foot_forces
@@ -149,11 +150,11 @@ class Model:
         """M(q), (..., velocities, velocities)."""
         return self._ask("mass_matrix", q=q)["mass"]
 
-    def bias(self, q: ArrayLike, v: ArrayLike, *, forces: ArrayLike = ()) -> Floats:
+    def bias(self, q: ArrayLike, v: ArrayLike, *, forces: ArrayLike | None = None) -> Floats:
         """h(q, v) of M a + h = B tau: velocity terms, gravity, springs and dampers."""
         return self.generalised_force(q, v, np.zeros(len(self.velocity_names)), forces=forces)
 
-    def generalised_force(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, forces: ArrayLike = ()) -> Floats:
+    def generalised_force(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, forces: ArrayLike | None = None) -> Floats:
         """M a + h: the generalised force that an acceleration needs."""
         return self._ask("generalised_force", q=q, v=v, a=a, forces=forces)["force"]
 
@@ -162,57 +163,82 @@ class Model:
         return self._ask("actuation_matrix", q=q)["actuation"]
 
     def allocation(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, redundant: Mapping[str, float] | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        redundant: Mapping[str, float] | None = None,
+        forces: ArrayLike | None = None,
     ) -> Allocation:
         """Efforts that come nearest to an acceleration, with what is missing and the condition number.
 
         Args:
             q: coordinates.
             v: velocities.
-            a: accelerations, as v.
+            a: accelerations, as v. Those of prescribed coordinates take what effort they need and are never missing.
             redundant: None for the smallest efforts (minimum norm; cables only pull). Else efforts of actuators by
                 name; the others, as many as velocities, are then solved for (2018, Eq. 41).
+            forces: of the pushes, inertial frame [N].
         """
-        force, actuation = self.generalised_force(q, v, a), self.actuation_matrix(q)
+        force, actuation = self.generalised_force(q, v, a, forces=forces), self.actuation_matrix(q)
         lead = np.broadcast_shapes(force.shape[:-1], actuation.shape[:-2])
-        rows = np.broadcast_to(force, (*lead, force.shape[-1])).reshape(-1, force.shape[-1])
-        matrices = np.broadcast_to(actuation, (*lead, *actuation.shape[-2:])).reshape(-1, *actuation.shape[-2:])
-        found = self._allocated(rows, matrices, redundant)
-        return Allocation(
-            found.efforts.reshape(*lead, -1), found.residual.reshape(*lead, -1), found.condition.reshape(lead)
-        )
-
-    def _allocated(self, force: Floats, actuation: Floats, redundant: Mapping[str, float] | None) -> Allocation:
-        names = self.actuator_names
+        n, m = actuation.shape[-2:]
+        force = np.broadcast_to(force, (*lead, n)).reshape(prod(lead), n).copy()
+        actuation = np.broadcast_to(actuation, (*lead, n, m)).reshape(prod(lead), n, m)
+        for name in self.layout.prescribed:
+            force[:, self.layout.rates[name]] = 0.0
         if redundant is None:
-            return minimum_norm(force, actuation, self._pulling)
-        for name in redundant:
+            efforts, condition = minimum_norm(force, actuation, self._pulling)
+        else:
+            efforts, condition = chosen(force, actuation, *self._chosen(redundant))
+        residual = force - np.einsum("nij,nj->ni", actuation, efforts)
+        if not (np.isfinite(efforts).all() and np.isfinite(residual).all()):
+            raise StateError(
+                "a", "efforts so large that they overflow", rows_not_finite(np.hstack([efforts, residual]))
+            )
+        scale = np.maximum(np.abs(self.bias(q, v, forces=forces)).max(axis=-1, initial=0.0), 1e-300)
+        scale = np.maximum(np.broadcast_to(scale, lead), np.abs(force).max(axis=-1, initial=0.0).reshape(lead))
+        return Allocation(efforts.reshape(*lead, m), residual.reshape(*lead, n), scale, condition.reshape(lead))
+
+    def _chosen(self, redundant: Mapping[str, float]) -> tuple[list[int], Floats]:
+        """The actuators to solve for, and the efforts of all others."""
+        names, size = self.actuator_names, len(self.velocity_names)
+        if not isinstance(redundant, Mapping):
+            raise RobotError("redundant", redundant, "efforts by actuator name, such as {'leg3.ha': 0.0}")
+        for name, value in redundant.items():
             if name not in names:
-                raise UnknownNameError.among("redundant", name, names, "actuator")
+                raise UnknownNameError.among("redundant", str(name), names, "actuator")
+            if not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value):
+                raise RobotError(f"redundant.{name}", value, "a finite number [N m or N]")
         free = [k for k, name in enumerate(names) if name not in redundant]
-        size = len(self.velocity_names)
         if len(free) != size:
             required = f"{len(names) - size} of the {len(names)} actuators, so that {size} are left to solve for"
             raise RobotError("redundant", dict(redundant), required)
-        given = np.array([float(redundant.get(name, 0.0)) for name in names])
-        return chosen(force, actuation, free, np.tile(given, (len(force), 1)))
+        return free, np.array([float(redundant.get(name, 0.0)) for name in names])
 
     def inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, redundant: Mapping[str, float] | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        redundant: Mapping[str, float] | None = None,
+        forces: ArrayLike | None = None,
     ) -> Floats:
         """Efforts for an acceleration: the smallest ones, or with a given redundant part (see `allocation`).
 
-        Raises UnreachableError where no efforts give this acceleration.
+        Raises UnreachableError where no efforts give this acceleration, or where a cable would have to push.
         """
-        allocation = self.allocation(q, v, a, redundant=redundant)
-        self._check_reached(allocation, self.generalised_force(q, v, a), "a")
+        allocation = self.allocation(q, v, a, redundant=redundant, forces=forces)
+        self._check_reached(allocation, "a")
         return allocation.efforts
 
     def static_torques(self, q: ArrayLike) -> Floats:
         """The smallest efforts that hold the robot at rest in q. Raises UnreachableError where none do."""
         zero = np.zeros(len(self.velocity_names))
         allocation = self.allocation(q, zero, zero)
-        self._check_reached(allocation, self.bias(q, zero), "q")
+        self._check_reached(allocation, "q")
         return allocation.efforts
 
     # Observation
@@ -292,48 +318,51 @@ class Model:
             call = self._calls[name] = Call(self.layout, name, kernel, kernel.constants(values))
         return call
 
-    def _ask(self, question: str, **given: ArrayLike) -> dict[str, Floats]:
+    def _ask(self, question: str, **given: ArrayLike | None) -> dict[str, Floats]:
         return self._call(question)(given)
 
     def _check_pulling(self, tau: ArrayLike) -> None:
         if not self._pulling:
             return
-        array = np.asarray(tau, dtype=np.float64)
-        if array.ndim == 0 or array.shape[-1] != len(self.actuator_names):
-            return  # said by the call itself, with what is required
-        for group in self._pulling:
-            pushed = array[..., group] < 0
-            if pushed.any():
-                column = group[int(np.nonzero(pushed.reshape(-1, len(group)).any(axis=0))[0][0])]
-                bad = tuple(int(k) for k in np.nonzero(pushed.reshape(-1, len(group)).any(axis=1))[0])
-                raise StateError(
-                    "tau",
-                    f"{self.actuator_names[column]} is {array[..., column].min():.6g} N in "
-                    f"{show_rows(bad, array.shape[:-1])}; a cable can only pull: required: 0 or more",
-                    bad,
-                )
+        efforts = self._call("forward_dynamics").argument("tau", tau)
+        pushing = [k for limb in self._pulling for k in limb.cables if (efforts[..., k] < 0.0).any()]
+        if pushing:
+            bad = tuple(int(row) for row in np.flatnonzero((efforts[..., pushing] < 0.0).any(axis=-1)))
+            raise StateError(
+                "tau",
+                f"{self.actuator_names[pushing[0]]} is {efforts[..., pushing[0]].min():.6g} N in "
+                f"{show_rows(bad, efforts.shape[:-1])}; a cable can only pull: required: 0 or more",
+                bad,
+            )
 
-    def _check_reached(self, allocation: Allocation, force: Floats, argument: str) -> None:
-        reached = np.asarray(allocation.reached(force), dtype=bool)
-        if reached.all():
+    def _check_reached(self, allocation: Allocation, argument: str) -> None:
+        cables = [k for limb in self._pulling for k in limb.cables]
+        pushing = (allocation.efforts[..., cables] < 0.0).any(axis=-1)
+        bad = tuple(int(k) for k in np.flatnonzero(np.logical_or(np.logical_not(allocation.reached), pushing)))
+        if not bad:
             return
-        bad = tuple(int(k) for k in np.flatnonzero(np.logical_not(reached)))
-        worst = allocation.residual.reshape(-1, allocation.residual.shape[-1])[bad[0]]
-        column = int(np.abs(worst).argmax())
+        missing = allocation.residual.reshape(-1, allocation.residual.shape[-1])[bad[0]]
+        column = int(np.abs(missing).argmax())
+        said = f"{missing[column]:.4g} is missing on {self.velocity_names[column]}"
+        if np.asarray(allocation.reached).ravel()[bad[0]]:
+            said = "a cable would have to push"
         raise UnreachableError(
             argument,
-            f"no efforts of the actuators give this in {show_rows(bad, allocation.condition.shape)}: "
-            f"{worst[column]:.4g} is missing on {self.velocity_names[column]} (condition number "
-            f"{np.atleast_1d(allocation.condition).ravel()[bad[0]]:.3g}). `allocation` gives the nearest efforts and "
-            "what they miss",
+            f"no efforts of the actuators give this in {show_rows(bad, allocation.condition.shape)}: {said} (condition "
+            f"number {allocation.condition.ravel()[bad[0]]:.3g}). `allocation` gives the nearest efforts and what they "
+            "miss",
             bad,
         )
 
 
-def _cable_groups(layout: Layout) -> list[list[int]]:
-    """By limb with cables: its actuators."""
-    return [
-        list(range(here.start, here.stop))
-        for name, here in layout.efforts.items()
-        if any(isinstance(actuator, Cable) for actuator in layout.limbs[name].actuators)
-    ]
+def _pulling_limbs(layout: Layout) -> list[PullingLimb]:
+    """The limbs with cables."""
+    limbs = []
+    for name, here in layout.efforts.items():
+        places = range(here.start, here.stop)
+        cables = [
+            k for k, actuator in zip(places, layout.limbs[name].actuators, strict=True) if isinstance(actuator, Cable)
+        ]
+        if cables:
+            limbs.append(PullingLimb(tuple(places), tuple(cables)))
+    return limbs

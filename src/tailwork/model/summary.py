@@ -48,12 +48,11 @@ def standing(model: Model) -> Standing:
     q = model.standing()
     zero = np.zeros(len(model.velocity_names))
     allocation = model.allocation(q, zero, zero)
-    force = model.bias(q, zero)
     return Standing(
         q=q,
         angles=model.joint_angles(q),
         allocation=allocation,
-        held=bool(allocation.reached(force)),
+        held=bool(allocation.reached),
         foot_forces=model.foot_forces(q, zero, allocation.efforts),
         mass_condition=float(np.linalg.cond(model.mass_matrix(q))),
         chosen_condition=_chosen_condition(model, q),

@@ -10,8 +10,7 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 
-@intrinsic
-def call_kernel(typing_context: Any, address: Any, x: Any, c: Any, y: Any) -> Any:
+def _call_kernel(typing_context: Any, address: Any, x: Any, c: Any, y: Any) -> Any:
     """kernel(x, c, y) for contiguous arrays of float64; the kernel is the `scalar` function of a `Kernel`."""
     signature = types.void(types.int64, x, c, y)
 
@@ -27,3 +26,7 @@ def call_kernel(typing_context: Any, address: Any, x: Any, c: Any, y: Any) -> An
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+call_kernel: Any = intrinsic(_call_kernel)
+"""kernel(x, c, y) by address, in compiled code: call_kernel(address, x, c, y)."""

@@ -22,7 +22,7 @@ def rosenbrock_step(
     kernels: Kernels, method: Tableau, inputs: Floats, t: float, h: float, x: Floats, first: Floats, u: Floats,
     new: Floats, error: Floats, linear_inputs: Floats, linear: Floats, solve_inputs: Floats,
 ) -> bool:  # fmt: skip
-    """One step of h [s] from (t, x); False if something is not finite. Arguments as for `explicit_step`, and scratch."""
+    """One step of h [s] from (t, x); False if something is not finite. Arguments as for `explicit_step`; scratch."""
     n, stages, known, size = len(x), len(method.b), len(inputs), len(linear)
     inputs[0] = t
     inputs[1 : 1 + n] = x

@@ -214,7 +214,7 @@ def _opaque_torso(torso: TorsoState) -> TorsoState:
 def _linearised(r: Recorded, acceleration: Sequence[Scalar], free_v: Sequence[int]) -> tuple[Array, Array]:
     """M, and the derivatives of M a + h − B tau by (x, t), with the torso's rows in the torso frame.
 
-    The dynamics see the state only through a few vectors of the torso frame: gravity, velocity, angular velocity and the
+    The dynamics see the state only through a few vectors of the torso frame: gravity, velocity, angular velocity and
     places of the feet. Derivatives are taken by those and carried on to the state, which is half the work of taking
     them by the state at once. The accelerations enter linearly: their derivative is the mass matrix.
     """

@@ -55,7 +55,7 @@ RK4 = RungeKutta(
 DORMAND_PRINCE = RungeKutta(
     name="dopri5",
     order=5,
-    # Dormand & Prince 1980, J. Comp. Appl. Math. 6:19; continuous extension of order 4: Shampine 1986, Math. Comp. 46:135.
+    # Dormand & Prince 1980, J. Comp. Appl. Math. 6:19; between steps, order 4: Shampine 1986, Math. Comp. 46:135.
     a=(
         (1 / 5,),
         (3 / 40, 9 / 40),
