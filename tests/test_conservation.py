@@ -146,7 +146,7 @@ def test_small_angle_attitude_loses_energy(name: str, stance: tuple[str, ...]) -
     assert drift(model, *unforced(model, q, v)) > 1e-6
 
 
-@pytest.mark.parametrize(("name", "stance"), [("pendulum", ALL), ("r3", ()), ("biswal", ())], ids=shown)
+@pytest.mark.parametrize(("name", "stance"), [("pendulum", ALL), ("r3", ())], ids=shown)
 def test_attitudes_agree(name: str, stance: tuple[str, ...]) -> None:
     """Roll-pitch-yaw and quaternion lead to the same place by the same path, and keep the same energy."""
     q, v, _ = batch(name, stance, 3)
@@ -158,7 +158,7 @@ def test_attitudes_agree(name: str, stance: tuple[str, ...]) -> None:
     assert drift(other, quaternions, same_rates) < 2e-14
 
 
-@pytest.mark.parametrize("name", ["liu2018", "r3", "usrt", "blaberus", "tree"])
+@pytest.mark.parametrize("name", ["r3", "usrt", "blaberus", "tree"])
 def test_momentum_in_flight(name: str) -> None:
     """In flight, whatever the actuators, springs and dampers do: momentum falls by m g t, angular momentum about the
     centre of mass stays, and the centre of mass runs along a parabola."""

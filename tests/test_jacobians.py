@@ -23,18 +23,18 @@ from tailwork.robots.robot import Robot
 
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # central differences of order 8
 STEPS = {"q": 2e-4, "v": 1e-1, "tau": 1e-1, "a": 1.0, "given": 1.0, "forces": 1.0, "parameters": 1e-3}
-PARTIAL = ("leg1", "leg3")
 MAKERS: dict[str, Callable[[Robot], Model]] = {
     "liu2018": Model,
     "usrt": Model,
     "usrt straight": Model,
-    "pushed": lambda robot: Model(robot, PARTIAL, pushes=PUSHES),
-    "prescribed": lambda robot: Model(robot, prescribed=["tail"], attitude="quaternion"),
+    "everything": lambda robot: Model(
+        robot, ("leg1", "leg3"), prescribed=["tail"], attitude="quaternion", pushes=PUSHES
+    ),
     "tree": lambda robot: Model(robot, "none", torso="fixed"),
 }
 PUSHES = (
     Push("torso", point=(0.1, 0.2, 0.05)),
-    Push("tail", "tb", (0.1, -0.3, 0.0)),
+    Push("tail", "bend_3", (0.01, -0.03, 0.0)),
     Push("leg1", "hb", (0.0, 0.02, -0.2)),
     Push("leg2", "k", (0.0, 0.0, -0.1)),
 )
@@ -42,16 +42,14 @@ ROBOTS = {
     "liu2018": liu2018(),
     "usrt": liu2020("usrt"),
     "usrt straight": liu2020("usrt"),
-    "pushed": liu2020("pendulum").replace({"tail.armature": 0.01}),
-    "prescribed": liu2020("r3").replace({"tail.links_per_segment": 2}),
+    "everything": liu2020("r3").replace({"tail.links_per_segment": 2}),
     "tree": random_tree(np.random.default_rng(1), 2, geared=True),
 }
 DESIGN = {
     "liu2018": ("tail.length", "tail.tip_mass", "legs.thigh_length", "torso.mass", "gravity"),
     "usrt": ("tail.link_length", "tail.bending_stiffness", "tail.point_a.z", "legs.hips.1.x", "torso.length"),
     "usrt straight": ("tail.link_length", "tail.bending_damping", "tail.hole_radius", "legs.feet.2.y"),
-    "pushed": ("tail.length", "tail.mass", "tail.armature", "legs.shank_length", "legs.shank_mass"),
-    "prescribed": ("tail.link_length", "tail.cable_radius", "tail.link_inertia.xx", "tail.mount.y"),
+    "everything": ("tail.link_length", "tail.link_inertia.xx", "tail.mount.y", "legs.shank_length", "legs.shank_mass"),
     "tree": (),
 }
 ANSWERS: dict[str, Callable[..., Array]] = {

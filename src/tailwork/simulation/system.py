@@ -20,11 +20,13 @@ from tailwork.kernels.kernel import Constants, Floats, Kernel
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force, torso_frame_mass
 from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.observe import path
 from tailwork.mechanics.solve import FactoredLU
 from tailwork.mechanics.torso import TorsoState, coordinate_rates, torso_state
 from tailwork.model import Model
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.simulation.control import Law, Moment, Polynomial, Sine
+from tailwork.simulation.events import Event
 
 Motion = Mapping[str, Polynomial | Sine]
 """Profiles of a prescribed limb's coordinates, by name."""
@@ -50,10 +52,17 @@ class Recorded:
 class System:
     """A model, its laws and its prescribed motions."""
 
-    def __init__(self, model: Model, laws: Sequence[Law], motions: Mapping[str, Motion]) -> None:
+    def __init__(
+        self,
+        model: Model,
+        laws: Sequence[Law] = (),
+        motions: Mapping[str, Motion] | None = None,
+        events: Sequence[Event] = (),
+    ) -> None:
         self.model = model
         self.laws = tuple(laws)
-        self.motions = {limb: dict(motion) for limb, motion in motions.items()}
+        self.watched = tuple(events)
+        self.motions = {limb: dict(motion) for limb, motion in (motions or {}).items()}
         layout = model.layout
         for limb in layout.prescribed:
             given, wanted = set(self.motions.get(limb, {})), set(layout.limbs[limb].coordinates)
@@ -73,21 +82,41 @@ class System:
         }
         parts = tuple((name, structure(part)) for name, part in self._described.items() if name != "robot")
         self._structure = (model.structure, parts)
+        self._events_kernel: tuple[Kernel, tuple[str, ...]] | None = None
+
+    @property
+    def event_names(self) -> list[str]:
+        """A name for each watched quantity."""
+        return [name for event in self.watched for name in event.names(self.model.foot_names)]
+
+    @property
+    def stops(self) -> np.ndarray:
+        """Which of them end a run."""
+        flags = [event.action == "stop" for event in self.watched for _ in event.names(self.model.foot_names)]
+        return np.array(flags, dtype=np.bool_)
 
     def state(self, q: Floats, v: Floats) -> Floats:
         """x from full coordinates and velocities."""
         return np.concatenate([q[..., self.free_q], v[..., self.free_v]], axis=-1)
 
     def kernel(self, name: str) -> tuple[Kernel, Constants]:
-        """One of the system's kernels with the constants of its numbers: "derivative", "linear", "solve", "expand"."""
+        """A kernel and its constants: "derivative", "expand", "events", "linear" or "solve"."""
         key = (name, self._structure)
-        if key not in _kernels:
-            _kernels[key] = self._compiled(name)
-        kernel, parameters = _kernels[key]
+        if name == "events":  # may hold a function of the user's, which is no key
+            self._events_kernel = self._events_kernel or self._compiled(name)
+            kernel, parameters = self._events_kernel
+        else:
+            if key not in _kernels:
+                _kernels[key] = self._compiled(name)
+            kernel, parameters = _kernels[key]
         return kernel, kernel.constants(np.array([self._numbers[path] for path in parameters]))
 
     def _compiled(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
-        record: dict[str, Callable[[Recorded], list[Scalar]]] = {"derivative": self._derivative, "expand": self._expand}
+        record: dict[str, Callable[[Recorded], list[Scalar]]] = {
+            "derivative": self._derivative,
+            "expand": self._expand,
+            "events": self._events,
+        }
         if name in record:
             recorded, parameters, count = self._record(0)
             return Kernel(finished(recorded.tape, record[name](recorded), count, len(parameters))), tuple(parameters)
@@ -148,6 +177,11 @@ class System:
 
     def _expand(self, r: Recorded) -> list[Scalar]:
         return [*r.q, *r.v, *r.tau, *r.given]
+
+    def _events(self, r: Recorded) -> list[Scalar]:
+        found = path(r.layout, Inputs(r.q, r.v, r.tau, r.given))
+        moment = Moment(r.layout, r.t, r.q, r.v)
+        return [value for event in self.watched for value in event.values(moment, found)]
 
     def _linear(self, r: Recorded) -> tuple[list[Scalar], Tape, list[Scalar]]:
         """Linearise about (t, x) and factor; and the equations that solve one stage with it.

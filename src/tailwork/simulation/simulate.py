@@ -1,0 +1,214 @@
+"""Simulate a model: choose a method, step, and put together what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import xarray
+from numpy.typing import ArrayLike
+
+from tailwork.errors import RobotError, StateError, UnknownNameError
+from tailwork.kernels.kernel import Floats
+from tailwork.model import Model
+from tailwork.simulation.choose import STIFF, spectral_radius
+from tailwork.simulation.compiled import Kernels, Settings, Tableau
+from tailwork.simulation.control import Law
+from tailwork.simulation.dense import Piece, Trajectory
+from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK, Steps, integrate
+from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.run import Run, Stopped
+from tailwork.simulation.system import Motion, System
+from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
+
+METHODS: dict[str, RungeKutta | Rosenbrock] = {m.name: m for m in (RK4, DORMAND_PRINCE, RODAS5P)}
+
+Sampled = Callable[[float, Floats, Floats], ArrayLike]
+"""A controller in Python: (time [s], q, v) → efforts, asked at a control rate; its answer is held in between."""
+
+
+def simulate(
+    model: Model,
+    state: ArrayLike | tuple[ArrayLike, ArrayLike],
+    duration: float,
+    *,
+    control: Law | Sequence[Law] | Sampled = (),
+    tail: Mapping[str, Motion] | None = None,
+    method: str = "auto",
+    rtol: float = 1e-6,
+    atol: float = 1e-8,
+    step: float | None = None,
+    control_rate: float = 1000.0,
+    events: Sequence[Event] = (LegStraight(),),
+    samples: int = 201,
+    most_steps: int = 1_000_000,
+) -> Run:
+    """Simulate from a state for a duration [s].
+
+    Args:
+        model: the robot with its stance. Limbs that it prescribes need a motion in `tail`.
+        state: q, or (q, v); alone, q starts at rest. Entries of prescribed limbs are taken from their motion.
+        duration: [s].
+        control: laws (compiled with the robot), or a function of (t, q, v) that returns efforts, sampled and held.
+        tail: by prescribed limb: profiles of its coordinates.
+        method: "auto", "rk4" (fixed steps), "dopri5" or "rodas5p" (stiff).
+        rtol: relative tolerance.
+        atol: absolute tolerance.
+        step: fixed step [s]; required for rk4, not allowed with "auto".
+        control_rate: of a controller in Python [Hz].
+        events: what to watch.
+        samples: how many times the data holds, evenly spaced.
+        most_steps: the run ends after this many.
+    """
+    _check_numbers(duration, rtol, atol, step, control_rate, samples)
+    sampled = control if callable(control) and not hasattr(control, "efforts") else None
+    laws: Sequence[Law] = () if sampled else (control,) if hasattr(control, "efforts") else tuple(control)  # type: ignore[arg-type]
+    system = System(model, laws, tail, events)
+    q, v = _start(model, state)
+    x = system.state(q, v)
+    held = np.zeros(system.efforts)
+    if sampled is not None:
+        held = _asked(sampled, model, 0.0, q, v)
+    chosen, why = _chosen(system, method, step, x, held, duration)
+    kernels, tableau = _compiled(system, chosen)
+    settings = Settings(rtol, atol, step or 0.0, step or min(1e-4, duration), most_steps)
+    pieces: list[Piece] = []
+    t = 0.0
+    while True:
+        end = duration if sampled is None else min(duration, (len(pieces) + 1) / control_rate)
+        steps = Steps(*integrate(kernels, tableau, settings, system.stops, held, x, t, end))
+        pieces.append(Piece(steps, held))
+        t, x = float(steps.times[-1]), steps.states[-1]
+        if steps.status != FINISHED or end >= duration:
+            break
+        settings = settings._replace(first=step or float(steps.lengths[-1]))
+        if sampled is not None:
+            q, v, _, _ = Trajectory(system, tuple(pieces[-1:]), tableau.p).full(np.array([t]))
+            held = _asked(sampled, model, t, q[0], v[0])
+    trajectory = Trajectory(system, tuple(pieces), tableau.p)
+    names = system.event_names
+    happened = tuple(
+        (float(time), names[int(k)])
+        for piece in pieces
+        for time, k in zip(piece.steps.event_times, piece.steps.event_numbers, strict=True)
+    )
+    stopped = _stopped(pieces[-1].steps, names)
+    return Run(model, trajectory, _data(model, trajectory, samples), stopped, happened, chosen.name, why)
+
+
+def _check_numbers(
+    duration: float, rtol: float, atol: float, step: float | None, control_rate: float, samples: int
+) -> None:
+    numbers = {"duration": duration, "rtol": rtol, "atol": atol, "control_rate": control_rate}
+    for name, value in (numbers | ({} if step is None else {"step": step})).items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value) or value <= 0:
+            raise RobotError(name, value, "a finite number greater than 0")
+    if not isinstance(samples, int) or samples < 2:
+        raise RobotError("samples", samples, "a whole number, at least 2")
+
+
+def _start(model: Model, state: Any) -> tuple[Floats, Floats]:
+    pair = state if isinstance(state, tuple) and len(state) == 2 else (state, np.zeros(len(model.velocity_names)))
+    model.energy(*pair)  # checks lengths, numbers and reach
+    return np.asarray(pair[0], dtype=np.float64), np.asarray(pair[1], dtype=np.float64)
+
+
+def _asked(controller: Sampled, model: Model, t: float, q: Floats, v: Floats) -> Floats:
+    """What a controller in Python answers, checked."""
+    answer = np.asarray(controller(t, q.copy(), v.copy()), dtype=np.float64)
+    size = len(model.actuator_names)
+    if answer.shape != (size,) or not np.isfinite(answer).all():
+        required = f"required: {size} finite efforts, for {', '.join(model.actuator_names)}"
+        raise StateError("control", f"the controller returned {answer!r} at t = {t:.6g} s; {required}")
+    return answer
+
+
+def _chosen(
+    system: System, method: str, step: float | None, x: Floats, held: Floats, duration: float
+) -> tuple[RungeKutta | Rosenbrock, str]:
+    if method == "auto":
+        if step is not None:
+            raise RobotError("step", step, "no fixed step with method 'auto'; name a method")
+        stiffness = spectral_radius(system, x, held, 0.0) * duration
+        said = f"spectral radius times duration {stiffness:.3g}, stiff above {STIFF:g}"
+        return (RODAS5P if stiffness > STIFF else DORMAND_PRINCE), said
+    if method not in METHODS:
+        raise UnknownNameError.among("method", str(method), ["auto", *METHODS], "method")
+    if method == "rk4" and step is None:
+        raise RobotError("step", step, "a fixed step [s] with method 'rk4'")
+    return METHODS[method], "as asked"
+
+
+def _compiled(system: System, method: RungeKutta | Rosenbrock) -> tuple[Kernels, Tableau]:
+    none = np.zeros(1)
+    derivative, constants = system.kernel("derivative")
+    watch, watch_constants = system.kernel("events") if system.watched else (derivative, constants)
+    linear: tuple[Any, ...] = (0, none, 0, 0)
+    extra = np.zeros((1, 1))
+    if isinstance(method, Rosenbrock):
+        a, b, c, e, p, extra = method.arrays
+        factor, factor_constants = system.kernel("linear")
+        solve, _ = system.kernel("solve")
+        linear = (factor.code.address("scalar"), factor_constants.values, factor.outputs, solve.code.address("scalar"))
+    else:
+        a, b, c, e, p = method.arrays
+    kernels = Kernels(
+        derivative.code.address("scalar"),
+        constants.values,
+        watch.code.address("scalar"),
+        watch_constants.values,
+        *linear,
+    )
+    return kernels, Tableau(isinstance(method, Rosenbrock), method.order, a, b, c, e, p, extra)
+
+
+def _stopped(steps: Steps, names: list[str]) -> Stopped | None:
+    if steps.status == FINISHED:
+        return None
+    if steps.status == AT_EVENT:
+        reason = names[steps.event]
+    elif steps.status == STUCK:
+        reason = "no step is small enough: the state comes to where the model ends"
+    else:
+        reason = "more steps than allowed"
+    return Stopped(float(steps.times[-1]), reason)
+
+
+def _data(model: Model, trajectory: Trajectory, samples: int) -> xarray.Dataset:
+    """Everything over time, with names and units."""
+    ends = trajectory.times
+    times = np.linspace(ends[0], ends[-1], samples) if len(ends) > 1 else ends
+    q, v, tau, given = trajectory.full(times)
+    path = model.path(q, v, tau, given=given)
+    energy, momentum = model.energy(q, v), model.momentum(q, v)
+    names = model.prescribed_names
+    data = {
+        "q": (("time", "coordinate"), q, "m, rad"),
+        "v": (("time", "velocity"), v, "m/s, rad/s"),
+        "acceleration": (("time", "velocity"), path.acceleration, "m/s^2, rad/s^2"),
+        "tau": (("time", "actuator"), tau, "N m, N"),
+        "prescribed_effort": (("time", "prescribed"), path.prescribed_efforts, "N m"),
+        "power": (("time", "source"), path.powers, "W"),
+        "dissipation": (("time",), path.dissipation, "W"),
+        "foot_force": (("time", "foot", "axis"), path.foot_forces, "N"),
+        "extension": (("time", "foot"), path.extensions, "1"),
+        "kinetic_energy": (("time",), energy.kinetic, "J"),
+        "gravitational_energy": (("time",), energy.gravitational, "J"),
+        "elastic_energy": (("time",), energy.elastic, "J"),
+        "linear_momentum": (("time", "axis"), momentum.linear, "N s"),
+        "angular_momentum": (("time", "axis"), momentum.angular, "N m s"),
+        "points": (("time", "point", "axis"), model.points(q), "m"),
+    }
+    coordinates = {
+        "time": times, "coordinate": list(model.coordinate_names), "velocity": list(model.velocity_names),
+        "actuator": list(model.actuator_names), "prescribed": list(names), "source": [*model.actuator_names, *names],
+        "foot": list(model.foot_names), "axis": ["x", "y", "z"], "point": list(model.point_names),
+    }  # fmt: skip
+    dataset = xarray.Dataset(
+        {name: (dims, values, {"units": unit}) for name, (dims, values, unit) in data.items()}, coordinates
+    )
+    dataset["time"].attrs["units"] = "s"
+    dataset.attrs["robot"] = model.robot.name
+    return dataset
