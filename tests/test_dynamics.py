@@ -169,6 +169,16 @@ def test_rotors_springs_and_cables_in_legs() -> None:
         assert relative(model.actuation_matrix(q) @ tau, oracle.generalised_forces(q, v, tau) - passive) < 1e-14
 
 
+def test_cables_in_stance_legs_help_to_stand() -> None:
+    """Cables of stance legs share the torso with all motors: together they hold it, and none pushes."""
+    model = Model(with_sprung_legs())
+    q, zero = model.standing(), np.zeros(8)
+    efforts = model.static_torques(q)
+    assert np.abs(model.forward_dynamics(q, zero, efforts)).max() < 1e-8
+    cables = [k for k, unit in enumerate(model.actuator_units) if unit == "N"]
+    assert len(cables) == 4 and (efforts[cables] >= 0.0).all()
+
+
 PUSHES = {
     "r3": (Push("tail", "bend_4", (0.0, -0.02, 0.05)), Push("tail", "roll", (0.1, 0.0, 0.0))),
     "usrt": (Push("tail", "theta_3", (0.03, -0.04, 0.0)), Push("tail", "phi_5", (0.0, 0.02, 0.1))),

@@ -208,3 +208,10 @@ def test_velocities_are_the_rates_of_places() -> None:
     change = energies["q"].sum(axis=0) @ rates + energies["v"].sum(axis=0) @ path.acceleration
     power = path.powers.sum() - path.dissipation
     assert abs(change - power) < 1e-12 * np.abs(path.powers).max()
+
+
+def test_where_a_robot_stands_is_no_parameter() -> None:
+    """No equation depends on it: the parameters are the same whether it starts at zero or not, in any order asked."""
+    plain, moved = (Model(liu2020("pendulum").replace({"stand.x": x})) for x in (0.0, 0.01))
+    assert plain.parameter_names == moved.parameter_names
+    assert len(moved.parameters()) == moved.casadi("energy").size1_in(2)

@@ -31,25 +31,24 @@ class Allocation:
 
 
 @dataclass(frozen=True)
-class PullingLimb:
-    """A limb with cables: its actuators, and which of them can only pull."""
+class PullingGroup:
+    """Actuators that act on the same coordinates, and which of them are cables, which can only pull."""
 
     actuators: tuple[int, ...]
     cables: tuple[int, ...]
 
 
-def minimum_norm(force: Floats, actuation: Floats, pulling: Sequence[PullingLimb]) -> tuple[Floats, Floats]:
+def minimum_norm(force: Floats, actuation: Floats, pulling: Sequence[PullingGroup]) -> tuple[Floats, Floats]:
     """The smallest efforts that give the force, by the Moore–Penrose inverse (2020, after Eq. 3), and the condition.
 
-    The actuators of a limb with cables act on its own coordinates alone and are found apart: the smallest efforts in
-    which no cable pushes.
+    Groups with cables act on coordinates of their own and are found apart: the smallest efforts in which none pushes.
 
     Args:
         force: (n, velocities).
         actuation: (n, velocities, actuators).
-        pulling: limbs with cables.
+        pulling: groups with cables.
     """
-    pulled = {k for limb in pulling for k in limb.actuators}
+    pulled = {k for group in pulling for k in group.actuators}
     others = [k for k in range(actuation.shape[-1]) if k not in pulled]
     efforts, condition = np.zeros((len(force), actuation.shape[-1])), np.ones(len(force))
     if others and len(force):
@@ -58,10 +57,10 @@ def minimum_norm(force: Floats, actuation: Floats, pulling: Sequence[PullingLimb
         singular = np.linalg.svd(matrix, compute_uv=False)
         kept = np.where(singular > SMALL * singular[:, :1], singular, np.inf).min(axis=-1)
         condition = np.where(np.isfinite(kept), singular[:, 0] / kept, 1.0)
-    for limb in pulling:
-        columns = list(limb.actuators)
+    for group in pulling:
+        columns = list(group.actuators)
         for row in range(len(force)):
-            efforts[row, columns] = _pulls(actuation[row][:, columns], force[row], [k in limb.cables for k in columns])
+            efforts[row, columns] = _pulls(actuation[row][:, columns], force[row], [k in group.cables for k in columns])
     return efforts, condition
 
 

@@ -15,7 +15,7 @@ from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.kernel import Floats, Kernel
 from tailwork.mechanics.layout import Layout, Push, make_layout
 from tailwork.mechanics.observe import point_names
-from tailwork.model.allocation import Allocation, PullingLimb, chosen, minimum_norm
+from tailwork.model.allocation import Allocation, PullingGroup, chosen, minimum_norm
 from tailwork.model.call import Call, Evaluator
 from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
@@ -64,7 +64,7 @@ class Model:
         self._numbers = numbers(robot)
         self.structure = (structure((robot.torso, robot.parts)), robot.gravity != 0.0, self.layout.drive())
         self._calls: dict[str, Call] = {}
-        self._pulling = _pulling_limbs(self.layout)
+        self._pulling = _pulling_groups(self.layout)
         self._call("forward_dynamics")
 
     @property
@@ -325,7 +325,7 @@ class Model:
         if not self._pulling:
             return
         efforts = self._call("forward_dynamics").argument("tau", tau)
-        pushing = [k for limb in self._pulling for k in limb.cables if (efforts[..., k] < 0.0).any()]
+        pushing = [k for group in self._pulling for k in group.cables if (efforts[..., k] < 0.0).any()]
         if pushing:
             bad = tuple(int(row) for row in np.flatnonzero((efforts[..., pushing] < 0.0).any(axis=-1)))
             raise StateError(
@@ -336,7 +336,7 @@ class Model:
             )
 
     def _check_reached(self, allocation: Allocation, argument: str) -> None:
-        cables = [k for limb in self._pulling for k in limb.cables]
+        cables = [k for group in self._pulling for k in group.cables]
         pushing = (allocation.efforts[..., cables] < 0.0).any(axis=-1)
         bad = tuple(int(k) for k in np.flatnonzero(np.logical_or(np.logical_not(allocation.reached), pushing)))
         if not bad:
@@ -355,14 +355,17 @@ class Model:
         )
 
 
-def _pulling_limbs(layout: Layout) -> list[PullingLimb]:
-    """The limbs with cables."""
-    limbs = []
-    for name, here in layout.efforts.items():
-        places = range(here.start, here.stop)
-        cables = [
-            k for k, actuator in zip(places, layout.limbs[name].actuators, strict=True) if isinstance(actuator, Cable)
-        ]
+def _pulling_groups(layout: Layout) -> list[PullingGroup]:
+    """Actuators that share coordinates, where some of them are cables: all stance legs together, other limbs alone."""
+    stance = [name for name in layout.efforts if name in layout.stance]
+    groups = []
+    for names in (stance, *([name] for name in layout.efforts if name not in layout.stance)):
+        actuators: list[int] = []
+        cables: list[int] = []
+        for name in names:
+            for k, actuator in enumerate(layout.limbs[name].actuators, start=layout.efforts[name].start):
+                actuators.append(k)
+                cables += [k] if isinstance(actuator, Cable) else []
         if cables:
-            limbs.append(PullingLimb(tuple(places), tuple(cables)))
-    return limbs
+            groups.append(PullingGroup(tuple(actuators), tuple(cables)))
+    return groups

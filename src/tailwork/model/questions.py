@@ -13,6 +13,9 @@ from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.torso import coordinate_rates
 
+POSE = frozenset(("stand.x", "stand.y", "stand.z"))
+"""Numbers of a robot that no equation uses: they say where it starts."""
+
 Shapes = Mapping[str, tuple[int, ...]]
 Arguments = Mapping[str, Sequence[Scalar]]
 
@@ -137,8 +140,8 @@ def recorded(layout_of: Callable[[Callable[[str, float], Scalar]], Layout], name
     count = sum(sizes.values())
 
     def symbol(path: str, value: float) -> Scalar:
-        # What is exactly zero is structure: it prunes the equations and is no input.
-        if value == 0.0:
+        # What is exactly zero is structure: it prunes the equations and is no input. Nor is where the robot stands.
+        if value == 0.0 or path in POSE:
             return value
         return parameters.setdefault(path, tape.record(INPUT, count + len(parameters)))
 

@@ -24,6 +24,7 @@ from tailwork.mechanics.observe import path
 from tailwork.mechanics.solve import FactoredLU
 from tailwork.mechanics.torso import TorsoState, coordinate_rates, torso_state
 from tailwork.model import Model
+from tailwork.model.questions import POSE
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.simulation.control import Law, Moment, Polynomial, Sine
 from tailwork.simulation.events import Event
@@ -135,7 +136,7 @@ class System:
 
         def symbols(name: str, part: Any) -> Any:
             def exchange(path: str, value: float, kind: Any) -> Scalar:
-                if value == 0.0:
+                if value == 0.0 or (name == "robot" and path in POSE):
                     return value
                 return parameters.setdefault(f"{name}: {path}", tape.record(INPUT, count + len(parameters)))
 
