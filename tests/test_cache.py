@@ -42,7 +42,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for the cache that is not there yet."""
     chosen = tmp_path / "a" / "cache"
     monkeypatch.setenv("TAILWORK_CACHE", str(chosen))
-    return chosen
+    return chosen / "objects"
 
 
 def only_file(place: Path) -> Path:
@@ -83,7 +83,7 @@ def forbid_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_variable_moves_the_cache(place: Path) -> None:
-    assert cache.folder() == place
+    assert cache.folder() == place.parent
     assert made() == 7.0
     assert only_file(place).suffix == ".o"
 
@@ -120,23 +120,35 @@ def test_the_folder_is_made_for_the_user_alone(place: Path, mask: int) -> None:
 
 
 @posix
-@pytest.mark.parametrize("open_to", [0o777, 0o770, 0o702])
-def test_a_folder_that_others_may_write_to_is_not_used(place: Path, open_to: int) -> None:
-    """What is in it may be anybody's code: nothing is read from it, and nothing written."""
+@pytest.mark.parametrize("open_to", [0o777, 0o770, 0o702, 0o755, 0o701])
+def test_a_folder_that_is_open_to_others_is_not_used(place: Path, open_to: int) -> None:
+    """What is in it may be anybody's code: nothing is read from it, nothing written, and it is left as it is."""
     place.mkdir(parents=True)
     place.chmod(open_to)
-    with pytest.warns(CacheWarning, match="others may write to it"):
+    with pytest.warns(CacheWarning, match="others may use it"):
         assert made() == 7.0
     assert not list(place.iterdir())
+    assert mode(place) == open_to
 
 
 @posix
-@pytest.mark.parametrize("open_to", [0o750, 0o705, 0o701])
-def test_an_open_folder_is_closed(place: Path, open_to: int) -> None:
-    place.mkdir(parents=True)
-    place.chmod(open_to)
+@pytest.mark.parametrize("open_to", [0o777, 0o755])
+def test_the_folder_that_holds_it_may_be_open(place: Path, open_to: int) -> None:
+    """A folder that the user names is not changed; the objects have one of their own in it."""
+    place.parent.mkdir(parents=True)
+    place.parent.chmod(open_to)
     assert made() == 7.0
-    assert mode(place) == 0o700
+    assert (mode(place.parent), mode(place)) == (open_to, 0o700)
+
+
+@posix
+def test_a_file_that_others_may_write_to_is_not_used(place: Path, loaded: list[bytes]) -> None:
+    made()
+    only_file(place).chmod(0o666)
+    before = len(loaded)
+    assert made() == 7.0
+    assert mode(only_file(place)) == 0o600, "made anew"
+    assert len(loaded) == before + 1
 
 
 @posix
@@ -362,7 +374,7 @@ print(model.forward_dynamics([0.1] * 8, [0.2] * 8, [0.3] * 2).tobytes().hex())
 
 def worker(place: Path, *arguments: object) -> subprocess.Popen[str]:
     """Another process that makes a model, with this cache; a warning ends it."""
-    environment = {**os.environ, "TAILWORK_CACHE": str(place), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "TAILWORK_CACHE": str(place.parent), "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-W", "error", "-c", WORKER, *(str(a) for a in arguments)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -425,7 +425,7 @@ def test_a_robot_is_required() -> None:
         ({"stance": ["leg5"]}, UnknownNameError, "stance", "did you mean 'leg4'"),
         ({"stance": ["leg1", "lg2"]}, UnknownNameError, "stance", "did you mean 'leg2'"),
         ({"stance": ["tail"]}, UnknownNameError, "stance", "valid: leg1, leg2, leg3, leg4"),
-        ({"stance": [1, 2]}, RobotError, "stance", "a list of limb names"),
+        ({"stance": [1, 2]}, RobotError, "stance", "or a list of legs"),
         ({"prescribed": "tail"}, RobotError, "prescribed", r"a list of limb names, such as \['tail'\]"),
         ({"prescribed": ["tial"]}, UnknownNameError, "prescribed", "did you mean 'tail'"),
         ({"prescribed": ["leg1"]}, RobotError, "prescribed", "a limb whose foot is not pinned"),

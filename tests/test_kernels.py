@@ -140,7 +140,7 @@ def test_square_root_and_division_at_their_limits() -> None:
 
 @extended
 def test_angles_of_directions_and_of_cosines() -> None:
-    """atan2 and acos within one unit of the last place."""
+    """atan2 within one unit of the last place."""
     run = kernel_of(lambda y, x: [arctan2(y, x), arctan2(y, 1.0), arctan2(1.0, x)], 2)
     rng = np.random.default_rng(2)
     y, x = rng.normal(size=(2, 20001)) * 10.0 ** rng.uniform(-10, 10, (2, 20001))
@@ -150,20 +150,17 @@ def test_angles_of_directions_and_of_cosines() -> None:
         (np.arctan2(long_y, long_x), np.arctan(long_y), np.arctan2(np.longdouble(1), long_x))
     ):
         assert units(found[:, column], exact).max() < 1.0
-    c = np.concatenate([rng.uniform(-1, 1, 20001), 1 - 10.0 ** rng.uniform(-16, 0, 2000), [0.0, 1.0, -1.0]])
-    assert units(kernel_of(lambda c: [c.arccos()], 1)(c)[:, 0], np.arccos(c.astype(np.longdouble))).max() < 1.0
 
 
 def test_angles_at_their_limits() -> None:
     run = kernel_of(lambda y, x: [arctan2(y, x)], 2)
     y, x = [0.0, -0.0, 0.0, -0.0, 1.0, -1.0, 0.0], [1.0, 1.0, -1.0, -1.0, 0.0, 0.0, 0.0]
     assert same_bits(run(y, x)[:, 0], np.arctan2(y, x))
-    assert np.isnan(kernel_of(lambda c: [c.arccos()], 1)([1.0 + 1e-15, -2.0, np.nan])).all()
 
 
 def test_functions_give_the_same_bits_alone_and_in_lanes() -> None:
     """By the scalar function, by the loop of rows (three are fewer than lanes) and by lanes."""
-    run = kernel_of(lambda x, y: [x.sin(), x.cos(), (y * y).sqrt(), y / x, arctan2(y, x), (y * 0.01).arccos()], 2)
+    run = kernel_of(lambda x, y: [x.sin(), x.cos(), (y * y).sqrt(), y / x, arctan2(y, x)], 2)
     rng = np.random.default_rng(8)
     x, y = rng.uniform(-4.0, 4.0, 18000), rng.normal(size=18000)
     together = run(x, y)

@@ -165,7 +165,7 @@ def test_rows(name: str) -> None:
     np.testing.assert_allclose(alpha.sum(axis=1), c, atol=3e-14)
     if isinstance(method, Rosenbrock):
         np.testing.assert_allclose(gamma.sum(axis=1), method.d, atol=3e-14)
-        np.testing.assert_allclose(np.diag(gamma), method.gamma, rtol=1e-15)
+        np.testing.assert_allclose(np.diag(gamma), method.gamma, rtol=1e-14)
     else:
         np.testing.assert_array_equal(alpha[-1], b)  # the last stage is the derivative at the new point
 
@@ -185,10 +185,10 @@ def test_stability_of_rodas5p() -> None:
 
 
 def plain_step(method: RungeKutta | Rosenbrock, t: float, x: float, h: float) -> float:
-    """One step of x' = −cos(t) x² as the tableau's description says."""
+    """One step of x' = −2 t x² as the tableau's description says."""
 
     def f(t: float, x: float) -> float:
-        return -np.cos(t) * x * x
+        return -2.0 * t * x * x
 
     u = np.zeros(len(method.b))
     if isinstance(method, RungeKutta):
@@ -197,7 +197,7 @@ def plain_step(method: RungeKutta | Rosenbrock, t: float, x: float, h: float) ->
             u[i] = h * f(t + c[i] * h, x + a[i] @ u)
         return x + float(b @ u)
     a, b, c, _, _, extra = method.arrays
-    by_x, by_t = -2.0 * np.cos(t) * x, np.sin(t) * x * x
+    by_x, by_t = -4.0 * t * x, -2.0 * x * x
     for i in range(len(b)):
         right = f(t + c[i] * h, x + a[i] @ u) + extra[i] @ u / h + h * method.d[i] * by_t
         u[i] = right / (1.0 / (h * method.gamma) - by_x)
@@ -206,15 +206,16 @@ def plain_step(method: RungeKutta | Rosenbrock, t: float, x: float, h: float) ->
 
 @every_method
 def test_order_on_a_scalar(name: str) -> None:
-    """On x' = −cos(t) x², x = 1/(1 + sin t), errors fall at the order (observed within 0.15)."""
+    """On x' = −2 t x², x = 1/(1 + t²), the largest error falls at the order."""
     method = METHODS[name]
     errors = []
-    for count in (20, 40):
-        h, x = 2.0 / count, 1.0
+    for count in (40, 80):
+        h, x, worst = 1.0 / count, 1.0, 0.0
         for k in range(count):
             x = plain_step(method, k * h, x, h)
-        errors.append(abs(x - 1.0 / (1.0 + np.sin(2.0))))
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(method.order, abs=0.35)
+            worst = max(worst, abs(x - 1.0 / (1.0 + ((k + 1) * h) ** 2)))
+        errors.append(worst)
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(method.order, abs=0.1), errors
 
 
 # Convergence on a robot
@@ -247,15 +248,15 @@ def observed(errors: list[float]) -> float:
     return float(np.log2(errors[0] / errors[1]))
 
 
-@pytest.mark.parametrize(("name", "step"), [("rk4", 0.005), ("dopri5", 0.02), ("rodas5p", 0.02)])
-def test_order_on_the_robot(name: str, step: float) -> None:
-    """Errors of the compiled methods fall at their order, 4, 5 and 5, on the pendulum robot (within 0.3)."""
-    exact = final(swung("dopri5", None))
-    errors = [float(np.abs(final(swung(name, h)) - exact).max()) for h in (step, step / 2)]
-    assert observed(errors) == pytest.approx(METHODS[name].order, abs=0.3), errors
+@every_method
+def test_order_on_the_robot(name: str) -> None:
+    """Errors of the compiled methods fall at their order, 4, 5 and 5, on the pendulum robot (within 0.2)."""
+    exact = final(swung("dopri5", 0.0005))
+    errors = [float(np.linalg.norm(final(swung(name, h)) - exact)) for h in (0.005, 0.0025)]
+    assert observed(errors) == pytest.approx(METHODS[name].order, abs=0.2), errors
 
 
-@pytest.mark.parametrize(("name", "step"), [("rk4", 0.005), ("dopri5", 0.02), ("rodas5p", 0.02)])
+@pytest.mark.parametrize(("name", "step"), [("rk4", 0.005), ("dopri5", 0.01), ("rodas5p", 0.01)])
 def test_order_of_dense_output(name: str, step: float) -> None:
     """Between steps errors fall at order 4 or faster (RK4's cubic: local error of order 4), on the whole path."""
     times = np.linspace(0.0, 0.2, 203)

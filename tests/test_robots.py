@@ -170,7 +170,7 @@ def test_usrt_spreads_its_springs_over_the_links() -> None:
         (lambda: robots.r3(segments=True), "segments"),
         (lambda: robots.r3(links_per_segment=100, segments=100), "segments"),
         (lambda: robots.r3(link_inertia=(1.0, 1.0, 3.0, 0.0, 0.0, 0.0)), "link_inertia"),
-        (lambda: robots.usrt(links=5, segments=2), "links"),
+        (lambda: robots.usrt(links=2, segments=5), "links"),
         (lambda: robots.usrt(links=-6), "links"),
         (lambda: robots.usrt(links=10**9), "links"),
         (lambda: robots.usrt(links="6"), "links"),  # type: ignore[arg-type]

@@ -20,6 +20,17 @@ NOTHING = _Nothing()
 class TailworkError(Exception):
     """Base class of all errors that tailwork raises on purpose."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors travel between processes with their data."""
+        return _remade, (type(self), self.args, dict(self.__dict__))
+
+
+def _remade(kind: type[TailworkError], arguments: tuple[Any, ...], data: dict[str, Any]) -> TailworkError:
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    error.__dict__.update(data)
+    return error
+
 
 class RobotError(TailworkError):
     """A robot description that is not possible.

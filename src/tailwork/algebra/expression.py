@@ -18,11 +18,10 @@ from typing import Any, TypeAlias
 Scalar: TypeAlias = Any
 """A float, an `Expression` or any other number type with arithmetic (a casadi.SX, for instance)."""
 
-INPUT, CONSTANT, ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, ATAN2, ACOS, COPY = range(13)
+INPUT, CONSTANT, ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, ATAN2, COPY = range(12)
 OPERATION_NAMES = (
-    "input", "constant", "add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "atan2", "acos", "copy",
+    "input", "constant", "add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "atan2", "copy",
 )  # fmt: skip
-COMMUTATIVE = frozenset((ADD, MUL))
 
 
 class Tape:
@@ -161,9 +160,6 @@ class Expression:
 
     def cos(self) -> Expression:
         return self.tape.record(COS, self.index)
-
-    def arccos(self) -> Expression:
-        return self.tape.record(ACOS, self.index)
 
     def __bool__(self) -> bool:
         raise TypeError("an Expression has no truth value: equations must not branch on numbers that are symbols")

@@ -25,11 +25,6 @@ def zeros(*shape: int) -> Array:
     return np.full(shape, 0.0, dtype=object)
 
 
-def vector(x: Scalar, y: Scalar, z: Scalar) -> Array:
-    """A three-vector."""
-    return array([x, y, z])
-
-
 def dot(a: Array, b: Array) -> Scalar:
     """Sum of products, zeros left out."""
     total: Scalar = 0.0

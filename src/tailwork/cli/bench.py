@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tailwork.cli.tables import plain_table
-from tailwork.errors import FileError
+from tailwork.errors import FileError, RobotError
 from tailwork.studies.benchmark import GOALS, ROBOTS, Speed, as_json, machine_description, measured, prepared
 
 
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure, print tables, and write them if asked to."""
     console = Console(highlight=False)
     if options.repeats < 1:
-        raise FileError("--repeats", "required: at least 1")
+        raise RobotError("--repeats", options.repeats, "at least 1")
     if options.json is not None and not options.json.parent.is_dir():
         raise FileError(options.json, "its folder does not exist")
     for key, value in machine_description().items():

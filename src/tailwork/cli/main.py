@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.text import Text
 
 import tailwork
 from tailwork.cli.bench import add_bench
@@ -32,14 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return options.run(options)
     except TailworkError as error:
-        Console(stderr=True, highlight=False).print(f"[bold red]error[/]: {_plain(str(error))}", soft_wrap=True)
+        Console(stderr=True).print(Text.assemble(("error", "bold red"), f": {error}"), soft_wrap=True)
         return 2
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        sys.stderr.close()
-        return 0
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")

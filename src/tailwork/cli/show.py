@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from tailwork.cli.choose import add_choice, chosen_robot
 from tailwork.cli.tables import plain_table
@@ -31,24 +32,22 @@ def add_show(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print bodies, coordinates, actuators and the state of rest."""
     robot = chosen_robot(options)
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)  # names may hold anything
     legs = pinnable(robot)
     model = Model(robot, legs or "none")
     feet = f"{len(legs)} feet pinned" if legs else "no foot pinned"
     headline = f"{total_mass(robot):.4g} kg, {len(model.velocity_names)} degrees of freedom, {feet}"
-    console.rule(f"[bold]{robot.name}[/]  {headline}", align="left", style="dim")
+    console.rule(Text.assemble((robot.name, "bold"), f"  {headline}"), align="left", style="dim")
     console.print(_bodies(robot))
     if not legs:
         console.print(
             f"\ncoordinates  {_shortened(model.coordinate_names)}\nactuators    {_shortened(model.actuator_names)}"
         )
-        console.print(
-            "\n[dim]No leg has a closed form to pin its foot: the robot flies, and no torques hold it at rest.[/]\n"
-        )
+        console.print("\nNo leg has a closed form to pin its foot: the robot flies; no torques hold it.\n", style="dim")
         return 0
     rest = standing(model)
     x, y, z = rest.q[:3]
-    console.print(f"\n[bold]Standing still[/] with the torso upright at x {x:.3f}, y {y:.3f}, z {z:.3f} m\n")
+    console.print(f"\nStanding still with the torso upright at x {x:.3f}, y {y:.3f}, z {z:.3f} m\n")
     console.print(_legs(model, rest))
     if len(model.coordinate_names) > TORSO:
         console.print()
@@ -116,10 +115,7 @@ def _conditions(model: Model, rest: Standing) -> list[str]:
     if not rest.held:
         column = int(np.abs(rest.allocation.residual).argmax())
         name, missing = model.velocity_names[column].removesuffix(" rate"), rest.allocation.residual[column]
-        lines.append(
-            f"[dim]The actuators cannot hold this posture exactly: {missing:.3g} N m is missing on {name}. "
-            "A sprung tail sags to where its springs hold it.[/]"
-        )
+        lines.append(f"The actuators cannot hold this posture exactly: {missing:.3g} is missing on {name}.")
     return lines
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 
 def plain_table(title: str, first: str, *numbers: str) -> Table:
-    """A table without lines: a first column of names, then columns of numbers. Brackets in titles are units."""
+    """A table without lines: a first column of names, then columns of numbers."""
     table = Table(
-        title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 3, 0, 0)
+        title=Text(title, style="bold"),
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        padding=(0, 3, 0, 0),
     )
-    table.add_column(escape(first))
+    table.add_column(Text(first))
     for name in numbers:
-        table.add_column(escape(name), justify="right")
+        table.add_column(Text(name), justify="right")
     return table

@@ -1,8 +1,7 @@
 """Compiled objects on disk. They are executable code: kept private, written whole, checked before use.
 
-The folder is TAILWORK_CACHE if set, else `tailwork` in the user's cache folder. It belongs to the user alone
-(mode 0700, given to it where others could only read); a folder of somebody else, or one that others may write to, is
-not used.
+They stand in the folder `objects`, made for this user alone (mode 0700), within TAILWORK_CACHE if set, else within
+`tailwork` in the user's cache folder. A folder or file of somebody else, or that others may use, is not used.
 """
 
 from __future__ import annotations
@@ -33,20 +32,20 @@ def folder() -> Path:
 
 def _private_folder() -> Path | None:
     """The folder, made if need be; None, with a warning, if it cannot be trusted or made."""
-    place = folder()
+    place = Path("objects")
     try:
+        place = folder() / "objects"
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = place.stat()
-        if hasattr(os, "getuid"):
-            if status.st_uid != os.getuid():
-                return _refused(place, "it belongs to another user")
-            if stat.S_IMODE(status.st_mode) & 0o022:
-                return _refused(place, "others may write to it (chmod 700 makes it private)")
-            if stat.S_IMODE(status.st_mode) & 0o055:
-                place.chmod(0o700)
-    except OSError as error:
-        return _refused(place, error.strerror or str(error))
+        if not _ours_alone(place.stat()):
+            return _refused(place, "it belongs to another user, or others may use it (mode 0700 is required)")
+    except (OSError, RuntimeError) as error:  # RuntimeError: this user has no home
+        return _refused(place, getattr(error, "strerror", None) or str(error))
     return place
+
+
+def _ours_alone(status: os.stat_result) -> bool:
+    """Whether something belongs to this user and nobody else may use it."""
+    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o077)
 
 
 def _refused(place: Path, reason: str) -> None:
@@ -69,7 +68,8 @@ def read(key: str) -> bytes | None:
         return None
     file = place / f"{key}.o"
     try:
-        content = file.read_bytes()
+        with file.open("rb") as opened:
+            content = opened.read() if _ours_alone(os.fstat(opened.fileno())) else b""
     except OSError:
         return None
     head = len(MAGIC) + 32

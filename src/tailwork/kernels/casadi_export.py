@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi
 
-from tailwork.algebra.expression import ACOS, ADD, ATAN2, CONSTANT, COPY, COS, DIV, INPUT, MUL, NEG, SIN, SQRT, SUB
+from tailwork.algebra.expression import ADD, ATAN2, CONSTANT, COPY, COS, DIV, INPUT, MUL, NEG, SIN, SQRT, SUB
 from tailwork.kernels.graph import Graph
 
 OPERATIONS: dict[int, Any] = {
@@ -21,7 +21,6 @@ OPERATIONS: dict[int, Any] = {
     SIN: casadi.sin,
     COS: casadi.cos,
     ATAN2: casadi.atan2,
-    ACOS: casadi.acos,
 }
 
 

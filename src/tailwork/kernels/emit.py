@@ -11,7 +11,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 
-from tailwork.algebra.expression import ACOS, ADD, ATAN2, CONSTANT, COPY, COS, INPUT, MUL, NEG, SIN, SQRT, SUB
+from tailwork.algebra.expression import ADD, ATAN2, CONSTANT, COPY, COS, INPUT, MUL, NEG, SIN, SQRT, SUB
 from tailwork.kernels.graph import Graph
 
 # sin x = x + x³ P(x²), cos x = 1 − x²/2 + x⁴ Q(x²) for |x| ≤ π/4; minimax coefficients of FreeBSD's msun (k_sin.c,
@@ -24,7 +24,7 @@ HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)  
 FARTHEST = 1e12  # angles beyond this [rad] have lost too many digits: their sine is NaN
 ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding and subtracting it rounds to a whole number
 
-LIBRARY = {ATAN2: ("atan2", 2), ACOS: ("acos", 1)}
+LIBRARY = {ATAN2: ("atan2", 2)}
 
 
 class Emitter:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import struct
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,19 +34,6 @@ class Graph:
     def flops(self) -> int:
         """All operations, a sine counted as one."""
         return sum(self.operations.values())
-
-    @cached_property
-    def digest(self) -> str:
-        """A name for exactly this graph."""
-        state = hashlib.sha256()
-        for operation, first, second in self.entries:
-            if operation == CONSTANT:
-                state.update(struct.pack("<id", operation, first))
-            else:
-                state.update(struct.pack("<iqq", operation, int(first), second))
-        state.update(struct.pack(f"<{len(self.outputs)}q", *self.outputs))
-        state.update(struct.pack("<qq", self.inputs, self.parameters))
-        return state.hexdigest()
 
 
 def finished(tape: Tape, outputs: Sequence[Scalar], inputs: int, parameters: int) -> Graph:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tailwork.kernels.emit import module
 from tailwork.kernels.graph import Graph, split
-from tailwork.kernels.native import compiled, machine
+from tailwork.kernels.native import Code, compiled, machine
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -48,26 +48,29 @@ class Kernel:
         """Run the prelude for one design."""
         values = np.empty(self._constants)
         given = np.ascontiguousarray(parameters, dtype=np.float64)
-        assert given.shape == (self.parameters,)
+        if given.shape != (self.parameters,):
+            raise ValueError(f"got parameters of shape {given.shape}; required: ({self.parameters},)")
         self._prelude(None, _address(given), _address(values))
         return Constants(values, self.width)
 
     def single(self, x: Floats, constants: Constants, y: Floats) -> Callable[[], None]:
         """The scalar function bound to arrays that stay where they are."""
-        return _bound(self._scalar, (), x, constants.values, y)
+        return _bound(self.code, self._scalar, (), x, constants.values, y)
 
     def loop(self, x: Floats, constants: Constants, y: Floats) -> Callable[[], None]:
         """The scalar function for all rows of x, bound to arrays that stay where they are."""
-        return _bound(self._rows, (len(x),), x, constants.values, y)
+        return _bound(self.code, self._rows, (len(x),), x, constants.values, y)
 
     def lane_loop(self, x: Floats, constants: Constants, y: Floats) -> Callable[[], None]:
         """The lane function for all whole blocks of rows of x, bound to arrays that stay where they are."""
-        return _bound(self._blocks, (len(x) // self.width,), x, constants.lanes, y)
+        return _bound(self.code, self._blocks, (len(x) // self.width,), x, constants.lanes, y)
 
     def __call__(self, x: Floats, constants: Constants) -> Floats:
         """Outputs for rows of inputs, (n, inputs) → (n, outputs)."""
+        x = np.ascontiguousarray(x, dtype=np.float64)
         count = len(x)
-        assert x.flags.c_contiguous and x.dtype == np.float64 and x.shape == (count, self.inputs)
+        if x.shape != (count, self.inputs):
+            raise ValueError(f"got rows of shape {x.shape}; required: ({count}, {self.inputs})")
         y = np.empty((count, self.outputs))
         if count == 1:
             self._scalar(_address(x), constants.address, _address(y))
@@ -84,11 +87,11 @@ def _address(array: Floats) -> int:
     return array.__array_interface__["data"][0]
 
 
-def _bound(function: Callable[..., None], counts: tuple[int, ...], *arrays: Floats) -> Callable[[], None]:
-    """A call of compiled code on given arrays, which live as long as the call can be made."""
+def _bound(code: Code, function: Callable[..., None], counts: tuple[int, ...], *arrays: Floats) -> Callable[[], None]:
+    """A call of compiled code on given arrays; code and arrays live as long as the call can be made."""
     arguments = (*counts, *(_address(array) for array in arrays))
 
-    def run(_held: tuple[Floats, ...] = arrays) -> None:
+    def run(_held: tuple[object, ...] = (code, *arrays)) -> None:
         function(*arguments)
 
     return run

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tailwork.algebra.expression import Scalar
+from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.algebra.vectors import Array, array, congruence, rotation, times, zeros
 from tailwork.mechanics.moments import Moments, moments_of
 from tailwork.robots.limb import IDENTITY, Joint, Limb
@@ -14,15 +14,21 @@ Angle = tuple[Scalar, Scalar]
 """Cosine and sine of a joint angle."""
 
 
+def principal_axis(axis: Iterable[Scalar]) -> int:
+    """Which coordinate axis a unit vector lies along exactly, either way; −1: none."""
+    entries = list(axis)
+    along = [k for k, a in enumerate(entries) if not is_zero(a)]
+    return along[0] if len(along) == 1 and isinstance(entries[along[0]], float) else -1
+
+
 class Turn:
     """The rotation from a frame to its parent, R = (fixed rotation) · Rot(axis, angle)."""
 
     def __init__(self, joint: Joint, angle: Angle) -> None:
         self.fixed = None if joint.rotation == IDENTITY else array(joint.rotation)
         self.hinge = rotation(joint.axis, *angle)
-        unit = [abs(a) == 1.0 for a in joint.axis]
-        self.principal = unit.index(True) if any(unit) else -1
-        self.cosine, self.sine = angle[0], angle[1] * (joint.axis[self.principal] if any(unit) else 1.0)
+        self.principal = principal_axis(joint.axis)
+        self.cosine, self.sine = angle[0], angle[1] * (joint.axis[self.principal] if self.principal >= 0 else 1.0)
 
     def matrix(self) -> Array:
         """R: takes vectors of the frame into the parent's."""
@@ -125,3 +131,8 @@ def one_frame(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
             )
         )
     return links
+
+
+def cheaper_frames(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
+    """The frames that take fewer operations: one for a geared limb, whose hinges are parallel, else each its own."""
+    return own_frames(limb, angles) if limb.gearing is None else one_frame(limb, angles)

@@ -8,7 +8,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, times, zeros
 from tailwork.mechanics.elements import cable_arms, spring_torques
 from tailwork.mechanics.forward import Inputs, leg_acceleration
-from tailwork.mechanics.frames import Angle, one_frame
+from tailwork.mechanics.frames import Angle, cheaper_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import bias_loads, joint_loads, leg_inertia, rate_bias
 from tailwork.mechanics.sweeps import Motion, Wrench, collected, composite, loads, motions, rigid
@@ -83,7 +83,7 @@ def _limb_needs(
     inputs: Inputs,
 ) -> tuple[list[Scalar], Wrench]:
     """Generalised force on each coordinate of a limb, springs and dampers taken off, and its wrench on the torso."""
-    links = one_frame(state.limb, state.angles)
+    links = cheaper_frames(state.limb, state.angles)
     accelerations = list(times(state.gearing, array(list(own))))
     pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
     torques, wrench = collected(links, loads(links, motions(links, state.rates, accelerations, motion), pushes))
@@ -130,7 +130,7 @@ def torso_frame_mass(layout: Layout, torso: TorsoState, q: Sequence[Scalar]) -> 
     for name in layout.moving:
         limb = layout.limbs[name]
         state = limb_state(limb, q[layout.coordinates[name]], still[layout.rates[name]])
-        whole = composite(one_frame(limb, state.angles), state.gearing)
+        whole = composite(cheaper_frames(limb, state.angles), state.gearing)
         here = layout.rates[name]
         matrix[here, here] = whole.mass
         if total is not None:

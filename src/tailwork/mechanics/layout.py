@@ -174,7 +174,7 @@ def make_layout(
         raise RobotError("stance", stance, "'none' with a fixed torso: a leg between two fixed ends cannot move")
     if attitude not in ATTITUDES:
         raise UnknownNameError.among("attitude", str(attitude), ATTITUDES, "attitude")
-    given = _names("prescribed", prescribed)
+    given = _names("prescribed", prescribed, "a list of limb names, such as ['tail']")
     for name in given:
         if name not in limbs:
             raise UnknownNameError.among("prescribed", name, limbs, "limb")
@@ -189,11 +189,11 @@ def make_layout(
     return Layout(robot, pinned, given, torso, attitude, tuple(pushes))
 
 
-def _names(argument: str, names: Any) -> tuple[str, ...]:
+def _names(argument: str, names: Any, required: str) -> tuple[str, ...]:
     """A list of names as a tuple."""
     if isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names):
         return tuple(names)
-    raise RobotError(argument, names, "a list of limb names, such as ['tail']")
+    raise RobotError(argument, names, required)
 
 
 def _check_push(push: Any, limbs: dict[str, Limb], torso: str) -> None:
@@ -212,19 +212,30 @@ def _check_push(push: Any, limbs: dict[str, Limb], torso: str) -> None:
         raise UnknownNameError.among("pushes.joint", str(push.joint), joints, f"joint of {push.limb}")
 
 
+def _check_pinnable(name: str, limb: Limb) -> None:
+    """A pinned foot takes away as many motions as it fixes: three hinges in a row, the foot on the last."""
+    parents = [limb.index(joint.parent) for joint in limb.joints]
+    foot = limb.foot
+    if parents != [-1, 0, 1] or limb.gearing is not None or foot is None or foot.joint != limb.joints[-1].name:
+        raise RobotError(
+            "stance", name, "a leg of three hinges in a row, not geared, with its foot on the last body, to be pinned"
+        )
+
+
 def _stance(stance: str | Sequence[str], limbs: dict[str, Limb], legs: list[str]) -> tuple[str, ...]:
     if isinstance(stance, str):
         if stance not in ("all", "none"):
             raise RobotError("stance", stance, f"'all', 'none' or a list of legs, of {legs}")
         stance = legs if stance == "all" else []
-    for name in _names("stance", stance):
+    for name in _names("stance", stance, "'all', 'none' or a list of legs"):
         if name not in legs:
             raise UnknownNameError.among("stance", name, legs, "limb with a foot")
         if limbs[name].closed_form is None:
             raise RobotError(
                 "stance",
                 name,
-                "a leg with a closed form of its inverse kinematics (three hinges); this leg can swing freely (leave "
-                "it out of the stance)",
+                "a leg with a closed form of its inverse kinematics (three hinges). This leg can only swing freely: "
+                "leave it out of the stance, or take stance='none'",
             )
+        _check_pinnable(name, limbs[name])
     return tuple(name for name in legs if name in stance)

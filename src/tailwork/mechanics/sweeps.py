@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.algebra.vectors import Array, cross, dot, skew, times, zeros
-from tailwork.mechanics.frames import Link
+from tailwork.mechanics.frames import Link, principal_axis
 from tailwork.mechanics.moments import NO_MASS, Moments, spin_matrix
 
 
@@ -192,8 +192,7 @@ def _without_joint(
     lin, ang = u_lin * per_d, u_ang * per_d
     a, b, d = inertia.a.copy(), inertia.b.copy(), inertia.d.copy()
     # About a principal axis without armature the joint passes nothing but its torque: that row is known exactly.
-    axis = [abs(x) == 1.0 if isinstance(x, float) else False for x in link.axis]
-    gone = axis.index(True) if any(axis) and is_zero(link.armature) else -1
+    gone = principal_axis(link.axis) if is_zero(link.armature) else -1
     moment = wrench.moment + u_ang * (u * per_d)
     for i in range(3):
         for k in range(i + 1):

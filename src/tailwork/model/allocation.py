@@ -12,7 +12,7 @@ from tailwork.kernels.kernel import Floats
 SMALL = 1e-12
 """Singular values below this share of the largest count as zero."""
 REACHED = 1e-9
-"""Largest residual, as a share of the forces at play, that still counts as reached."""
+"""Largest error of the acceleration, as a share of the accelerations at play, that still counts as reached."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,8 @@ class Allocation:
 
     efforts: Floats  # (..., actuators)
     residual: Floats  # (..., velocities): generalised force asked for less that given
-    scale: Floats  # (...): size of the forces at play, to judge the residual by
-    condition: Floats  # (...): condition number of the matrix that was inverted
-
-    @property
-    def reached(self) -> Floats:
-        """Whether the residual is rounding only, by state."""
-        return np.abs(self.residual).max(axis=-1, initial=0.0) <= REACHED * self.scale
+    reached: np.ndarray  # (...): whether the acceleration that follows differs by rounding only, and no cable pushes
+    condition: Floats  # (...): condition number of the matrix inverted, that of all actuators not grouped with cables
 
 
 @dataclass(frozen=True)
@@ -52,11 +47,11 @@ def minimum_norm(force: Floats, actuation: Floats, pulling: Sequence[PullingGrou
     others = [k for k in range(actuation.shape[-1]) if k not in pulled]
     efforts, condition = np.zeros((len(force), actuation.shape[-1])), np.ones(len(force))
     if others and len(force):
-        matrix = actuation[..., others]
-        efforts[:, others] = np.einsum("nij,nj->ni", np.linalg.pinv(matrix, rcond=SMALL), force)
-        singular = np.linalg.svd(matrix, compute_uv=False)
-        kept = np.where(singular > SMALL * singular[:, :1], singular, np.inf).min(axis=-1)
-        condition = np.where(np.isfinite(kept), singular[:, 0] / kept, 1.0)
+        left, singular, right = np.linalg.svd(actuation[..., others], full_matrices=False)
+        kept = singular > SMALL * singular[:, :1]
+        inverse = np.where(kept, 1.0 / np.where(kept, singular, 1.0), 0.0)
+        efforts[:, others] = np.einsum("nki,nk,nk->ni", right, inverse, np.einsum("njk,nj->nk", left, force))
+        condition = singular[:, 0] * inverse.max(axis=-1)
     for group in pulling:
         columns = list(group.actuators)
         for row in range(len(force)):
@@ -73,10 +68,15 @@ def _pulls(arms: Floats, force: Floats, cable: Sequence[bool]) -> Floats:
         return np.zeros(arms.shape[1])
     motors = [k for k, is_cable in enumerate(cable) if not is_cable]
     # What may have either sign is the difference of two that may not.
-    a = np.hstack([arms[acts], -arms[acts][:, motors]])
-    # A trace of the efforts' own size is added, so that among equally good ones the smallest are taken.
+    a, b = np.hstack([arms[acts], -arms[acts][:, motors]]), force[acts]
+    # A trace of the efforts' own size is added, so that among equally good ones the smallest are taken ...
     stacked = np.vstack([a, 1e-7 * np.linalg.norm(a) * np.eye(a.shape[1])])
-    found = nnls(stacked, np.concatenate([force[acts], np.zeros(a.shape[1])]))[0]
+    found = nnls(stacked, np.concatenate([b, np.zeros(a.shape[1])]))[0]
+    # ... and taken off again: those that pull are solved for once more without it.
+    used = found > 0.0
+    exact = np.linalg.pinv(a[:, used], rcond=SMALL) @ b
+    if (exact >= 0.0).all():
+        found[used] = exact
     efforts = found[: arms.shape[1]]
     efforts[motors] -= found[arms.shape[1] :]
     return efforts
@@ -88,7 +88,7 @@ def chosen(force: Floats, actuation: Floats, free: Sequence[int], given: Floats)
     Args:
         force: (n, velocities).
         actuation: (n, velocities, actuators).
-        free: the actuators to solve for, as many as velocities.
+        free: the actuators to solve for, as many as rows of the force.
         given: (actuators,), the efforts of the others; those of `free` are not read.
     """
     rest = [k for k in range(actuation.shape[-1]) if k not in free]
@@ -96,10 +96,11 @@ def chosen(force: Floats, actuation: Floats, free: Sequence[int], given: Floats)
     left = force - actuation[..., rest] @ given[rest]
     condition = np.linalg.cond(square) if len(force) else np.ones(0)
     efforts = np.tile(given, (len(force), 1))
-    for row in range(len(force)):
-        # Where the square is singular, the nearest efforts; the residual then says what they miss.
-        inverse = (
-            np.linalg.inv(square[row]) if condition[row] < 1.0 / SMALL else np.linalg.pinv(square[row], rcond=SMALL)
-        )
-        efforts[row, list(free)] = inverse @ left[row]
+    regular = condition < 1.0 / SMALL
+    # Where the square is singular, the nearest efforts; the residual then says what they miss.
+    for rows, inverse in ((regular, np.linalg.inv), (~regular, lambda m: np.linalg.pinv(m, rcond=SMALL))):
+        if rows.any():
+            found = np.einsum("nij,nj->ni", inverse(square[rows]), left[rows])
+            for k, column in enumerate(free):
+                efforts[rows, column] = found[:, k]
     return efforts, condition

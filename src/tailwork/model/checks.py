@@ -41,8 +41,9 @@ def explain(layout: Layout, q: Floats, rows: tuple[int, ...]) -> StateError:
             return StateError("q", f"{reason} ({where} cannot be evaluated)", rows)
     return StateError(
         "q",
-        "no finite answer: a leg that is exactly straight or has its foot on the hip axis, a universal joint at ±90° "
-        "without armature, the attitude at phi_y = ±90° (use attitude='quaternion'), angles beyond 1e12 rad, or "
+        "no finite answer: a leg that is exactly straight or has its foot on the hip axis, a hinge that moves no "
+        "inertia (such as a universal joint at ±90° without armature), a spring or cable of zero length, the attitude "
+        "at phi_y = ±90° (use attitude='quaternion'), angles beyond 1e12 rad, or "
         f"numbers so large that they overflow ({where} cannot be evaluated)",
         rows,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite, prod
+from threading import Lock
 from typing import Any
 
 import casadi
@@ -15,7 +16,7 @@ from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.kernel import Floats, Kernel
 from tailwork.mechanics.layout import Layout, Push, make_layout
 from tailwork.mechanics.observe import point_names
-from tailwork.model.allocation import Allocation, PullingGroup, chosen, minimum_norm
+from tailwork.model.allocation import REACHED, Allocation, PullingGroup, chosen, minimum_norm
 from tailwork.model.call import Call, Evaluator
 from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
@@ -29,6 +30,7 @@ LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb"
 
 _kernels: dict[tuple[Any, ...], tuple[Kernel, tuple[str, ...]]] = {}
 """Kernels of this process by question and structure: a changed number finds its kernel here."""
+_compiling = Lock()
 
 
 class Model:
@@ -59,6 +61,8 @@ class Model:
     ) -> None:
         if not isinstance(robot, Robot):
             raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
+        if not all(isinstance(value, float) for value in numbers(robot).values()):
+            raise RobotError("robot", robot.name, "numbers only; for symbols take the functions of Model.casadi")
         self.robot = robot
         self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
         self._numbers = numbers(robot)
@@ -186,24 +190,41 @@ class Model:
         n, m = actuation.shape[-2:]
         force = np.broadcast_to(force, (*lead, n)).reshape(prod(lead), n).copy()
         actuation = np.broadcast_to(actuation, (*lead, n, m)).reshape(prod(lead), n, m)
-        for name in self.layout.prescribed:
-            force[:, self.layout.rates[name]] = 0.0
+        own = [
+            k for k, name in enumerate(self.velocity_names) if name.removesuffix(" rate") not in self.prescribed_names
+        ]
         if redundant is None:
-            efforts, condition = minimum_norm(force, actuation, self._pulling)
+            efforts, condition = minimum_norm(force[:, own], actuation[:, own], self._pulling)
         else:
-            efforts, condition = chosen(force, actuation, *self._chosen(redundant))
-        residual = force - np.einsum("nij,nj->ni", actuation, efforts)
+            efforts, condition = chosen(force[:, own], actuation[:, own], *self._chosen(redundant, len(own)))
+        residual = np.zeros_like(force)
+        residual[:, own] = force[:, own] - np.einsum("nij,nj->ni", actuation[:, own], efforts)
         if not (np.isfinite(efforts).all() and np.isfinite(residual).all()):
             raise StateError(
                 "a", "efforts so large that they overflow", rows_not_finite(np.hstack([efforts, residual]))
             )
-        scale = np.maximum(np.abs(self.bias(q, v, forces=forces)).max(axis=-1, initial=0.0), 1e-300)
-        scale = np.maximum(np.broadcast_to(scale, lead), np.abs(force).max(axis=-1, initial=0.0).reshape(lead))
-        return Allocation(efforts.reshape(*lead, m), residual.reshape(*lead, n), scale, condition.reshape(lead))
+        efforts = efforts.reshape(*lead, m)
+        reached = self._reached(q, v, np.asarray(a, dtype=np.float64), efforts, forces)
+        return Allocation(efforts, residual.reshape(*lead, n), reached, condition.reshape(lead))
 
-    def _chosen(self, redundant: Mapping[str, float]) -> tuple[list[int], Floats]:
-        """The actuators to solve for, and the efforts of all others."""
-        names, size = self.actuator_names, len(self.velocity_names)
+    def _reached(self, q: ArrayLike, v: ArrayLike, a: Floats, efforts: Floats, forces: ArrayLike | None) -> np.ndarray:
+        """Whether efforts give an acceleration, judged by what they do."""
+        given = a[..., [k for name in self.layout.given for k in range(*self.layout.rates[name].indices(a.shape[-1]))]]
+
+        def following(tau: Floats) -> Floats:
+            return self._ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
+
+        def largest(x: Floats) -> Floats:
+            return np.abs(x).max(axis=-1, initial=0.0)
+
+        cables = [k for group in self._pulling for k in group.cables]
+        pushing = np.minimum(efforts[..., cables], 0.0).min(axis=-1, initial=0.0)
+        scale = np.maximum(largest(a), largest(following(0.0 * efforts)))
+        return np.logical_and(largest(following(efforts) - a) <= REACHED * scale, pushing == 0.0)
+
+    def _chosen(self, redundant: Mapping[str, float], size: int) -> tuple[list[int], Floats]:
+        """The `size` actuators to solve for, and the efforts of all others."""
+        names = self.actuator_names
         if not isinstance(redundant, Mapping):
             raise RobotError("redundant", redundant, "efforts by actuator name, such as {'leg3.ha': 0.0}")
         for name, value in redundant.items():
@@ -305,10 +326,15 @@ class Model:
 
     def _recipe(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
         key = (name, self.structure)
-        if key not in _kernels:
-            graph, parameters = recorded(self._layout_with, name)
-            _kernels[key] = (Kernel(graph), parameters)
-        return _kernels[key]
+        with _compiling:
+            if key not in _kernels:
+                try:
+                    graph, parameters = recorded(self._layout_with, name)
+                except ZeroDivisionError:
+                    required = "every hinge to move some inertia, and springs and cables of some length"
+                    raise RobotError("robot", self.robot.name, required) from None
+                _kernels[key] = (Kernel(graph), parameters)
+            return _kernels[key]
 
     def _call(self, name: str) -> Call:
         call = self._calls.get(name)
@@ -336,16 +362,15 @@ class Model:
             )
 
     def _check_reached(self, allocation: Allocation, argument: str) -> None:
-        cables = [k for group in self._pulling for k in group.cables]
-        pushing = (allocation.efforts[..., cables] < 0.0).any(axis=-1)
-        bad = tuple(int(k) for k in np.flatnonzero(np.logical_or(np.logical_not(allocation.reached), pushing)))
+        bad = tuple(int(k) for k in np.flatnonzero(np.logical_not(allocation.reached)))
         if not bad:
             return
         missing = allocation.residual.reshape(-1, allocation.residual.shape[-1])[bad[0]]
+        efforts = allocation.efforts.reshape(-1, allocation.efforts.shape[-1])[bad[0]]
         column = int(np.abs(missing).argmax())
         said = f"{missing[column]:.4g} is missing on {self.velocity_names[column]}"
-        if np.asarray(allocation.reached).ravel()[bad[0]]:
-            said = "a cable would have to push"
+        for k in (k for group in self._pulling for k in group.cables if efforts[k] < 0.0):
+            said = f"{self.actuator_names[k]} would have to push"
         raise UnreachableError(
             argument,
             f"no efforts of the actuators give this in {show_rows(bad, allocation.condition.shape)}: {said} (condition "

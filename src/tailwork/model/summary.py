@@ -61,7 +61,11 @@ def standing(model: Model) -> Standing:
 
 def _chosen_condition(model: Model, q: Floats) -> float | None:
     names = model.actuator_names
-    if not set(LIU2018_REDUNDANT) <= set(names) or len(names) - len(LIU2018_REDUNDANT) != len(model.velocity_names):
+    if (
+        "tail.ta" not in names
+        or not set(LIU2018_REDUNDANT) <= set(names)
+        or len(names) - len(LIU2018_REDUNDANT) != len(model.velocity_names)
+    ):
         return None
     zero = np.zeros(len(model.velocity_names))
     redundant = {name: 0.0 for name in LIU2018_REDUNDANT}

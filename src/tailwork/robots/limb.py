@@ -52,6 +52,7 @@ class Joint(Described):
         length = math.sqrt(sum(a * a for a in self.axis))
         if abs(length - 1.0) > 1e-9:
             raise RobotError("axis", self.axis, f"a unit vector (this one has length {length:.6g})")
+        object.__setattr__(self, "axis", tuple(a / length for a in self.axis))
         columns = list(zip(*self.rotation, strict=True))
         for i in range(3):
             for k in range(3):

@@ -80,7 +80,7 @@ def with_numbers(robot: Any, values: Mapping[str, Any]) -> Any:
 def structure(node: Any) -> Any:
     """What shapes the equations of a description: everything but its numbers, and which of those are exactly zero."""
     if isinstance(node, Described):
-        found: list[Any] = [type(node).__name__]
+        found: list[Any] = [type(node)]
         for f in dataclasses.fields(node):
             value, kind = getattr(node, f.name), f.metadata.get("kind")
             found.append(structure(value) if kind is None or kind.structure else _nonzero(value))

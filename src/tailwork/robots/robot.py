@@ -119,6 +119,11 @@ class Robot(Described):
             raise error.within("torso") from None
         self.limbs()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Robots travel between processes and can be copied."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return _made, (fields | {"parts": dict(self.parts)},)
+
     def limbs(self) -> dict[str, Limb]:
         """All limbs by name: those of every part, in order."""
         limbs: dict[str, Limb] = {}
@@ -169,3 +174,7 @@ class Robot(Described):
 def _describes(value: Any, method: str) -> bool:
     """Whether a value is a description (not the class of one) that has the method."""
     return isinstance(value, Described) and hasattr(value, method)
+
+
+def _made(fields: dict[str, Any]) -> Robot:
+    return Robot(**fields)

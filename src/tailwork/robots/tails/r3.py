@@ -18,7 +18,8 @@ class R3(Described):
 
     Coordinates alpha (roll about y), beta_1, beta_2, … (angle of each joint of segment 1, 2, …, about x; + bends
     down at alpha = 0). Actuators: a roll torque and one cable tension a segment, on pulleys of `cable_radius` at
-    each of its joints (Eqs. 71–73).
+    each of its joints (Eqs. 71–73). The paper has one signed tension a segment: that of the cable that bends it down
+    less that of its antagonist.
     """
 
     kind: ClassVar[str] = "r3"

@@ -72,8 +72,8 @@ class Usrt(Described):
             count = getattr(self, name)
             if not 1 <= count <= MOST_JOINTS // 2:
                 raise RobotError(name, count, f"a whole number from 1 to {MOST_JOINTS // 2}")
-        if self.links % self.segments:
-            raise RobotError("links", self.links, f"a multiple of the number of segments, {self.segments}")
+        if self.links < self.segments:
+            raise RobotError("links", self.links, f"at least one link a segment, {self.segments}")
         for name in ("extension_stiffness", "extension_rest"):
             if not getattr(self, name):
                 raise RobotError(name, (), "at least one number")
@@ -134,7 +134,7 @@ class Usrt(Described):
                 self.hole_radius * self.hole_height,
                 self.hole_radius * math.sin(angle),
             )
-            last = (j - 1) // 3 * (self.links // self.segments) + self.links // self.segments
+            last = ((j - 1) // 3 + 1) * self.links // self.segments  # of its segment; as even as the links allow
             route = tuple(Hole(joint=_link_joint(i), point=self._on_link(i, hole)) for i in range(last + 1))
             cables.append(Cable(name=f"T_{j}", route=route))
         return tuple(cables)
