@@ -118,14 +118,12 @@ def test_several_events_are_found_each() -> None:
         assert found[name] == pytest.approx(height_event(run, height), abs=1e-12)
 
 
-@pytest.mark.xfail(strict=True, reason="driver.integrate lists events of one step in the order of their numbers")
 def test_several_events_are_in_order_of_time() -> None:
     """Events are listed in the order in which they happen."""
     times = [time for time, _ in rising(several("record"), duration=0.2).events]
     assert times == sorted(times)
 
 
-@pytest.mark.xfail(strict=True, reason="driver.integrate keeps events of the last step that are later than the stop")
 def test_nothing_happens_after_the_end() -> None:
     """A run that stops lists no event later than its end."""
     run = rising(several("stop"), duration=0.2)
@@ -149,7 +147,6 @@ def test_already_past_at_the_start() -> None:
     assert "low" in run.summary()
 
 
-@pytest.mark.xfail(strict=True, reason="each held piece starts anew and records again what is still below zero")
 def test_sampled_control_records_once() -> None:
     """With a controller in Python an event that stays below zero is listed once, not at every sample."""
     model = standing()

@@ -52,14 +52,7 @@ class Trajectory:
 
     def full(self, times: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """(q, v, tau, prescribed accelerations) at any times within the run."""
-        x, held = self.states(times)
-        kernel, constants = self.system.kernel("expand")
-        rows = np.ascontiguousarray(np.concatenate([np.asarray(times)[:, None], x, held], axis=1))
-        found = kernel(rows, constants)
-        layout = self.system.model.layout
-        sizes = [len(layout.coordinate_names), len(layout.velocity_names), len(layout.actuator_names)]
-        q, v, tau, given = np.split(found, np.cumsum(sizes), axis=1)
-        return q, v, tau, given
+        return self.system.full(np.asarray(times, dtype=np.float64), *self.states(times))
 
 
 def _within(steps: Steps, p: Floats, times: Floats) -> Floats:

@@ -4,7 +4,7 @@ Transformed form (Hairer & Wanner, Solving Ordinary Differential Equations II, S
 
     (sigma 1 − J) u_i = f(t + c_i h, x + Σ_j a_ij u_j) + (1/h) Σ_j C_ij u_j + h d_i df/dt,   x_new = x + Σ b_i u_i.
 
-The 2n equations reduce to n; see `tailwork.simulation.linear`.
+The 2n equations reduce to n; see `System._linear` in tailwork.simulation.system.
 """
 
 from __future__ import annotations

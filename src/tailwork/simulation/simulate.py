@@ -62,44 +62,53 @@ def simulate(
         samples: how many times the data holds, evenly spaced.
         most_steps: the run ends after this many.
     """
-    _check_numbers(duration, rtol, atol, step, control_rate, samples)
-    sampled = control if callable(control) and not hasattr(control, "efforts") else None
-    laws: Sequence[Law] = () if sampled else (control,) if hasattr(control, "efforts") else tuple(control)  # type: ignore[arg-type]
+    _check_numbers(duration, rtol, atol, step, control_rate, samples, most_steps)
+    sampled, laws = _control(control)
     system = System(model, laws, tail, events)
-    q, v = _start(model, state)
-    x = system.state(q, v)
+    x = system.state(*_start(model, state))
     held = np.zeros(system.efforts)
     if sampled is not None:
-        held = _asked(sampled, model, 0.0, q, v)
+        held = _asked(sampled, model, 0.0, *system.full(np.zeros(1), x[None], held[None])[:2])
     chosen, why = _chosen(system, method, step, x, held, duration)
     kernels, tableau = _compiled(system, chosen)
     settings = Settings(rtol, atol, step or 0.0, step or min(1e-4, duration), most_steps)
     pieces: list[Piece] = []
+    happened: list[tuple[float, str]] = []
+    below: set[int] = set()  # events that have happened and still hold
+    names = system.event_names
     t = 0.0
     while True:
         end = duration if sampled is None else min(duration, (len(pieces) + 1) / control_rate)
         steps = Steps(*integrate(kernels, tableau, settings, system.stops, held, x, t, end))
         pieces.append(Piece(steps, held))
+        found = zip(steps.event_times, steps.event_numbers, strict=True)
+        happened += [(float(at), names[k]) for at, k in found if at <= steps.times[-1] and not (at == t and k in below)]
         t, x = float(steps.times[-1]), steps.states[-1]
+        below = system.below(t, x, held)
         if steps.status != FINISHED or end >= duration:
             break
         settings = settings._replace(first=step or float(steps.lengths[-1]))
         if sampled is not None:
-            q, v, _, _ = Trajectory(system, tuple(pieces[-1:]), tableau.p).full(np.array([t]))
-            held = _asked(sampled, model, t, q[0], v[0])
+            held = _asked(sampled, model, t, *system.full(np.array([t]), x[None], held[None])[:2])
     trajectory = Trajectory(system, tuple(pieces), tableau.p)
-    names = system.event_names
-    happened = tuple(
-        (float(time), names[int(k)])
-        for piece in pieces
-        for time, k in zip(piece.steps.event_times, piece.steps.event_numbers, strict=True)
-    )
     stopped = _stopped(pieces[-1].steps, names)
-    return Run(model, trajectory, _data(model, trajectory, samples), stopped, happened, chosen.name, why)
+    return Run(model, trajectory, _data(model, trajectory, samples), stopped, tuple(sorted(happened)), chosen.name, why)
+
+
+def _control(control: Any) -> tuple[Sampled | None, Sequence[Law]]:
+    """A controller in Python, or laws."""
+    if hasattr(control, "efforts"):
+        return None, (control,)
+    if callable(control):
+        sampled: Any = control
+        return sampled, ()
+    if isinstance(control, (list, tuple)):
+        return None, tuple(control)
+    raise RobotError("control", control, "a law, a list of laws, or a function of (t, q, v) that returns efforts")
 
 
 def _check_numbers(
-    duration: float, rtol: float, atol: float, step: float | None, control_rate: float, samples: int
+    duration: float, rtol: float, atol: float, step: float | None, control_rate: float, samples: int, most_steps: int
 ) -> None:
     numbers = {"duration": duration, "rtol": rtol, "atol": atol, "control_rate": control_rate}
     for name, value in (numbers | ({} if step is None else {"step": step})).items():
@@ -107,22 +116,31 @@ def _check_numbers(
             raise RobotError(name, value, "a finite number greater than 0")
     if not isinstance(samples, int) or samples < 2:
         raise RobotError("samples", samples, "a whole number, at least 2")
+    if not isinstance(most_steps, int) or most_steps < 1:
+        raise RobotError("most_steps", most_steps, "a whole number, at least 1")
 
 
 def _start(model: Model, state: Any) -> tuple[Floats, Floats]:
     pair = state if isinstance(state, tuple) and len(state) == 2 else (state, np.zeros(len(model.velocity_names)))
     model.energy(*pair)  # checks lengths, numbers and reach
-    return np.asarray(pair[0], dtype=np.float64), np.asarray(pair[1], dtype=np.float64)
+    q, v = (np.asarray(part, dtype=np.float64) for part in pair)
+    if q.ndim != 1 or v.ndim != 1:
+        raise StateError("state", f"got shapes {q.shape} and {v.shape}; required: one state")
+    return q, v
 
 
 def _asked(controller: Sampled, model: Model, t: float, q: Floats, v: Floats) -> Floats:
     """What a controller in Python answers, checked."""
-    answer = np.asarray(controller(t, q.copy(), v.copy()), dtype=np.float64)
+    answer = controller(t, q[0].copy(), v[0].copy())
     size = len(model.actuator_names)
-    if answer.shape != (size,) or not np.isfinite(answer).all():
+    try:
+        efforts = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        efforts = np.full(0, np.nan)
+    if efforts.shape != (size,) or not np.isfinite(efforts).all():
         required = f"required: {size} finite efforts, for {', '.join(model.actuator_names)}"
         raise StateError("control", f"the controller returned {answer!r} at t = {t:.6g} s; {required}")
-    return answer
+    return efforts
 
 
 def _chosen(
@@ -206,9 +224,10 @@ def _data(model: Model, trajectory: Trajectory, samples: int) -> xarray.Dataset:
         "actuator": list(model.actuator_names), "prescribed": list(names), "source": [*model.actuator_names, *names],
         "foot": list(model.foot_names), "axis": ["x", "y", "z"], "point": list(model.point_names),
     }  # fmt: skip
-    dataset = xarray.Dataset(
-        {name: (dims, values, {"units": unit}) for name, (dims, values, unit) in data.items()}, coordinates
-    )
+    # What a robot does not have (feet, prescribed limbs) is left out: NetCDF cannot keep an axis of length zero.
+    kept = {name: (dims, values, {"units": unit}) for name, (dims, values, unit) in data.items() if values.size}
+    used = {dim for dims, _, _ in kept.values() for dim in dims}
+    dataset = xarray.Dataset(kept, {name: values for name, values in coordinates.items() if name in used})
     dataset["time"].attrs["units"] = "s"
     dataset.attrs["robot"] = model.robot.name
     return dataset

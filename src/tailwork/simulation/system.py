@@ -14,7 +14,7 @@ import numpy as np
 from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, is_zero, opaque
 from tailwork.algebra.vectors import Array, array, times, zeros
-from tailwork.errors import RobotError
+from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Constants, Floats, Kernel
 from tailwork.mechanics.forward import Inputs, forward_dynamics
@@ -26,6 +26,7 @@ from tailwork.mechanics.torso import TorsoState, coordinate_rates, torso_state
 from tailwork.model import Model
 from tailwork.model.questions import POSE
 from tailwork.robots.paths import numbers, rebuild, structure
+from tailwork.robots.quantities import Described
 from tailwork.simulation.control import Law, Moment, Polynomial, Sine
 from tailwork.simulation.events import Event
 
@@ -65,6 +66,15 @@ class System:
         self.watched = tuple(events)
         self.motions = {limb: dict(motion) for limb, motion in (motions or {}).items()}
         layout = model.layout
+        for limb in self.motions:
+            if limb not in layout.prescribed:
+                raise UnknownNameError.among("tail", limb, layout.prescribed, "prescribed limb of the model")
+        for k, law in enumerate(self.laws):
+            if not isinstance(law, Described) or not hasattr(law, "efforts"):
+                raise RobotError(f"control.{k + 1}", law, "a law: a Described dataclass with a method `efforts`")
+        for event in self.watched:
+            if not isinstance(event, Event):
+                raise RobotError("events", event, "events, such as LegStraight() or FootPulls()")
         for limb in layout.prescribed:
             given, wanted = set(self.motions.get(limb, {})), set(layout.limbs[limb].coordinates)
             if given != wanted:
@@ -83,7 +93,6 @@ class System:
         }
         parts = tuple((name, structure(part)) for name, part in self._described.items() if name != "robot")
         self._structure = (model.structure, parts)
-        self._events_kernel: tuple[Kernel, tuple[str, ...]] | None = None
 
     @property
     def event_names(self) -> list[str]:
@@ -100,19 +109,34 @@ class System:
         """x from full coordinates and velocities."""
         return np.concatenate([q[..., self.free_q], v[..., self.free_v]], axis=-1)
 
+    def full(self, times: Floats, x: Floats, held: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """(q, v, tau, prescribed accelerations) at (n,) times from (n, …) states and held efforts."""
+        kernel, constants = self.kernel("expand")
+        found = kernel(np.concatenate([times[:, None], x, held], axis=1), constants)
+        layout = self.model.layout
+        sizes = [len(layout.coordinate_names), len(layout.velocity_names), len(layout.actuator_names)]
+        q, v, tau, given = np.split(found, np.cumsum(sizes), axis=1)
+        return q, v, tau, given
+
+    def below(self, t: float, x: Floats, held: Floats) -> set[int]:
+        """Which watched quantities are below zero."""
+        if not self.watched:
+            return set()
+        kernel, constants = self.kernel("events")
+        values = kernel(np.concatenate([[t], x, held])[None], constants)[0]
+        return {int(k) for k in np.flatnonzero(np.logical_not(values >= 0.0))}
+
     def kernel(self, name: str) -> tuple[Kernel, Constants]:
         """A kernel and its constants: "derivative", "expand", "events", "linear" or "solve"."""
-        key = (name, self._structure)
-        if name == "events":  # may hold a function of the user's, which is no key
-            self._events_kernel = self._events_kernel or self._compiled(name)
-            kernel, parameters = self._events_kernel
-        else:
-            if key not in _kernels:
-                _kernels[key] = self._compiled(name)
-            kernel, parameters = _kernels[key]
+        watched = self.watched if name == "events" else ()
+        if (name, self._structure, watched) not in _kernels:
+            for made, kernel in self._compiled(name).items():
+                _kernels[made, self._structure, watched] = kernel
+        kernel, parameters = _kernels[name, self._structure, watched]
         return kernel, kernel.constants(np.array([self._numbers[path] for path in parameters]))
 
-    def _compiled(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
+    def _compiled(self, name: str) -> dict[str, tuple[Kernel, tuple[str, ...]]]:
+        """A kernel and the names of its parameters; linearisation and solution come together."""
         record: dict[str, Callable[[Recorded], list[Scalar]]] = {
             "derivative": self._derivative,
             "expand": self._expand,
@@ -120,13 +144,13 @@ class System:
         }
         if name in record:
             recorded, parameters, count = self._record(0)
-            return Kernel(finished(recorded.tape, record[name](recorded), count, len(parameters))), tuple(parameters)
+            graph = finished(recorded.tape, record[name](recorded), count, len(parameters))
+            return {name: (Kernel(graph), tuple(parameters))}
         recorded, parameters, count = self._record(self.size + 1)
         held, solve_tape, solve_outputs = self._linear(recorded)
-        if name == "linear":
-            return Kernel(finished(recorded.tape, held, count, len(parameters)), lanes=False), tuple(parameters)
-        inputs = len(held) + self.size + 1
-        return Kernel(finished(solve_tape, solve_outputs, inputs, 0), lanes=False), ()
+        linear = finished(recorded.tape, held, count, len(parameters))
+        solve = finished(solve_tape, solve_outputs, len(held) + self.size + 1, 0)
+        return {"linear": (Kernel(linear, lanes=False), tuple(parameters)), "solve": (Kernel(solve, lanes=False), ())}
 
     def _record(self, more: int) -> tuple[Recorded, dict[str, Scalar], int]:
         """All symbols: t, x, held efforts, then `more` inputs, with the system's numbers as parameters."""
