@@ -20,7 +20,7 @@ check: $(VENV)/.check
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 bench: $(VENV)/.test # it compares with the engines that the tests use
-	$(BIN)/tailwork bench
+	$(BIN)/tailwork bench --json benchmarks/engine.json
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -15,6 +15,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tailwork
@@ -121,3 +122,27 @@ def test_the_wheel(tmp_path: Path) -> None:
     assert {name for name in names if not name.startswith(f"tailwork-{tailwork.__version__}.dist-info/")} == expected
     assert f"tailwork-{tailwork.__version__}.dist-info/entry_points.txt" in names
     assert any(name.endswith("LICENSE") for name in names)
+
+
+def test_the_readme_shows_what_was_measured() -> None:
+    """The table of speeds is that of the kept benchmark, and the operations are those of the kept counts."""
+    readme = (ROOT / "README.md").read_text()
+    measured = json.loads((ROOT / "benchmarks" / "engine.json").read_text())["forward_dynamics"]
+    counts = json.loads((ROOT / "tests" / "data" / "operation_counts.json").read_text())["forward_dynamics"]
+    for row in measured:
+        name = "blaberus" if row["robot"] == "cockroach" else row["robot"]
+        assert row["operations"] == counts[name]
+        peer = "—" if row["pinocchio"] is None else f"{row['pinocchio']:.0f}"
+        ratios = ["—" if row[key] is None else f"{row[key]:.0f}×" for key in ("ratio_loop", "ratio_lanes")]
+        cells = (row["robot"], row["velocities"], row["operations"], f"{row['loop']:.0f}", f"{row['lanes']:.0f}", peer)
+        assert f"| {' | '.join(map(str, cells))} | {' / '.join(ratios)} |" in readme
+
+
+def test_the_code_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All its Python, block after block, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    names: dict[str, object] = {}
+    exec("\n".join(blocks), names)
+    assert np.abs(names["a"]).max() < 1e-9, "at rest"  # type: ignore[arg-type]
+    assert (tmp_path / "run.nc").stat().st_size > 0
