@@ -76,7 +76,7 @@ ROBOTS: dict[str, Robot] = {
 every_robot = pytest.mark.parametrize("name", ROBOTS)
 
 
-def agree(actual: object, expected: object, tolerance: float) -> None:
+def assert_agree(actual: object, expected: object, tolerance: float) -> None:
     """Equal within a tolerance that is relative to the largest entry, or absolute where that is below 1."""
     scale = max(1.0, float(np.abs(np.asarray(expected)).max()))
     np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=0, atol=tolerance * scale)
@@ -259,7 +259,7 @@ def test_thigh_and_shank_close_the_loop(name: str) -> None:
             s = legs.hip_to_foot(leg, torso_rotation(q[3:6]), q[:3])
             angles = legs.leg_angles(leg, s)
             closed = legs.thigh_vector(leg, angles) + legs.shank_vector(leg, angles)
-            agree(closed, s, 1e-14)
+            assert_agree(closed, s, 1e-14)
             assert np.sign(angles[2]) == leg.knee_sign
 
 
@@ -271,19 +271,19 @@ def test_both_papers_place_the_legs_alike(name: str) -> None:
     flip = np.array([1.0, -1.0, 1.0])  # hb counts the other way round in 2018
     for leg in legs.legs_of(robot):
         new, old = (module.leg_pose(leg, torso.rotation, torso.position) for module in (legs, legs2018))
-        agree(old.angles * flip - [0, 0, np.pi], new.angles, 1e-14)
-        agree(old.j_joints * flip[:, None], new.j_joints, 1e-14)
-        agree(old.j_knee, new.j_knee, 1e-14)
+        assert_agree(old.angles * flip - [0, 0, np.pi], new.angles, 1e-14)
+        assert_agree(old.j_joints * flip[:, None], new.j_joints, 1e-14)
+        assert_agree(old.j_knee, new.j_knee, 1e-14)
         accelerations = legs2018.joint_accelerations(leg, old, torso) * flip
-        agree(accelerations, legs.joint_accelerations(leg, new, torso), 1e-14)
-        agree(legs2018.knee_acceleration(leg, old, torso), legs.knee_acceleration(leg, new, torso), 1e-14)
+        assert_agree(accelerations, legs.joint_accelerations(leg, new, torso), 1e-14)
+        assert_agree(legs2018.knee_acceleration(leg, old, torso), legs.knee_acceleration(leg, new, torso), 1e-14)
 
 
 def test_2018_hip_angle_with_an_obtuse_angle_at_the_hip() -> None:
     leg = replace(legs.legs_of(robot2018())[0], thigh_length=0.2, shank_length=0.4)
     s = np.array([0.03, 0.05, -0.23])
     angles = legs2018.leg_angles(leg, s)
-    agree(angles * [1, -1, 1] - [0, 0, np.pi], legs.leg_angles(leg, s), 1e-14)
+    assert_agree(angles * [1, -1, 1] - [0, 0, np.pi], legs.leg_angles(leg, s), 1e-14)
 
 
 def test_angular_velocity_and_acceleration_of_the_torso() -> None:
@@ -291,10 +291,10 @@ def test_angular_velocity_and_acceleration_of_the_torso() -> None:
     path = lambda t: torso_rotation(phi + t * rate + t * t / 2 * second)  # noqa: E731
     spin = derivative(path) @ path(0).T
     omega = rate_matrix(phi) @ rate
-    agree(axial(spin), omega, SLOPE)
-    agree(angle_rates(phi, omega), rate, 1e-14)
+    assert_agree(axial(spin), omega, SLOPE)
+    assert_agree(angle_rates(phi, omega), rate, 1e-14)
     change = second_derivative(path) @ path(0).T - spin @ spin
-    agree(axial(change), angular_acceleration(phi, rate, second), 1e-9)
+    assert_agree(axial(change), angular_acceleration(phi, rate, second), 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -317,16 +317,16 @@ def test_leg_jacobians_and_accelerations(module: ModuleType, name: str) -> None:
             return hip(q, leg) + torso_rotation(q[3:6]) @ module.thigh_vector(leg, module.leg_angles(leg, pose(q).s))
 
         here = pose(q)
-        agree(here.j_s, jacobian(lambda q: pose(q).s, q), SLOPE)
-        agree(here.j_joints, jacobian(lambda q: pose(q).angles, q), SLOPE)
-        agree(here.j_hip, jacobian(hip, q), SLOPE)
-        agree(here.j_knee, jacobian(knee, q), SLOPE)
+        assert_agree(here.j_s, jacobian(lambda q: pose(q).s, q), SLOPE)
+        assert_agree(here.j_joints, jacobian(lambda q: pose(q).angles, q), SLOPE)
+        assert_agree(here.j_hip, jacobian(hip, q), SLOPE)
+        assert_agree(here.j_knee, jacobian(knee, q), SLOPE)
         rates = derivative(lambda h: pose(moved(q, h * v)).j_joints @ (v + h * a), 1e-3)
-        agree(module.joint_accelerations(leg, here, torso), rates, SLOPE)
+        assert_agree(module.joint_accelerations(leg, here, torso), rates, SLOPE)
         hip_change = derivative(lambda h: pose(moved(q, h * v)).j_hip @ (v + h * a))
-        agree(fixed_point_acceleration(torso, torso.rotation @ leg.hip), hip_change, SLOPE)
+        assert_agree(fixed_point_acceleration(torso, torso.rotation @ leg.hip), hip_change, SLOPE)
         knee_change = derivative(lambda h: pose(moved(q, h * v)).j_knee @ (v + h * a), 1e-3)
-        agree(module.knee_acceleration(leg, here, torso), knee_change, SLOPE)
+        assert_agree(module.knee_acceleration(leg, here, torso), knee_change, SLOPE)
         np.testing.assert_array_equal(fixed_point_jacobian(torso.rotation @ leg.hip), here.j_hip)
 
 
@@ -337,16 +337,16 @@ def test_pendulum_tip_and_turning(name: str) -> None:
     q, v, a = random_state(robot)
     torso = torso_motion(q, v, a)
     found = pendulum.tip_jacobian(tail, torso, q[6:])
-    agree(found, jacobian(lambda q: pendulum.tip_position(tail, torso_at_rest(q), q[6:]), q), SLOPE)
-    agree(pendulum.tip_velocity(tail, torso, q[6:], v[6:]), found @ v, 1e-14)
+    assert_agree(found, jacobian(lambda q: pendulum.tip_position(tail, torso_at_rest(q), q[6:]), q), SLOPE)
+    assert_agree(pendulum.tip_velocity(tail, torso, q[6:], v[6:]), found @ v, 1e-14)
     change = derivative(
         lambda h: pendulum.tip_jacobian(tail, torso_at_rest(moved(q, h * v)), (q + h * v)[6:]) @ (v + h * a)
     )
-    agree(pendulum.tip_acceleration(tail, torso, q[6:], v[6:], a[6:]), change, SLOPE)
+    assert_agree(pendulum.tip_acceleration(tail, torso, q[6:], v[6:], a[6:]), change, SLOPE)
     poses = Tree(robot).poses
     spin = jacobian(lambda q: poses(q)[-1, :, 1:], q)
     turning = np.einsum("abk,cb->ack", spin, poses(q)[-1, :, 1:])
-    agree(pendulum.angular_jacobian(torso, q[6:]), axial(np.moveaxis(turning, 2, 0)).T, SLOPE)
+    assert_agree(pendulum.angular_jacobian(torso, q[6:]), axial(np.moveaxis(turning, 2, 0)).T, SLOPE)
 
 
 @pytest.mark.parametrize("name", ["r3", "usrt", "odd r3", "odd usrt"])
@@ -363,21 +363,21 @@ def test_links_of_the_chains(name: str) -> None:
         return module.all_links(tail, torso_at_rest(q), q[6:], still, still)
 
     described = Tree(robot).poses(q)[-len(links) :]
-    agree([link.com for link in links], described[:, :, 0], 1e-14)
-    agree([link.turning.rotation for link in links], described[:, :, 1:], 1e-14)
+    assert_agree([link.com for link in links], described[:, :, 0], 1e-14)
+    assert_agree([link.turning.rotation for link in links], described[:, :, 1:], 1e-14)
     com = jacobian(lambda q: [link.com for link in at(q)], q)
-    agree([link.com_jacobian for link in links], com, SLOPE)
+    assert_agree([link.com_jacobian for link in links], com, SLOPE)
     spin = np.einsum(
         "iabk,icb->ikac", jacobian(lambda q: [link.turning.rotation for link in at(q)], q), described[..., 1:]
     )
     angular = np.moveaxis(axial(spin), 1, 2)
-    agree([link.turning.jacobian for link in links], angular, SLOPE)
+    assert_agree([link.turning.jacobian for link in links], angular, SLOPE)
     omega = [link.turning.jacobian @ v for link in links]
-    agree([link.turning.omega for link in links], omega, 1e-14)
+    assert_agree([link.turning.omega for link in links], omega, 1e-14)
     change = derivative(lambda h: [link.com_jacobian @ (v + h * a) for link in at(moved(q, h * v))])
-    agree([link.com_acceleration for link in links], change, SLOPE)
+    assert_agree([link.com_acceleration for link in links], change, SLOPE)
     change = derivative(lambda h: [link.turning.jacobian @ (v + h * a) for link in at(moved(q, h * v))])
-    agree([link.turning.omega_dot for link in links], change, SLOPE)
+    assert_agree([link.turning.omega_dot for link in links], change, SLOPE)
 
 
 # Dynamics
@@ -404,7 +404,7 @@ def test_inverse_dynamics_is_dalembert_over_the_bodies(name: str) -> None:
     tau += jacobian(tree.elastic_energy, q) + damping_force(robot, q, v)
     if isinstance(robot.parts.get("tail"), Pendulum):
         tau[6:] += robot.part("tail").armature * a[6:]
-    agree(liu2020.inverse_dynamics(robot, q, v, a), tau, 1e-10)
+    assert_agree(liu2020.inverse_dynamics(robot, q, v, a), tau, 1e-10)
 
 
 @every_robot
@@ -414,11 +414,11 @@ def test_mass_matrix(name: str) -> None:
     for seed in range(3):
         q, v, _ = random_state(robot, seed)
         mass = liu2020.mass_matrix(robot, q)
-        agree(mass, mass.T, 1e-14)
+        assert_agree(mass, mass.T, 1e-14)
         assert np.linalg.eigvalsh(mass).min() > 0
         columns = liu2020.mass_matrix_by_columns(robot, q, v)
         # Eq. (84) subtracts forces of some 100 N, so its rounding is theirs.
-        agree(columns, mass, 1e-13)
+        assert_agree(columns, mass, 1e-13)
 
 
 @every_robot
@@ -427,8 +427,8 @@ def test_forward_dynamics_inverts_inverse_dynamics(name: str) -> None:
     q, v, a = random_state(robot)
     tau = liu2020.inverse_dynamics(robot, q, v, a)
     mass, bias = liu2020.mass_matrix(robot, q), liu2020.bias(robot, q, v)
-    agree(mass @ a + bias, tau, 1e-14)
-    agree(liu2020.forward_dynamics(robot, q, v, tau), a, 1e-9)
+    assert_agree(mass @ a + bias, tau, 1e-14)
+    assert_agree(liu2020.forward_dynamics(robot, q, v, tau), a, 1e-9)
 
 
 @every_robot
@@ -447,7 +447,7 @@ def test_power_of_the_actuators_is_energy_gained_and_dissipated(name: str) -> No
 
     gained = derivative(energy, 1e-4)
     dissipated = damping_force(robot, q, v) @ v
-    agree(gained + dissipated, tau @ v, 1e-9)
+    assert_agree(gained + dissipated, tau @ v, 1e-9)
     if isinstance(robot.parts.get("tail"), Usrt):
         assert dissipated > 0
 
@@ -457,7 +457,7 @@ def test_actuation_matrix_is_the_work_of_the_described_actuators(name: str) -> N
     """Motors work on their coordinate times their ratio, cables against their length (Eq. 78, with −T dl)."""
     robot = ROBOTS[name]
     q, _, _ = random_state(robot)
-    agree(liu2020.actuation_matrix(robot, q), jacobian(Tree(robot).strokes, q).T, SLOPE)
+    assert_agree(liu2020.actuation_matrix(robot, q), jacobian(Tree(robot).strokes, q).T, SLOPE)
 
 
 # The elements of the USRT
@@ -471,7 +471,7 @@ def test_cable_lengths(name: str) -> None:
     rows = usrt.actuation_jacobian(tail, q[6:])
     for j in range(1, 3 * tail.segments + 1):
         shortening = jacobian(lambda q, j=j: -usrt.cable_length(tail, j, q[6:]), q)
-        agree(rows[j - 1], shortening, SLOPE)
+        assert_agree(rows[j - 1], shortening, SLOPE)
 
 
 @pytest.mark.parametrize(("theta", "phi"), [(0.3, -0.4), (1.2, 0.9), (-0.02, 0.0), (2e-5, 3e-5)])
@@ -488,9 +488,9 @@ def test_elastic_forces_are_gradients(theta: float, phi: float) -> None:
         return tail.extension_stiffness[0] * (length - tail.extension_rest[0]) ** 2 / 2
 
     slope = [derivative(lambda h, e=e: bending(at + h * e), step) for e in np.eye(2)]
-    agree(usrt.compression_loading(tail, theta, phi) / step, np.array(slope) / step, SLOPE)
+    assert_agree(usrt.compression_loading(tail, theta, phi) / step, np.array(slope) / step, SLOPE)
     slope = [derivative(lambda h, e=e: stretching(at + h * e), 1e-2) for e in np.eye(2)]
-    agree(usrt.extension_loading(tail, 1, theta, phi), slope, SLOPE)
+    assert_agree(usrt.extension_loading(tail, 1, theta, phi), slope, SLOPE)
 
 
 def test_bending_spring_and_damper_at_the_straight_joint() -> None:
@@ -498,13 +498,15 @@ def test_bending_spring_and_damper_at_the_straight_joint() -> None:
     tail = Usrt()
     assert np.all(usrt.compression_loading(tail, 0.0, 0.0) == 0)
     slopes = np.array([derivative(lambda h, e=e: usrt.compression_loading(tail, *(h * e)), 1e-5) for e in np.eye(2)])
-    agree(slopes, tail.bending_stiffness * np.eye(2), 1e-12)
+    assert_agree(slopes, tail.bending_stiffness * np.eye(2), 1e-12)
     rates = np.array([0.7, -0.3])
-    agree(usrt.damping_loading(tail, 0.0, 0.0, rates), tail.bending_damping * rates, 1e-15)
+    assert_agree(usrt.damping_loading(tail, 0.0, 0.0, rates), tail.bending_damping * rates, 1e-15)
     theta, phi = 0.5, 0.4
     printed = usrt.bending_gradient(theta, phi) / np.sin(usrt.bending_angle(theta, phi))
     sharp = replace(tail, bending_blend=1e-9)
-    agree(usrt.damping_loading(sharp, theta, phi, rates), tail.bending_damping * printed * (printed @ rates), 1e-14)
+    assert_agree(
+        usrt.damping_loading(sharp, theta, phi, rates), tail.bending_damping * printed * (printed @ rates), 1e-14
+    )
 
 
 def test_spring_length_of_the_straight_usrt() -> None:
@@ -526,7 +528,7 @@ def test_eq_85_to_every_printed_digit() -> None:
     weight = liu2020.bias(robot, q, np.zeros(8))
     torques = np.linalg.pinv(liu2020.actuation_matrix(robot, q)[:6, :12]) @ weight[:6]
     np.testing.assert_array_equal(np.round(torques, 2) + 0.0, EQ_85)
-    agree(torques[[1, 2, 7, 8]], [1.6304, 7.7018, 1.9012, 7.1603], 5e-5)
+    assert_agree(torques[[1, 2, 7, 8]], [1.6304, 7.7018, 1.9012, 7.1603], 5e-5)
 
 
 @pytest.mark.parametrize(
@@ -538,7 +540,7 @@ def test_eq_85_torques_nearly_balance_the_tabled_gravity(tail: str, lift: float,
     q = stance(robot)
     push = liu2020.actuation_matrix(robot, q)[:6, :12] @ EQ_85
     rest = push - liu2020.bias(robot, q, np.zeros(len(q)))[:6]
-    agree(rest, [0, -0.01, lift, pitch, 0, 0], 5e-4)
+    assert_agree(rest, [0, -0.01, lift, pitch, 0, 0], 5e-4)
 
 
 def test_2018_torques_carry_the_weight() -> None:
@@ -564,7 +566,7 @@ def test_2018_actuation_is_singular_in_the_2020_stance() -> None:
     robot = robot.with_part("tail", replace(robot.part("tail"), mass=0.0, tip_mass=1.0))
     actuation, redundant = liu2018.actuation_jacobians(robot, stance(robot))
     np.testing.assert_array_equal(actuation[0], actuation[1])  # ha of legs 1 and 2
-    agree(actuation[2] - actuation[3], actuation[5] - actuation[4], 1e-14)  # the knees
+    assert_agree(actuation[2] - actuation[3], actuation[5] - actuation[4], 1e-14)  # the knees
     assert np.linalg.matrix_rank(actuation) == 6
     assert np.linalg.matrix_rank(np.vstack([actuation, redundant])) == 8
 
@@ -577,12 +579,12 @@ def test_2018_and_2020_say_the_same() -> None:
     for seed in range(3):
         q, v, a = random_state(robot, seed)
         tau = liu2018.inverse_dynamics(robot, q, v, a)
-        agree(tau, liu2020.inverse_dynamics(robot, q, v, a), 1e-14)
+        assert_agree(tau, liu2020.inverse_dynamics(robot, q, v, a), 1e-14)
         mass = liu2018.mass_matrix(robot, q)
-        agree(mass, mass.T, 1e-14)
-        agree(mass, liu2020.mass_matrix(robot, q), 1e-14)
+        assert_agree(mass, mass.T, 1e-14)
+        assert_agree(mass, liu2020.mass_matrix(robot, q), 1e-14)
         parts = mass @ a + liu2018.coriolis(robot, q, v) + liu2018.gravity(robot, q)
-        agree(parts, tau, 1e-14)
+        assert_agree(parts, tau, 1e-14)
 
 
 def test_2018_actuation_is_that_of_2020_with_the_hip_sign_turned() -> None:
@@ -593,7 +595,7 @@ def test_2018_actuation_is_that_of_2020_with_the_hip_sign_turned() -> None:
     ha, hb, k = [*tau_a[:2], *tau_p[:2]], -tau_p[2:], tau_a[2:6]
     efforts = np.concatenate([np.column_stack([ha, hb, k]).ravel(), tau_a[6:]])
     force = liu2018.actuation_force(robot, q, tau_a, tau_p)
-    agree(force, liu2020.actuation_matrix(robot, q) @ efforts, 1e-14)
+    assert_agree(force, liu2020.actuation_matrix(robot, q) @ efforts, 1e-14)
 
 
 def test_2018_forward_inverts_inverse() -> None:
@@ -603,13 +605,13 @@ def test_2018_forward_inverts_inverse() -> None:
     for redundant in (None, tau_p):
         tau_a = liu2018.actuator_torques(robot, q, v, a, redundant)
         found = liu2018.forward_dynamics(robot, q, v, tau_a, redundant)
-        agree(found, a, 1e-12)
+        assert_agree(found, a, 1e-12)
 
 
 def test_2018_coriolis_is_quadratic_in_velocity() -> None:
     robot = robot2018()
     q, v, _ = random_state(robot)
-    agree(liu2018.coriolis(robot, q, -3 * v), 9 * liu2018.coriolis(robot, q, v), 1e-14)
+    assert_agree(liu2018.coriolis(robot, q, -3 * v), 9 * liu2018.coriolis(robot, q, v), 1e-14)
 
 
 # What the formulations refuse
@@ -674,5 +676,5 @@ def test_r3_base_on_the_roll_axis_is_the_printed_one() -> None:
     torso = torso_motion(q, v, a)
     base = r3.all_links(tail, torso, q[6:], v[6:], a[6:])[0]
     arm = torso.rotation @ np.array([0.0, -0.27, 0.0])
-    agree(base.com_jacobian, np.hstack([fixed_point_jacobian(arm), np.zeros((3, 3))]), 1e-15)
-    agree(base.com_acceleration, fixed_point_acceleration(torso, arm), 1e-14)
+    assert_agree(base.com_jacobian, np.hstack([fixed_point_jacobian(arm), np.zeros((3, 3))]), 1e-15)
+    assert_agree(base.com_acceleration, fixed_point_acceleration(torso, arm), 1e-14)

@@ -492,7 +492,8 @@ def test_a_wrong_push(pushes: Any) -> None:
 
 @pytest.mark.parametrize("point", [[0.0, 0.0, 0.1], np.array([0.0, 0.0, 0.1])], ids=["list", "array"])
 def test_the_point_of_a_push_may_be_any_three_numbers(point: Any) -> None:
-    Model(liu2020("pendulum"), pushes=[Push("torso", None, point)])
+    model = Model(liu2020("pendulum"), pushes=[Push("torso", None, point)])
+    assert model.layout.pushes[0].point == (0.0, 0.0, 0.1)
 
 
 # Efforts for an acceleration.
@@ -572,8 +573,9 @@ def test_the_motion_without_efforts_is_reached_without_efforts(name: str) -> Non
 
 @pytest.mark.parametrize("name", INVERSE)
 def test_inverse_dynamics_of_a_model_with_pushes(name: str) -> None:
-    """Where outside forces may act, efforts can still be asked for."""
-    inverse_questions(model_of("pushed"))[name][0](*rest("pushed"))
+    """Where outside forces may act, efforts can be asked for: without a push, those of a model without."""
+    found, plain = (inverse_questions(model_of(n))[name][0](*rest(n)) for n in ("pushed", "pendulum"))
+    np.testing.assert_allclose(found, plain, rtol=1e-12, atol=1e-12)
 
 
 # Batches.
