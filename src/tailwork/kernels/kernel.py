@@ -65,16 +65,21 @@ class Kernel:
         """The lane function for all whole blocks of rows of x, bound to arrays that stay where they are."""
         return _bound(self.code, self._blocks, (len(x) // self.width,), x, constants.lanes, y)
 
+    def row(self, x: Floats, constants: Constants) -> Floats:
+        """Outputs for one row of inputs, a contiguous (inputs,) array of float64, which is not checked."""
+        y = np.empty(self.outputs)
+        self._scalar(_address(x), constants.address, _address(y))
+        return y
+
     def __call__(self, x: Floats, constants: Constants) -> Floats:
         """Outputs for rows of inputs, (n, inputs) → (n, outputs)."""
         x = np.ascontiguousarray(x, dtype=np.float64)
         count = len(x)
         if x.shape != (count, self.inputs):
             raise ValueError(f"got rows of shape {x.shape}; required: ({count}, {self.inputs})")
-        y = np.empty((count, self.outputs))
         if count == 1:
-            self._scalar(_address(x), constants.address, _address(y))
-            return y
+            return self.row(x[0], constants)[None]
+        y = np.empty((count, self.outputs))
         self.lane_loop(x, constants, y)()
         done = count // self.width * self.width
         if done < count:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
+from math import isfinite, prod
 from numbers import Real
 
 import numpy as np
@@ -29,9 +29,32 @@ class Call:
         for name, shape in QUESTIONS[question].answers(layout).items():
             self.answers[name] = (slice(start, start + prod(shape)), shape)
             start += prod(shape)
+        self._parts = tuple(self.answers.items())
 
     def __call__(self, given: Mapping[str, ArrayLike | None]) -> dict[str, Floats]:
         """Answers by name, with the leading dimensions of the arguments broadcast together."""
+        return self._quick(given) or self._checked(given)
+
+    def _quick(self, given: Mapping[str, ArrayLike | None]) -> dict[str, Floats] | None:
+        """The usual call, one state in arrays of float64, in a third of the time; None where anything is unusual."""
+        arrays: list[Floats] = []
+        for name, size in self.sizes.items():
+            value = given[name]
+            if size == 0 and (value is None or (isinstance(value, tuple) and not value)):
+                continue
+            if type(value) is not np.ndarray or value.dtype != np.float64 or value.shape != (size,):
+                return None
+            arrays.append(value)
+        if not arrays:
+            return None
+        x = np.concatenate(arrays)
+        y = self.kernel.row(x, self.constants)
+        # A sum of squares is finite if every number is; if it is not, the careful way says what is wrong.
+        if not (isfinite(x.dot(x)) and isfinite(y.dot(y))):
+            return None
+        return {name: y[here] if len(shape) == 1 else y[here].reshape(shape) for name, (here, shape) in self._parts}
+
+    def _checked(self, given: Mapping[str, ArrayLike | None]) -> dict[str, Floats]:
         arrays = [self.argument(name, given[name]) for name in self.sizes]
         if all(array.ndim == 1 for array in arrays):
             lead: tuple[int, ...] = ()

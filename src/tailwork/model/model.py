@@ -69,6 +69,7 @@ class Model:
         self.structure = (structure((robot.torso, robot.parts)), robot.gravity != 0.0, self.layout.drive())
         self._calls: dict[str, Call] = {}
         self._pulling = _pulling_groups(self.layout)
+        self._cables = [k for group in self._pulling for k in group.cables]
         self._call("forward_dynamics")
 
     @property
@@ -217,8 +218,7 @@ class Model:
         def largest(x: Floats) -> Floats:
             return np.abs(x).max(axis=-1, initial=0.0)
 
-        cables = [k for group in self._pulling for k in group.cables]
-        pushing = np.minimum(efforts[..., cables], 0.0).min(axis=-1, initial=0.0)
+        pushing = np.minimum(efforts[..., self._cables], 0.0).min(axis=-1, initial=0.0)
         scale = np.maximum(largest(a), largest(following(0.0 * efforts)))
         return np.logical_and(largest(following(efforts) - a) <= REACHED * scale, pushing == 0.0)
 
@@ -348,11 +348,11 @@ class Model:
         return self._call(question)(given)
 
     def _check_pulling(self, tau: ArrayLike) -> None:
-        if not self._pulling:
+        if not self._cables:
             return
         efforts = self._call("forward_dynamics").argument("tau", tau)
-        pushing = [k for group in self._pulling for k in group.cables if (efforts[..., k] < 0.0).any()]
-        if pushing:
+        if (efforts[..., self._cables] < 0.0).any():
+            pushing = [k for k in self._cables if (efforts[..., k] < 0.0).any()]
             bad = tuple(int(row) for row in np.flatnonzero((efforts[..., pushing] < 0.0).any(axis=-1)))
             raise StateError(
                 "tau",
@@ -369,7 +369,7 @@ class Model:
         efforts = allocation.efforts.reshape(-1, allocation.efforts.shape[-1])[bad[0]]
         column = int(np.abs(missing).argmax())
         said = f"{missing[column]:.4g} is missing on {self.velocity_names[column]}"
-        for k in (k for group in self._pulling for k in group.cables if efforts[k] < 0.0):
+        for k in (k for k in self._cables if efforts[k] < 0.0):
             said = f"{self.actuator_names[k]} would have to push"
         raise UnreachableError(
             argument,
