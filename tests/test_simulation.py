@@ -177,7 +177,7 @@ def test_unknown_names_in_laws() -> None:
 @pytest.mark.parametrize("tail", [None, {}, {"tail": {"ta": Sine(amplitude=1.0, period=1.0)}}])
 def test_missing_motion(tail: Any) -> None:
     """A prescribed limb needs a profile for each coordinate."""
-    with pytest.raises(RobotError, match=r"tail\.tail: got .*a profile for each coordinate, \['ta', 'tb'\]"):
+    with pytest.raises(RobotError, match=r"tail: got .*a profile for each coordinate of .* tail, \['ta', 'tb'\]"):
         simulated(model=prescribed(), control=Constant(values=resting()[:12]), tail=tail)
 
 
@@ -434,3 +434,40 @@ def test_path_between_samples() -> None:
     for wrong in (-1e-6, 0.0200001):
         with pytest.raises(StateError, match=r"times: required: between 0 and 0\.02 s"):
             run.path(np.array([wrong]))
+
+
+def test_point_to_point_stays_at_its_end() -> None:
+    """A motion from rest to rest holds its end: value, rate and acceleration, by floats and in a run twice as long."""
+    profile = point_to_point(0.1, 0.6, 0.2)
+    assert [profile.value(t) for t in (0.0, 0.1, 0.2, 0.4)] == pytest.approx([0.1, 0.35, 0.6, 0.6], abs=1e-14)
+    assert [profile.rate(t) for t in (0.0, 0.1, 0.2, 0.4)] == pytest.approx([0.0, 3.75, 0.0, 0.0], abs=1e-13)
+    assert [profile.acceleration(t) for t in (0.0, 0.1, 0.4)] == pytest.approx([75.0, 0.0, 0.0], abs=1e-11)
+    for t in (0.05, 0.15, 0.25):
+        h = 1e-6
+        slope = (profile.value(t + h) - profile.value(t - h)) / (2 * h)
+        bend = (profile.rate(t + h) - profile.rate(t - h)) / (2 * h)
+        assert (slope, bend) == pytest.approx((profile.rate(t), profile.acceleration(t)), abs=1e-8)
+    motion = {"ta": Polynomial(coefficients=(0.0,)), "tb": profile}
+    for method in ("dopri5", "rodas5p"):
+        run = simulated(
+            model=prescribed(),
+            duration=0.25,
+            control=Constant(values=resting()[:12]),
+            tail={"tail": motion},
+            method=method,
+        )
+        swung = run.data["q"].sel(coordinate="tail.tb")
+        assert float(swung[-1]) == pytest.approx(0.6, abs=1e-14)
+        assert run.stopped is None
+
+
+@pytest.mark.parametrize("wrong", [(0.0, 1.0, 0.0), (0.0, "40deg", 0.3), (0.0, 1.0, -1.0), (np.nan, 1.0, 1.0)], ids=str)
+def test_wrong_motions(wrong: Any) -> None:
+    with pytest.raises(RobotError):
+        point_to_point(*wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"tail": 1.0}, {"tail": [1.0]}, [1.0], {"tail": {"ta": 1.0, "tb": 1.0}}], ids=str)
+def test_motions_of_the_wrong_kind(wrong: Any) -> None:
+    with pytest.raises(RobotError, match="profiles by limb and coordinate"):
+        simulated(model=prescribed(), control=Constant(values=resting()[:12]), tail=wrong)

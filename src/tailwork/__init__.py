@@ -16,6 +16,10 @@ __version__ = "0.1.0"
 __all__ = ["Model", "Push", "__version__", "load", "robots", "simulate"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """`simulate` when it is first asked for: what it needs is slow to import."""
     if name == "simulate":

@@ -19,7 +19,8 @@ def parser() -> argparse.ArgumentParser:
     """The options of all commands."""
     top = argparse.ArgumentParser(prog="tailwork", description="Whole-body dynamics of legged robots with tails.")
     top.add_argument("--version", action="version", version=f"tailwork {tailwork.__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="command")
+    commands = top.add_subparsers(dest="command", metavar="command")
+    top.set_defaults(run=lambda options: print(top.format_help(), end="") or 0)
     add_robots(commands)
     add_show(commands)
     add_bench(commands)

@@ -36,7 +36,8 @@ def run(options: argparse.Namespace) -> int:
     legs = pinnable(robot)
     model = Model(robot, legs or "none")
     feet = f"{len(legs)} feet pinned" if legs else "no foot pinned"
-    headline = f"{total_mass(robot):.4g} kg, {len(model.velocity_names)} degrees of freedom, {feet}"
+    freedom = f"{len(model.velocity_names)} degrees of freedom"
+    headline = f"{total_mass(robot):.4g} kg, {freedom}, {feet}, g {float(robot.gravity):.4g} m/s²"
     console.rule(Text.assemble((robot.name, "bold"), f"  {headline}"), align="left", style="dim")
     console.print(_bodies(robot))
     if not legs:
@@ -47,7 +48,10 @@ def run(options: argparse.Namespace) -> int:
         return 0
     rest = standing(model)
     x, y, z = rest.q[:3]
-    console.print(f"\nStanding still with the torso upright at x {x:.3f}, y {y:.3f}, z {z:.3f} m\n")
+    console.print(f"\nStanding with the torso upright at x {x:.3f}, y {y:.3f}, z {z:.3f} m")
+    for note in _notes(model, rest):
+        console.print(note, style="yellow")
+    console.print()
     console.print(_legs(model, rest))
     if len(model.coordinate_names) > TORSO:
         console.print()
@@ -75,7 +79,7 @@ def _legs(model: Model, rest: Standing) -> Table:
     """Stance legs: posture, static torques and foot forces, a row each."""
     joints = [joint.name for joint in model.layout.limbs[model.foot_names[0]].joints]
     table = plain_table(
-        "Joint angles [°], smallest torques [N m], ground forces [N]", "leg",
+        "Joint angles [°], smallest torques (minimum norm) [N m], ground forces [N]", "leg",
         *joints, *(f"torque {joint}" for joint in joints), "force x", "y", "z",
     )  # fmt: skip
     efforts = dict(zip(model.actuator_names, rest.allocation.efforts, strict=True))
@@ -106,16 +110,28 @@ def _others(model: Model, rest: Standing) -> Table:
     return table
 
 
-def _conditions(model: Model, rest: Standing) -> list[str]:
-    actuation = float(rest.allocation.condition)
-    lines = [f"condition of the mass matrix {rest.mass_condition:.3g}, of the actuation {actuation:.3g}"]
-    if rest.chosen_condition is not None:
-        said = "singular here" if rest.chosen_condition > 1e12 else f"{rest.chosen_condition:.3g}"
-        lines[0] += f", of the 2018 paper's non-redundant actuators: {said}"
+def _notes(model: Model, rest: Standing) -> list[str]:
+    """What is not as one would expect of a robot that stands."""
+    notes = []
     if not rest.held:
         column = int(np.abs(rest.allocation.residual).argmax())
         name, missing = model.velocity_names[column].removesuffix(" rate"), rest.allocation.residual[column]
-        lines.append(f"The actuators cannot hold this posture exactly: {missing:.3g} is missing on {name}.")
+        unit = "N" if column < 3 else "N m"
+        notes.append(
+            f"The actuators cannot hold this posture: {missing:.3g} {unit} is missing on {name}; it will move."
+        )
+    feet = [limb.foot.place[2] for name in model.foot_names if (limb := model.layout.limbs[name]).foot is not None]
+    if rest.q[2] <= max(feet):
+        notes.append("The torso is not above the feet: is `stand`, the place of the torso when standing, set?")
+    return notes
+
+
+def _conditions(model: Model, rest: Standing) -> list[str]:
+    actuation = float(rest.allocation.condition)
+    lines = [f"condition numbers: mass matrix {rest.mass_condition:.3g}, actuation {actuation:.3g}"]
+    if rest.chosen_condition is not None:
+        said = "singular here" if rest.chosen_condition > 1e12 else f"{rest.chosen_condition:.3g}"
+        lines[0] += f", the eight actuators of the 2018 paper {said}"
     return lines
 
 

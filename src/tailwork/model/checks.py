@@ -61,6 +61,6 @@ def _out_of_reach(layout: Layout, q: Floats) -> str:
         if not least < extension < most:
             return (
                 f"{name} cannot reach its foot at ({place[0]:.4g}, {place[1]:.4g}, {place[2]:.4g}) m: extension "
-                f"{extension:.4f}, required: between {least:.4g} and {most:.4g}"
+                f"{extension:.4f} of thigh and shank, required: above {least:.4g} and below {most:.4g}"
             )
     return ""

@@ -121,6 +121,10 @@ class Model:
                 q[3] = 1.0
         return q
 
+    def __repr__(self) -> str:
+        feet = ", ".join(self.foot_names) or "none"
+        return f"Model({self.robot.name}, {len(self.velocity_names)} degrees of freedom, pinned feet: {feet})"
+
     # Dynamics
 
     def forward_dynamics(
@@ -368,7 +372,8 @@ class Model:
         missing = allocation.residual.reshape(-1, allocation.residual.shape[-1])[bad[0]]
         efforts = allocation.efforts.reshape(-1, allocation.efforts.shape[-1])[bad[0]]
         column = int(np.abs(missing).argmax())
-        said = f"{missing[column]:.4g} is missing on {self.velocity_names[column]}"
+        unit = "N" if self.layout.torso_free and column < 3 else "N m"
+        said = f"{missing[column]:.4g} {unit} is missing on {self.velocity_names[column]}"
         for k in (k for k in self._cables if efforts[k] < 0.0):
             said = f"{self.actuator_names[k]} would have to push"
         raise UnreachableError(

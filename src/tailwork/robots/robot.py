@@ -158,7 +158,7 @@ class Robot(Described):
         return dataclasses.replace(self, parts={**self.parts, name: part})
 
     def replace(self, changes: Mapping[str, Any]) -> Robot:
-        """A changed copy, all changes at once or none: {"torso.mass": 13.0, "tail.mount.y": −0.3, "tail.links": 12}.
+        """A changed copy, all changes at once or none: {"torso.mass": 13.0, "tail.mount.y": −0.3, "tail.mass": 0.9}.
 
         A path names a number, a whole vector or list, or any other field; see `tailwork.robots.paths`.
         """

@@ -1,6 +1,6 @@
 """Simulation: the equations of motion integrated in compiled code."""
 
-from tailwork.simulation.control import Constant, Driven, Polynomial, Sine, Tracking, point_to_point
+from tailwork.simulation.control import Constant, Driven, PointToPoint, Polynomial, Sine, Tracking, point_to_point
 from tailwork.simulation.events import FootPulls, FootSlips, LegStraight, When
 from tailwork.simulation.run import Run, Stopped
 from tailwork.simulation.simulate import simulate
@@ -11,6 +11,7 @@ __all__ = [
     "FootPulls",
     "FootSlips",
     "LegStraight",
+    "PointToPoint",
     "Polynomial",
     "Run",
     "Sine",

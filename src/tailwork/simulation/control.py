@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from tailwork.algebra.expression import Scalar, cos, sin
+from tailwork.algebra.expression import Scalar, cos, sin, sqrt
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Motor
@@ -111,10 +111,43 @@ class Sine(Described):
         return sin(angle) * (self.amplitude * pace * pace * -1.0)
 
 
-def point_to_point(start: float, end: float, duration: float) -> Polynomial:
-    """From rest to rest by a cubic (the papers' tail motions)."""
-    change = end - start
-    return Polynomial(coefficients=(start, 0.0, 3 * change / duration**2, -2 * change / duration**3))
+@dataclass(frozen=True, kw_only=True)
+class PointToPoint(Described):
+    """From rest to rest by a cubic within a duration, then at rest (the papers' tail motions)."""
+
+    start: Scalar = number("rad")
+    end: Scalar = number("rad")
+    duration: Scalar = positive("s")
+
+    def _share(self, t: Scalar) -> tuple[Scalar, Scalar]:
+        """Share of the motion done, at most 1, and whether it is still going on (1 or 0)."""
+        over = t / self.duration - 1.0
+        size = sqrt(over * over + 1e-30)  # |over|, with a derivative everywhere
+        return 1.0 + (over - size) * 0.5, 0.5 - over / size * 0.5
+
+    def value(self, t: Scalar) -> Scalar:
+        """The cubic, then its end."""
+        s, _ = self._share(t)
+        return self.start + (self.end - self.start) * (s * s * (3.0 - s * 2.0))
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative."""
+        s, _ = self._share(t)
+        return (self.end - self.start) * (s * (1.0 - s) * 6.0) / self.duration
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative; it jumps to zero at the end."""
+        s, going = self._share(t)
+        return (self.end - self.start) * ((6.0 - s * 12.0) * going) / (self.duration * self.duration)
+
+
+Profiles = Polynomial | Sine | PointToPoint
+"""Every kind of profile."""
+
+
+def point_to_point(start: float, end: float, duration: float) -> PointToPoint:
+    """From rest at `start` to rest at `end` [rad] within `duration` [s] by a cubic; it stays at the end."""
+    return PointToPoint(start=start, end=end, duration=duration)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +169,7 @@ class Driven(Described):
     """One actuator's effort as a function of time."""
 
     actuator: str
-    profile: Polynomial | Sine
+    profile: Polynomial | Sine | PointToPoint
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
         """The effort now."""
@@ -151,7 +184,7 @@ class Tracking(Described):
 
     limb: str
     coordinate: str
-    profile: Polynomial | Sine
+    profile: Polynomial | Sine | PointToPoint
     kp: Scalar = number("N m/rad")
     kd: Scalar = number("N m s/rad")
 
@@ -166,7 +199,8 @@ class Tracking(Described):
                 short = self.profile.value(moment.t) - moment.coordinate(name)
                 slow = self.profile.rate(moment.t) - moment.rate(name)
                 return {f"{self.limb}.{actuator.name}": (short * self.kp + slow * self.kd) / actuator.ratio}
-        raise RobotError("coordinate", self.coordinate, f"a coordinate of {self.limb} that a motor drives")
+        driven = [actuator.coordinate for actuator in limb.actuators if isinstance(actuator, Motor)]
+        raise RobotError("coordinate", self.coordinate, f"a coordinate of {self.limb} that a motor drives, of {driven}")
 
 
 def _horner(coefficients: Sequence[Scalar], t: Scalar) -> Scalar:

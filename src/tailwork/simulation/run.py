@@ -25,7 +25,7 @@ class Stopped:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """A finished simulation.
 
@@ -40,6 +40,9 @@ class Run:
     events: tuple[tuple[float, str], ...]  # (time [s], what happened)
     method: str
     why_method: str
+
+    def __repr__(self) -> str:
+        return self.summary()
 
     @cached_property
     def duration(self) -> float:
@@ -106,10 +109,11 @@ class Run:
         lines = [f"{self.model.robot.name}: {self.duration:.4g} s by {self.method} ({self.why_method})"]
         if self.stopped is not None:
             lines.append(f"stopped at {self.stopped.time:.4f} s: {self.stopped.reason}")
-        lines += [f"at {time:.4f} s: {what}" for time, what in self.events]
+        ended = None if self.stopped is None else (self.stopped.time, self.stopped.reason)
+        lines += [f"at {time:.4f} s: {what}" for time, what in self.events if (time, what) != ended]
         lines.append(f"energy balance to {self.energy_balance_error():.1e}")
         if self.model.foot_names:
-            stay = "the feet would stay" if self.assumption_held() else "the feet would NOT stay"
             normal, friction = self.min_normal_force(), self.friction_needed()
-            lines.append(f"smallest normal force {normal:.4g} N, friction needed {friction:.3g}: {stay}")
+            stay = f"the feet would stay where friction is at least {friction:.3g}"
+            lines.append(f"smallest normal force {normal:.4g} N: {stay if normal > 0 else 'a foot would have to pull'}")
         return "\n".join(lines)

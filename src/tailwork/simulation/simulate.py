@@ -51,7 +51,8 @@ def simulate(
         model: the robot with its stance. Limbs that it prescribes need a motion in `tail`.
         state: q, or (q, v); alone, q starts at rest. Entries of prescribed limbs are taken from their motion.
         duration: [s].
-        control: laws (compiled with the robot), or a function of (t, q, v) that returns efforts, sampled and held.
+        control: laws (compiled with the robot; their efforts add up), or a function of (t, q, v) that returns efforts,
+            sampled and held. Nothing: no efforts at all.
         tail: by prescribed limb: profiles of its coordinates.
         method: "auto", "rk4" (fixed steps), "dopri5" or "rodas5p" (stiff).
         rtol: relative tolerance.
@@ -188,7 +189,7 @@ def _stopped(steps: Steps, names: list[str]) -> Stopped | None:
     if steps.status == AT_EVENT:
         reason = names[steps.event]
     elif steps.status == STUCK:
-        reason = "no step is small enough: the state comes to where the model ends"
+        reason = "no step is small enough: the motion comes to where the model ends, such as a straight leg"
     else:
         reason = "more steps than allowed"
     return Stopped(float(steps.times[-1]), reason)

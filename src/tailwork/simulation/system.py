@@ -27,10 +27,10 @@ from tailwork.model import Model
 from tailwork.model.questions import POSE
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.robots.quantities import Described
-from tailwork.simulation.control import Law, Moment, Polynomial, Sine
+from tailwork.simulation.control import Law, Moment, Profiles
 from tailwork.simulation.events import Event
 
-Motion = Mapping[str, Polynomial | Sine]
+Motion = Mapping[str, Profiles]
 """Profiles of a prescribed limb's coordinates, by name."""
 
 _kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
@@ -64,7 +64,7 @@ class System:
         self.model = model
         self.laws = tuple(laws)
         self.watched = tuple(events)
-        self.motions = {limb: dict(motion) for limb, motion in (motions or {}).items()}
+        self.motions = _checked_motions(motions or {})
         layout = model.layout
         for limb in self.motions:
             if limb not in layout.prescribed:
@@ -78,7 +78,8 @@ class System:
         for limb in layout.prescribed:
             given, wanted = set(self.motions.get(limb, {})), set(layout.limbs[limb].coordinates)
             if given != wanted:
-                raise RobotError(f"tail.{limb}", sorted(given), f"a profile for each coordinate, {sorted(wanted)}")
+                required = f"a profile for each coordinate of the prescribed limb {limb}, {sorted(wanted)}"
+                raise RobotError("tail", sorted(given), required)
         fixed_q = {k for name in layout.prescribed for k in _range(layout.coordinates[name])}
         fixed_v = {k for name in layout.prescribed for k in _range(layout.rates[name])}
         self.free_q = [k for k in range(len(layout.coordinate_names)) if k not in fixed_q]
@@ -304,6 +305,16 @@ def _linearised(r: Recorded, acceleration: Sequence[Scalar], free_v: Sequence[in
             [times(mass[:, :3], torso.rotation.T), times(mass[:, 3:6], torso.rotation.T), mass[:, 6:]], axis=1
         )
     return mass[np.ix_(free_v, free_v)], by_state
+
+
+def _checked_motions(motions: Any) -> dict[str, dict[str, Profiles]]:
+    required = "profiles by limb and coordinate, such as {'tail': {'ta': …, 'tb': point_to_point(0.0, 0.7, 0.3)}}"
+    if not isinstance(motions, Mapping):
+        raise RobotError("tail", motions, required)
+    for motion in motions.values():
+        if not isinstance(motion, Mapping) or not all(isinstance(profile, Profiles) for profile in motion.values()):
+            raise RobotError("tail", motion, required)
+    return {limb: dict(motion) for limb, motion in motions.items()}
 
 
 def _range(here: slice) -> range:
