@@ -22,7 +22,7 @@ from tailwork.algebra.expression import Scalar, Tape, arctan2
 from tailwork.errors import RobotError
 from tailwork.kernels import kernel as kernel_module
 from tailwork.kernels.casadi_export import casadi_function
-from tailwork.kernels.emit import FARTHEST
+from tailwork.kernels.emit import BLOCK, FARTHEST, LARGE
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Floats, Kernel
 from tailwork.mechanics.elements import bending
@@ -450,3 +450,20 @@ def test_no_compiler_is_needed(tmp_path: Path) -> None:
     expected = Model(robot).forward_dynamics([0.1] * 8, [0.2] * 8, [0.3] * 2)
     assert ran.stdout.strip() == expected.tobytes().hex()
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_long_functions_are_cut_and_compute_the_same() -> None:
+    """Beyond a length, functions consist of several blocks: the same sums, alone and in lanes."""
+    count = LARGE + 2 * BLOCK
+
+    def equations(x: Scalar, y: Scalar) -> list[Scalar]:
+        for k in range(count):
+            x = x + y if k % 3 else x - y
+        return [x]
+
+    run = kernel_of(equations, 2)
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(2, 9))
+    expected = [equations(float(a), float(b))[0] for a, b in zip(x, y, strict=True)]
+    assert np.array_equal(run(x, y)[:, 0], expected)
+    assert np.array_equal(run(x[:1], y[:1])[:, 0], expected[:1])

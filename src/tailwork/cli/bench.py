@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from rich.table import Table
 from tailwork.cli.tables import plain_table
 from tailwork.errors import FileError, RobotError
 from tailwork.studies.benchmark import GOALS, ROBOTS, Speed, as_json, machine_description, measured, prepared
+from tailwork.studies.trajectories import GOALS as TRAJECTORY_GOALS
+from tailwork.studies.trajectories import Race, races
 
 
 def add_bench(commands: Any) -> None:
@@ -40,15 +43,19 @@ def run(options: argparse.Namespace) -> int:
         for name in ROBOTS:
             status.update(f"compiling {name} in fresh processes")
             preparations.append(prepared(name))
+        status.update("timing trajectories")
+        trajectories = races()
     console.print(_speed_table(speeds))
     console.print(_ratio_table(speeds))
+    console.print(_race_table(trajectories))
     table = plain_table("Model(...) is ready after [ms]", "robot", "new structure", "from the cache", "changed number")
     for p in preparations:
         table.add_row(p.robot, *(f"{seconds * 1e3:.0f}" for seconds in (p.new, p.cached, p.changed)))
     console.print(table)
     if options.json is not None:
+        more = {"trajectories": [asdict(r) | {"ratio": r.ratio} for r in trajectories]}
         try:
-            options.json.write_text(as_json(speeds, preparations))
+            options.json.write_text(as_json(speeds, preparations, more))
         except OSError as error:
             raise FileError(options.json, error.strerror or str(error)) from None
     return 0
@@ -80,9 +87,24 @@ def _ratio_table(speeds: list[Speed]) -> Table:
     return table
 
 
+def _race_table(found: list[Race]) -> Table:
+    table = plain_table("\nTrajectories of 0.3 s at rtol 1e-6 [ms]", "ours", "time", "steps")
+    table.add_column("beside")
+    for column in ("time", "difference", "times faster"):
+        table.add_column(column, justify="right")
+    for r in found:
+        times = (f"{r.ours:.3f}", str(r.steps), r.peer, f"{r.theirs:.2f}", f"{r.difference:.0e}")
+        table.add_row(r.name, *times, _judged(r.ratio, TRAJECTORY_GOALS[r.peer]))
+    return table
+
+
 def _ratio(speed: Speed, ours: str) -> str:
     ratio, goal = speed.ratio(ours), GOALS.get((speed.robot, ours))
     if ratio is None:
         return "—"
+    return _judged(ratio, goal)
+
+
+def _judged(ratio: float, goal: float | None) -> str:
     said = "" if goal is None else f" [{'green' if ratio >= goal else 'red'}](goal {goal:.0f})[/]"
     return f"{ratio:.1f}{said}"

@@ -200,6 +200,22 @@ class Emitter:
         return result
 
 
+LARGE, BLOCK = 16_000, 1_000
+"""Functions of more instructions than LARGE are cut into basic blocks of BLOCK."""
+
+
+def _in_blocks(body: list[str]) -> list[str]:
+    """A long body cut by branches that are always taken: LLVM's time and its registers suffer in very long blocks."""
+    if len(body) <= LARGE:
+        return body
+    lines = ["  %always = icmp ne ptr %y, null"]
+    for start in range(0, len(body), BLOCK):
+        if start:
+            lines += [f"  br i1 %always, label %block{start}, label %end", f"block{start}:"]
+        lines += body[start : start + BLOCK]
+    return [*lines, "  br label %end", "end:"]
+
+
 def function(graph: Graph, name: str, lanes: int, library: Callable[[str], None]) -> str:
     """One function `void name(const double* x, const double* c, double* y)`; entry k of all lanes stands together."""
     emitter = Emitter(graph, lanes)
@@ -208,7 +224,7 @@ def function(graph: Graph, name: str, lanes: int, library: Callable[[str], None]
         library(declaration)
     arguments = "ptr noalias readonly %x, ptr noalias readonly %c, ptr noalias %y"
     head = f"define void @{name}({arguments}) #0 {{"
-    return "\n".join([head, *body, "  ret void", "}"])
+    return "\n".join([head, "entry:", *_in_blocks(body), "  ret void", "}"])
 
 
 def module(prelude: Graph, main: Graph, width: int) -> str:

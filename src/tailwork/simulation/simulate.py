@@ -71,7 +71,7 @@ def simulate(
     if sampled is not None:
         held = _asked(sampled, model, 0.0, *system.full(np.zeros(1), x[None], held[None])[:2])
     chosen, why = _chosen(system, method, step, x, held, duration)
-    kernels, tableau = _compiled(system, chosen)
+    kernels, tableau = compiled_system(system, chosen)
     settings = Settings(rtol, atol, step or 0.0, step or min(1e-4, duration), most_steps)
     pieces: list[Piece] = []
     happened: list[tuple[float, str]] = []
@@ -160,7 +160,8 @@ def _chosen(
     return METHODS[method], "as asked"
 
 
-def _compiled(system: System, method: RungeKutta | Rosenbrock) -> tuple[Kernels, Tableau]:
+def compiled_system(system: System, method: RungeKutta | Rosenbrock) -> tuple[Kernels, Tableau]:
+    """What the compiled steppers need of a system and a method."""
     none = np.zeros(1)
     derivative, constants = system.kernel("derivative")
     watch, watch_constants = system.kernel("events") if system.watched else (derivative, constants)

@@ -201,7 +201,7 @@ def _processor() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def as_json(speeds: Iterable[Speed], preparations: Iterable[Preparation]) -> str:
+def as_json(speeds: Iterable[Speed], preparations: Iterable[Preparation], more: dict[str, Any]) -> str:
     """Results to keep and compare: times depend on the machine, ratios and counts hold better."""
     content = {
         "machine": machine_description(),
@@ -209,5 +209,5 @@ def as_json(speeds: Iterable[Speed], preparations: Iterable[Preparation]) -> str
             asdict(s) | {"ratio_loop": s.ratio("loop"), "ratio_lanes": s.ratio("lanes")} for s in speeds
         ],
         "model": [asdict(p) for p in preparations],
-    }
+    } | more
     return json.dumps(content, indent=2) + "\n"

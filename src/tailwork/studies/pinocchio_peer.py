@@ -116,6 +116,27 @@ class PinocchioPeer:
                 found.append(a[self.model.joints[self.ids[name, coordinate]].idx_v])
         return np.array(found)
 
+    def derivative(self, q: Floats, v: Floats, tau: Floats) -> tuple[Callable[[float, Floats], Floats], Floats]:
+        """Its state-space form for constant torques, and the state to start from, in Pinocchio's coordinates."""
+        pin_q, pin_v, torque = self.state(q, v, tau)
+        size = len(pin_q)
+        model, data, settings = self.model, self.data, self.settings
+        contacts, contact_data = self.contacts, self.contact_data
+
+        def derivative(t: float, z: Floats) -> Floats:
+            where, rate = z[:size], z[size:]
+            x, y, zz, w = where[3:7]
+            ox, oy, oz = rate[3:6]
+            out = np.empty(len(z))
+            out[:3] = pin.Quaternion(where[3:7]).toRotationMatrix() @ rate[:3]
+            out[3:6] = 0.5 * (w * rate[3:6] + np.array([y * oz - zz * oy, zz * ox - x * oz, x * oy - y * ox]))
+            out[6] = -0.5 * (x * ox + y * oy + zz * oz)
+            out[7:size] = rate[6:]
+            out[size:] = pin.constraintDynamics(model, data, where, rate, torque, contacts, contact_data, settings)
+            return out
+
+        return derivative, np.concatenate([pin_q, pin_v])
+
 
 def call_overhead() -> Callable[[], Any]:
     """The same kind of call on a model of one hinge: what Python adds, and a little more."""
