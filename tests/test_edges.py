@@ -32,13 +32,13 @@ def test_columns_may_lie_side_by_side(question: str) -> None:
     sizes = {"q": 8, "v": 8, "a": 8, "tau": 14, "given": 0, "forces": 0}
     plain = {name: rng.uniform(-0.02, 0.02, (5, sizes[name])) for name in QUESTIONS[question].arguments}
     plain["q"] += model.standing()
-    expected = model._ask(question, **plain)
+    expected = model.ask(question, **plain)
     for changed in (
         np.asfortranarray,
         lambda x: np.repeat(x, 2, axis=0)[::2],
         lambda x: np.flip(np.flip(x, 0).copy(), 0),
     ):
-        found = model._ask(question, **{name: changed(x) for name, x in plain.items()})
+        found = model.ask(question, **{name: changed(x) for name, x in plain.items()})
         assert all(np.array_equal(found[name], expected[name]) for name in expected)
 
 

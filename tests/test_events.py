@@ -11,7 +11,18 @@ from scipy.optimize import brentq
 from tailwork.errors import RobotError, TailworkError
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import Constant, FootPulls, FootSlips, LegStraight, Run, Sine, When, simulate
+from tailwork.simulation import (
+    Constant,
+    Driven,
+    FootPulls,
+    FootSlips,
+    LegStraight,
+    Polynomial,
+    Run,
+    Sine,
+    When,
+    simulate,
+)
 from tailwork.simulation.events import Event
 
 METHODS = ("dopri5", "rodas5p")
@@ -232,3 +243,22 @@ def test_too_many_steps() -> None:
     assert "more steps than allowed" in run.stopped.reason
     assert len(run.trajectory.times) == 6
     assert finite(run)
+
+
+def test_a_cable_that_would_push_ends_the_run() -> None:
+    """Whoever asks for it, a law or a controller, at once or later: what was simulated is kept, the reason named."""
+    model = Model(liu2020("usrt"))
+    legs = (0.0, 1.63, 7.7) * 2 + (0.0, 1.9, 7.16) * 2
+    pulls = (8.0, 0.0, 1.0, 1.0, 0.0)
+    slackening = Driven(actuator="tail.T_1", profile=Polynomial(coefficients=(5.0, -250.0)))
+    cases = [
+        (Constant(values=(*legs, -5.0, *pulls)), 0.0),
+        ((Constant(values=(*legs, 0.0, *pulls)), slackening), 0.02),
+        (lambda t, q, v: (*legs, 5.0 if t < 0.0095 else -1.0, *pulls), 0.01),
+    ]
+    for control, ends in cases:
+        run = simulate(model, model.standing(), 0.03, control=control, events=())
+        assert run.stopped is not None and run.stopped.reason == "tail.T_1 would have to push"
+        assert run.stopped.time == pytest.approx(ends, abs=1e-12)
+        assert run.data["tau"].sel(actuator="tail.T_1").max() == pytest.approx(-5.0 if ends == 0.0 else 5.0)
+        assert np.isfinite(run.data["acceleration"]).all()

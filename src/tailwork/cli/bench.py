@@ -7,10 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
-from tailwork.cli.tables import plain_table
+from tailwork.cli.tables import plain_table, wide_console
 from tailwork.errors import FileError, RobotError
 from tailwork.studies.benchmark import GOALS, ROBOTS, Speed, as_json, machine_description, measured, prepared
 from tailwork.studies.trajectories import GOALS as TRAJECTORY_GOALS
@@ -27,7 +26,7 @@ def add_bench(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print tables, and write them if asked to."""
-    console = Console(highlight=False)
+    console = wide_console(110)
     if options.repeats < 1:
         raise RobotError("--repeats", options.repeats, "at least 1")
     if options.json is not None and not options.json.parent.is_dir():

@@ -8,12 +8,11 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from tailwork.cli.choose import add_choice, chosen_robot
-from tailwork.cli.tables import plain_table
+from tailwork.cli.tables import plain_table, wide_console
 from tailwork.model import Model
 from tailwork.model.summary import Standing, limb_masses, pinnable, standing, total_mass
 from tailwork.robots import Robot
@@ -32,7 +31,7 @@ def add_show(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print bodies, coordinates, actuators and the state of rest."""
     robot = chosen_robot(options)
-    console = Console(highlight=False, markup=False)  # names may hold anything
+    console = wide_console(90, markup=False)  # names may hold anything
     legs = pinnable(robot)
     model = Model(robot, legs or "none")
     feet = f"{len(legs)} feet pinned" if legs else "no foot pinned"

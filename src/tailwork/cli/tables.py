@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -20,3 +21,8 @@ def plain_table(title: str, first: str, *numbers: str) -> Table:
     for name in numbers:
         table.add_column(Text(name), justify="right")
     return table
+
+
+def wide_console(least: int, *, markup: bool = True) -> Console:
+    """A console at least so wide: in a narrow terminal lines are wrapped, but no number is cut."""
+    return Console(highlight=False, markup=markup, width=max(least, Console().width))

@@ -140,14 +140,14 @@ class Model:
             forces: of the pushes, (..., pushes, 3) or one after the other, inertial frame [N]; None: no push.
         """
         self._check_pulling(tau)
-        return self._ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
+        return self.ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
 
     def path(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
     ) -> PathValues:
         """Accelerations with foot forces, leg extensions, efforts of prescribed coordinates and powers."""
         self._check_pulling(tau)
-        return PathValues(**self._ask("path", q=q, v=v, tau=tau, given=given, forces=forces))
+        return PathValues(**self.ask("path", q=q, v=v, tau=tau, given=given, forces=forces))
 
     def foot_forces(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
@@ -157,7 +157,7 @@ class Model:
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
         """M(q), (..., velocities, velocities)."""
-        return self._ask("mass_matrix", q=q)["mass"]
+        return self.ask("mass_matrix", q=q)["mass"]
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, forces: ArrayLike | None = None) -> Floats:
         """h(q, v) of M a + h = B tau: velocity terms, gravity, springs and dampers."""
@@ -165,11 +165,11 @@ class Model:
 
     def generalised_force(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, forces: ArrayLike | None = None) -> Floats:
         """M a + h: the generalised force that an acceleration needs."""
-        return self._ask("generalised_force", q=q, v=v, a=a, forces=forces)["force"]
+        return self.ask("generalised_force", q=q, v=v, a=a, forces=forces)["force"]
 
     def actuation_matrix(self, q: ArrayLike) -> Floats:
         """B(q): generalised force = B · efforts, (..., velocities, actuators)."""
-        return self._ask("actuation_matrix", q=q)["actuation"]
+        return self.ask("actuation_matrix", q=q)["actuation"]
 
     def allocation(
         self,
@@ -217,7 +217,7 @@ class Model:
         given = a[..., [k for name in self.layout.given for k in range(*self.layout.rates[name].indices(a.shape[-1]))]]
 
         def following(tau: Floats) -> Floats:
-            return self._ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
+            return self.ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
 
         def largest(x: Floats) -> Floats:
             return np.abs(x).max(axis=-1, initial=0.0)
@@ -270,24 +270,24 @@ class Model:
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> Energy:
         """Kinetic, gravitational and elastic energy [J]."""
-        found = self._ask("energy", q=q, v=v)["energies"]
+        found = self.ask("energy", q=q, v=v)["energies"]
         return Energy(found[..., 0], found[..., 1], found[..., 2])
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Momentum:
         """Linear momentum, and angular momentum about the centre of mass."""
-        return Momentum(**self._ask("momentum", q=q, v=v))
+        return Momentum(**self.ask("momentum", q=q, v=v))
 
     def center_of_mass(self, q: ArrayLike) -> Floats:
         """Centre of mass, inertial frame [m]."""
-        return self._ask("center_of_mass", q=q)["com"]
+        return self.ask("center_of_mass", q=q)["com"]
 
     def points(self, q: ArrayLike) -> Floats:
         """Places of all joints, feet and tips, (..., points, 3), inertial frame [m]; see `point_names`."""
-        return self._ask("points", q=q)["points"]
+        return self.ask("points", q=q)["points"]
 
     def joint_angles(self, q: ArrayLike) -> dict[str, Floats]:
         """Angles of all joints by "limb.joint", stance legs included [rad]."""
-        found = self._ask("joint_angles", q=q)["angles"]
+        found = self.ask("joint_angles", q=q)["angles"]
         names = [
             f"{limb}.{joint.name}" for limb, description in self.layout.limbs.items() for joint in description.joints
         ]
@@ -295,7 +295,7 @@ class Model:
 
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Time derivative of q."""
-        return self._ask("coordinate_rates", q=q, v=v)["rates"]
+        return self.ask("coordinate_rates", q=q, v=v)["rates"]
 
     def evaluator(self, question: str) -> Evaluator:
         """One of the model's functions without checks, for inner loops; names as for `casadi`."""
@@ -348,7 +348,8 @@ class Model:
             call = self._calls[name] = Call(self.layout, name, kernel, kernel.constants(values))
         return call
 
-    def _ask(self, question: str, **given: ArrayLike | None) -> dict[str, Floats]:
+    def ask(self, question: str, **given: ArrayLike | None) -> dict[str, Floats]:
+        """One of the model's functions by name: arguments and answers by name. Only signs of tensions go unchecked."""
         return self._call(question)(given)
 
     def _check_pulling(self, tau: ArrayLike) -> None:

@@ -20,16 +20,6 @@ MOST_ROBOT_JOINTS = 1024
 """Robots with more hinges than this are refused, as are limbs with more than `limb.MOST_JOINTS`."""
 
 
-class Part(Protocol):
-    """A description that builds limbs: a kind of tail, a set of legs, or a limb written out."""
-
-    kind: ClassVar[str]
-
-    def limbs(self, name: str) -> dict[str, Limb]:
-        """The limbs of the part by name, for a part of this name."""
-        ...
-
-
 class TorsoPart(Protocol):
     """A description of a torso."""
 

@@ -19,12 +19,13 @@ from tailwork.robots.quantities import Described, number, numbers, positive
 
 @dataclass(frozen=True)
 class Moment:
-    """What a law may look at: the time [s] and the state, as scalars."""
+    """What a law or an event may look at: the time [s] and the state, as scalars; for events, the efforts too."""
 
     layout: Layout
     t: Scalar
     q: Sequence[Scalar]
     v: Sequence[Scalar]
+    tau: Sequence[Scalar] = ()
 
     def coordinate(self, name: str) -> Scalar:
         """A coordinate by name."""
@@ -45,22 +46,6 @@ class Law(Protocol):
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
         """Efforts by actuator name."""
-        ...
-
-
-class Profile(Protocol):
-    """A quantity as a function of time."""
-
-    def value(self, t: Scalar) -> Scalar:
-        """The quantity."""
-        ...
-
-    def rate(self, t: Scalar) -> Scalar:
-        """Its first derivative by time."""
-        ...
-
-    def acceleration(self, t: Scalar) -> Scalar:
-        """Its second derivative by time."""
         ...
 
 

@@ -1,20 +1,26 @@
-"""Events: quantities that must not fall below zero, and what to do when one does."""
+"""Events: quantities that must not fall below zero, and what to do when one does.
+
+They are looked at where steps end, then located within the step; one that dips and returns within it is not seen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, sqrt
 from tailwork.errors import RobotError
+from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
+from tailwork.robots.limb import Cable
 from tailwork.simulation.control import Moment
 
 ACTIONS = ("stop", "record")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Event:
+class Event(ABC):
     """Base of all events."""
 
     action: str = "record"
@@ -23,13 +29,13 @@ class Event:
         if self.action not in ACTIONS:
             raise RobotError("action", self.action, "'stop' or 'record'")
 
-    def names(self, feet: Sequence[str]) -> list[str]:
+    @abstractmethod
+    def names(self, layout: Layout) -> list[str]:
         """A name for each quantity."""
-        raise NotImplementedError
 
+    @abstractmethod
     def values(self, moment: Moment, path: Path) -> list[Scalar]:
         """The quantities, positive as long as all is well."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +45,9 @@ class LegStraight(Event):
     extension: float = 0.985
     action: str = "stop"
 
-    def names(self, feet: Sequence[str]) -> list[str]:
+    def names(self, layout: Layout) -> list[str]:
         """One a foot."""
-        return [f"{foot} nearly straight (extension {self.extension:g})" for foot in feet]
+        return [f"{foot} nearly straight (extension {self.extension:g})" for foot in layout.stance]
 
     def values(self, moment: Moment, path: Path) -> list[Scalar]:
         """What is left of the extension."""
@@ -52,9 +58,9 @@ class LegStraight(Event):
 class FootPulls(Event):
     """A foot would have to pull on the ground to stay."""
 
-    def names(self, feet: Sequence[str]) -> list[str]:
+    def names(self, layout: Layout) -> list[str]:
         """One a foot."""
-        return [f"{foot} would pull" for foot in feet]
+        return [f"{foot} would pull" for foot in layout.stance]
 
     def values(self, moment: Moment, path: Path) -> list[Scalar]:
         """Normal force of each foot [N]."""
@@ -67,9 +73,9 @@ class FootSlips(Event):
 
     friction: float
 
-    def names(self, feet: Sequence[str]) -> list[str]:
+    def names(self, layout: Layout) -> list[str]:
         """One a foot."""
-        return [f"{foot} needs friction above {self.friction:g}" for foot in feet]
+        return [f"{foot} needs friction above {self.friction:g}" for foot in layout.stance]
 
     def values(self, moment: Moment, path: Path) -> list[Scalar]:
         """What is left of the friction cone [N]."""
@@ -82,13 +88,34 @@ class FootSlips(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CablePushes(Event):
+    """A cable is asked to push, which it cannot. Every run of a robot with cables watches this."""
+
+    action: str = "stop"
+
+    def names(self, layout: Layout) -> list[str]:
+        """One a cable."""
+        return [f"{layout.actuator_names[k]} would have to push" for k in cables(layout)]
+
+    def values(self, moment: Moment, path: Path) -> list[Scalar]:
+        """The tensions [N]."""
+        return [moment.tau[k] for k in cables(moment.layout)]
+
+
+def cables(layout: Layout) -> list[int]:
+    """Which actuators are cables."""
+    all_actuators = [actuator for name in layout.actuated for actuator in layout.limbs[name].actuators]
+    return [k for k, actuator in enumerate(all_actuators) if isinstance(actuator, Cable)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class When(Event):
     """A quantity of your own: a function of the moment, written with arithmetic only, falls below zero."""
 
     name: str
     quantity: Callable[[Moment], Scalar]
 
-    def names(self, feet: Sequence[str]) -> list[str]:
+    def names(self, layout: Layout) -> list[str]:
         """Its name."""
         return [self.name]
 

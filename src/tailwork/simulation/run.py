@@ -17,6 +17,11 @@ from tailwork.simulation.dense import Trajectory
 GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 
+def path_values(model: Model, q: Floats, v: Floats, tau: Floats, given: Floats) -> PathValues:
+    """As Model.path; also at the end of a run that stopped because a cable would have to push."""
+    return PathValues(**model.ask("path", q=q, v=v, tau=tau, given=given, forces=None))
+
+
 @dataclass(frozen=True)
 class Stopped:
     """Why and when a run ended before its time."""
@@ -94,8 +99,7 @@ class Run:
 
     def path(self, times: Floats) -> PathValues:
         """Accelerations, foot forces, powers and so on at any times within the run [s]."""
-        q, v, tau, given = self.trajectory.full(times)
-        return self.model.path(q, v, tau, given=given)
+        return path_values(self.model, *self.trajectory.full(times))
 
     def save(self, file: str) -> None:
         """Write `data` as NetCDF."""

@@ -19,7 +19,7 @@ from tailwork.simulation.control import Law
 from tailwork.simulation.dense import Piece, Trajectory
 from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK, Steps, integrate
 from tailwork.simulation.events import Event, LegStraight
-from tailwork.simulation.run import Run, Stopped
+from tailwork.simulation.run import Run, Stopped, path_values
 from tailwork.simulation.system import Motion, System
 from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
 
@@ -201,7 +201,7 @@ def _data(model: Model, trajectory: Trajectory, samples: int) -> xarray.Dataset:
     ends = trajectory.times
     times = np.linspace(ends[0], ends[-1], samples) if len(ends) > 1 else ends
     q, v, tau, given = trajectory.full(times)
-    path = model.path(q, v, tau, given=given)
+    path = path_values(model, q, v, tau, given)
     energy, momentum = model.energy(q, v), model.momentum(q, v)
     names = model.prescribed_names
     data = {

@@ -28,7 +28,7 @@ from tailwork.model.questions import POSE
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.robots.quantities import Described
 from tailwork.simulation.control import Law, Moment, Profiles
-from tailwork.simulation.events import Event
+from tailwork.simulation.events import CablePushes, Event, cables
 
 Motion = Mapping[str, Profiles]
 """Profiles of a prescribed limb's coordinates, by name."""
@@ -63,7 +63,7 @@ class System:
     ) -> None:
         self.model = model
         self.laws = tuple(laws)
-        self.watched = tuple(events)
+        self.watched = (*events, CablePushes()) if cables(model.layout) else tuple(events)
         self.motions = _checked_motions(motions or {})
         layout = model.layout
         for limb in self.motions:
@@ -98,12 +98,12 @@ class System:
     @property
     def event_names(self) -> list[str]:
         """A name for each watched quantity."""
-        return [name for event in self.watched for name in event.names(self.model.foot_names)]
+        return [name for event in self.watched for name in event.names(self.model.layout)]
 
     @property
     def stops(self) -> np.ndarray:
         """Which of them end a run."""
-        flags = [event.action == "stop" for event in self.watched for _ in event.names(self.model.foot_names)]
+        flags = [event.action == "stop" for event in self.watched for _ in event.names(self.model.layout)]
         return np.array(flags, dtype=np.bool_)
 
     def state(self, q: Floats, v: Floats) -> Floats:
@@ -206,7 +206,7 @@ class System:
 
     def _events(self, r: Recorded) -> list[Scalar]:
         found = path(r.layout, Inputs(r.q, r.v, r.tau, r.given))
-        moment = Moment(r.layout, r.t, r.q, r.v)
+        moment = Moment(r.layout, r.t, r.q, r.v, r.tau)
         return [value for event in self.watched for value in event.values(moment, found)]
 
     def _linear(self, r: Recorded) -> tuple[list[Scalar], Tape, list[Scalar]]:
