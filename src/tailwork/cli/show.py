@@ -31,7 +31,7 @@ def add_show(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print bodies, coordinates, actuators and the state of rest."""
     robot = chosen_robot(options)
-    console = wide_console(90, markup=False)  # names may hold anything
+    console = wide_console(80, markup=False)  # names may hold anything
     legs = pinnable(robot)
     model = Model(robot, legs or "none")
     feet = f"{len(legs)} feet pinned" if legs else "no foot pinned"

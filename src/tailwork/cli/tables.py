@@ -15,7 +15,7 @@ def plain_table(title: str, first: str, *numbers: str) -> Table:
         title_style="bold",
         box=None,
         pad_edge=False,
-        padding=(0, 3, 0, 0),
+        padding=(0, 2, 0, 0),
     )
     table.add_column(Text(first))
     for name in numbers:
