@@ -60,6 +60,7 @@ ANSWERS: dict[str, Callable[..., Array]] = {
     "actuation_matrix": lambda m, x: together([m.actuation_matrix(x["q"])]),
     "energy": lambda m, x: np.stack(m.energy(x["q"], x["v"]), axis=-1),
     "momentum": lambda m, x: together(m.momentum(x["q"], x["v"])),
+    "part_momenta": lambda m, x: together(m.part_momenta(x["q"], x["v"])),
     "center_of_mass": lambda m, x: m.center_of_mass(x["q"]),
     "points": lambda m, x: together([m.points(x["q"])]),
     "joint_angles": lambda m, x: np.stack(list(m.joint_angles(x["q"]).values()), axis=-1),

@@ -12,6 +12,7 @@ import tailwork
 
 STAGES = (
     "errors",
+    "writing",
     "algebra",
     "robots",
     "mechanics",

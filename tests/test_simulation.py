@@ -17,7 +17,7 @@ from tailwork.kernels import kernel as kernel_module
 from tailwork.kernels import native
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import Constant, Driven, Polynomial, Run, Sine, Tracking, point_to_point, simulate
+from tailwork.simulation import Constant, Driven, Polynomial, Run, Sine, Tracking, load_run, point_to_point, simulate
 
 
 @cache
@@ -341,7 +341,7 @@ UNITS = {
     "q": "m, rad", "v": "m/s, rad/s", "acceleration": "m/s^2, rad/s^2", "tau": "N m, N", "prescribed_effort": "N m",
     "power": "W", "dissipation": "W", "foot_force": "N", "extension": "1", "kinetic_energy": "J",
     "gravitational_energy": "J", "elastic_energy": "J", "linear_momentum": "N s", "angular_momentum": "N m s",
-    "points": "m",
+    "points": "m", "part_center": "m", "part_linear_momentum": "N s", "part_angular_momentum": "N m s",
 }  # fmt: skip
 
 
@@ -354,6 +354,8 @@ def test_names_and_units() -> None:
     names = {
         "coordinate": m.coordinate_names, "velocity": m.velocity_names, "actuator": m.actuator_names,
         "source": m.actuator_names, "foot": m.foot_names, "axis": ("x", "y", "z"), "point": m.point_names,
+        "part": m.part_names, "coordinate_unit": ("m",) * 3 + ("rad",) * 5, "actuator_unit": m.actuator_units,
+        "velocity_unit": ("m/s",) * 3 + ("rad/s",) * 5,
     }  # fmt: skip
     for axis, expected in names.items():
         assert tuple(data[axis].to_numpy()) == expected
@@ -393,6 +395,23 @@ def test_saved_and_read(case: str, tmp_path: Path) -> None:
         for name in run.data.coords:
             assert list(read[name].to_numpy()) == list(run.data[name].to_numpy())
         assert read.attrs["robot"] == "liu2020-pendulum"
+    again = load_run(file)
+    assert again.model.robot == run.model.robot and again.model.layout.drive() == run.model.layout.drive()
+    assert (again.stopped, again.events, again.method) == (run.stopped, run.events, run.method)
+    assert again.energy_balance_error() == run.energy_balance_error()
+    assert again.summary() == run.summary()
+    with pytest.raises(StateError, match="simulate it again"):
+        again.path(np.zeros(1))
+
+
+@pytest.mark.parametrize("content", [b"", b"no netcdf", b"CDF\x01" + bytes(60)])
+def test_what_is_not_a_run(content: bytes, tmp_path: Path) -> None:
+    """A file that is no run is an error that names it."""
+    (tmp_path / "other.nc").write_bytes(content)
+    with pytest.raises(FileError, match="other"):
+        load_run(tmp_path / "other.nc")
+    with pytest.raises(FileError, match="no such file"):
+        load_run(tmp_path / "none.nc")
 
 
 def test_saving_where_it_cannot(tmp_path: Path) -> None:

@@ -11,16 +11,19 @@ from tailwork.algebra.expression import (
     COPY,
     COS,
     DIV,
+    MAX,
     MUL,
     NEG,
     SIN,
     SQRT,
+    STEP,
     SUB,
     Expression,
     Scalar,
     Tape,
     as_indices,
     is_zero,
+    step,
 )
 
 
@@ -90,4 +93,8 @@ def _rule(tape: Tape, k: int, operation: int, first: int, second: int, da: Scala
         return -(da * a.sin())
     if operation == ATAN2:
         return (da * b - db * a) * (1.0 / (a * a + b * b))
+    if operation == MAX:
+        return db + step(a - b) * (da - db)
+    if operation == STEP:
+        return 0.0
     raise AssertionError(f"no derivative rule for operation {operation}")

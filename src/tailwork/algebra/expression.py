@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 Scalar: TypeAlias = Any
 """A float, an `Expression` or any other number type with arithmetic (a casadi.SX, for instance)."""
 
-INPUT, CONSTANT, ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, ATAN2, COPY = range(12)
+INPUT, CONSTANT, ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, ATAN2, COPY, MAX, STEP = range(14)
 OPERATION_NAMES = (
-    "input", "constant", "add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "atan2", "copy",
+    "input", "constant", "add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "atan2", "copy", "max", "step",
 )  # fmt: skip
 
 
@@ -189,6 +189,24 @@ def arctan2(y: Scalar, x: Scalar) -> Scalar:
                              for v in (y, x))  # fmt: skip
             return tape.record(ATAN2, first, second)
     return math.atan2(y, x)
+
+
+def larger(a: Scalar, b: Scalar) -> Scalar:
+    """The larger of two numbers; not a number if either is none."""
+    for known in (a, b):
+        if isinstance(known, Expression):
+            return known.tape.record(MAX, *sorted(as_indices(known.tape, (a, b))))
+    return max(a, b) if a == a and b == b else math.nan
+
+
+def smaller(a: Scalar, b: Scalar) -> Scalar:
+    """The smaller of two numbers."""
+    return -larger(-a, -b)
+
+
+def step(x: Scalar) -> Scalar:
+    """1 where x > 0, else 0. Its derivative is zero everywhere, the jump left out."""
+    return x.tape.record(STEP, x.index) if isinstance(x, Expression) else float(x > 0)
 
 
 def opaque(x: Scalar) -> Scalar:

@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi
 
-from tailwork.algebra.expression import ADD, ATAN2, CONSTANT, COPY, COS, DIV, INPUT, MUL, NEG, SIN, SQRT, SUB
+from tailwork.algebra.expression import ADD, ATAN2, CONSTANT, COPY, COS, DIV, INPUT, MAX, MUL, NEG, SIN, SQRT, STEP, SUB
 from tailwork.kernels.graph import Graph
 
 OPERATIONS: dict[int, Any] = {
@@ -21,6 +21,8 @@ OPERATIONS: dict[int, Any] = {
     SIN: casadi.sin,
     COS: casadi.cos,
     ATAN2: casadi.atan2,
+    MAX: casadi.fmax,
+    STEP: lambda a: casadi.gt(a, 0.0),
 }
 
 

@@ -11,7 +11,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 
-from tailwork.algebra.expression import ADD, ATAN2, CONSTANT, COPY, COS, INPUT, MUL, NEG, SIN, SQRT, SUB
+from tailwork.algebra.expression import ADD, ATAN2, CONSTANT, COPY, COS, INPUT, MAX, MUL, NEG, SIN, SQRT, STEP, SUB
 from tailwork.kernels.graph import Graph
 
 # sin x = x + x³ P(x²), cos x = 1 − x²/2 + x⁴ Q(x²) for |x| ≤ π/4; minimax coefficients of FreeBSD's msun (k_sin.c,
@@ -128,6 +128,13 @@ class Emitter:
             return self.negative(self._name(a))
         if op == SQRT:
             return self.new(f"call {self.type} @llvm.sqrt.{self.suffix}({self.type} {self._name(a)})")
+        if op == MAX:
+            t, largest = self.type, f"@llvm.maximum.{self.suffix}"
+            return self.new(f"call {t} {largest}({t} {self._name(a)}, {t} {self._name(second)})")
+        if op == STEP:
+            above = self.new(f"fcmp ogt {self.type} {self._name(a)}, {self.constant(0.0)}")
+            one, none = self.constant(1.0), self.constant(0.0)
+            return self.new(f"select {self.bit} {above}, {self.type} {one}, {self.type} {none}")
         if op in LIBRARY:
             return self._library(*LIBRARY[op], [self._name(a), *([self._name(second)] if second >= 0 else [])])
         return self.binary("fmul" if op == MUL else "fdiv", self._name(a), self._name(second))
@@ -243,6 +250,7 @@ def module(prelude: Graph, main: Graph, width: int) -> str:
         declarations.add(f"declare {t} @llvm.fma.{suffix}({t}, {t}, {t})")
         declarations.add(f"declare {t} @llvm.sqrt.{suffix}({t})")
         declarations.add(f"declare {t} @llvm.fabs.{suffix}({t})")
+        declarations.add(f"declare {t} @llvm.maximum.{suffix}({t}, {t})")
     return "\n".join([*parts, *sorted(declarations), 'attributes #0 = { nounwind "no-trapping-math"="true" }'])
 
 

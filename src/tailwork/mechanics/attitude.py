@@ -59,3 +59,31 @@ def attitude_rates(attitude: str, angles: Sequence[Scalar], omega: Array) -> lis
     # omega = E phi-dot with E = [[cz cy, −sz, 0], [sz cy, cz, 0], [−sy, 0, 1]]
     along = (cz * omega[0] + sz * omega[1]) / cy
     return [along, cz * omega[1] - sz * omega[0], omega[2] + sy * along]
+
+
+def angular_velocity(attitude: str, angles: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+    """omega in the inertial frame [rad/s] from roll-pitch-yaw angles and their rates: the inverse of attitude_rates."""
+    if attitude == "rpy-small-angle":
+        return list(rates)
+    _, y, z = angles
+    a, b, c = rates
+    cy, sy, cz, sz = cos(y), sin(y), cos(z), sin(z)
+    return [cz * cy * a - sz * b, sz * cy * a + cz * b, c - sy * a]
+
+
+def angular_acceleration(
+    attitude: str, angles: Sequence[Scalar], rates: Sequence[Scalar], accelerations: Sequence[Scalar]
+) -> list[Scalar]:
+    """omega-dot in the inertial frame [rad/s²]: E phi-ddot + E-dot phi-dot."""
+    turned = angular_velocity(attitude, angles, accelerations)
+    if attitude == "rpy-small-angle":
+        return turned
+    _, y, z = angles
+    a, b, c = rates
+    cy, sy, cz, sz = cos(y), sin(y), cos(z), sin(z)
+    bias = [
+        -(sz * cy * c + cz * sy * b) * a - cz * c * b,
+        (cz * cy * c - sz * sy * b) * a - sz * c * b,
+        -(cy * b) * a,
+    ]
+    return [x + y for x, y in zip(turned, bias, strict=True)]

@@ -142,6 +142,17 @@ class Layout:
         )
 
     @cached_property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """Units of the entries of q; those of a quaternion have none."""
+        turns = ("1",) * 4 if attitude_size(self.attitude) == 4 else ("rad",) * 3
+        return (*(("m",) * 3 + turns if self.torso_free else ()), *("rad" for _ in self._limb_names()))
+
+    @cached_property
+    def velocity_units(self) -> tuple[str, ...]:
+        """Units of the entries of v."""
+        return (*(("m/s",) * 3 + ("rad/s",) * 3 if self.torso_free else ()), *("rad/s" for _ in self._limb_names()))
+
+    @cached_property
     def prescribed_names(self) -> tuple[str, ...]:
         """Names of the prescribed coordinates."""
         return tuple(f"{name}.{c}" for name in self.given for c in self.limbs[name].coordinates)

@@ -112,6 +112,40 @@ def momentum(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[S
     return [*linear, *angular]
 
 
+def part_names(layout: Layout) -> list[str]:
+    """Names of the parts that `part_momenta` tells apart: the torso, unless it is fixed, and every limb."""
+    return [*(["torso"] if layout.torso_free else []), *layout.limbs]
+
+
+def part_momenta(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """By part: mass [kg], centre of mass [m], linear momentum [N s] and angular momentum about the whole robot's centre
+    of mass as seen from there [N m s]: all masses, then all centres and so on, inertial frame."""
+    torso = torso_state(layout, q, v)
+    seen = bodies(torso, limb_states(layout, torso, q, v))
+    middle = center_of_mass(layout, q)
+    total = sum((b.moments.mass for found in seen.values() for b in found if b.moments is not None), 0.0)
+    whole = array(momentum(layout, q, v)[:3]) * (1.0 / total)  # velocity of the centre of mass
+    masses: list[Scalar] = []
+    centers: list[Scalar] = []
+    linear: list[Scalar] = []
+    angular: list[Scalar] = []
+    for name in part_names(layout):
+        mass: Scalar = 0.0
+        first, carried, turning = zeros(3), zeros(3), zeros(3)
+        for body in seen[name]:
+            if body.moments is not None:
+                p, h = body.moments.momentum(body.velocity, body.omega)
+                p, h = times(body.rotation, p), times(body.rotation, h)
+                mass = mass + body.moments.mass
+                first = first + body.place * body.moments.mass + times(body.rotation, body.moments.first)
+                carried, turning = carried + p, turning + h + cross(body.place - middle, p)
+        masses.append(mass)
+        centers += list(first * (1.0 / mass))
+        linear += list(carried)
+        angular += list(turning - cross(first - middle * mass, whole))
+    return [*masses, *centers, *linear, *angular]
+
+
 def point_names(layout: Layout) -> list[str]:
     """Names of the points that `points` gives: every joint, foot and tip, with the torso first."""
     names = ["torso"]

@@ -104,6 +104,14 @@ QUESTIONS: dict[str, Question] = {
         lambda layout: {"linear": (3,), "angular": (3,)},
         lambda layout, x: observe.momentum(layout, x["q"], x["v"]),
     ),
+    "part_momenta": Question(
+        ("q", "v"),
+        lambda layout: {
+            "masses": (len(observe.part_names(layout)),),
+            **{name: (len(observe.part_names(layout)), 3) for name in ("centers", "linear", "angular")},
+        },
+        lambda layout, x: observe.part_momenta(layout, x["q"], x["v"]),
+    ),
     "center_of_mass": Question(
         ("q",), lambda layout: {"com": (3,)}, lambda layout, x: list(observe.center_of_mass(layout, x["q"]))
     ),

@@ -27,6 +27,15 @@ class Momentum(NamedTuple):
     angular: Floats  # about the centre of mass [N m s]
 
 
+class PartMomenta(NamedTuple):
+    """Momenta of the robot's parts in the inertial frame; for the names see `Model.part_names`."""
+
+    masses: Floats  # (..., parts) [kg]
+    centers: Floats  # (..., parts, 3), centres of mass [m]
+    linear: Floats  # (..., parts, 3) [N s]
+    angular: Floats  # (..., parts, 3), about the whole robot's centre of mass, seen from there [N m s]
+
+
 class PathValues(NamedTuple):
     """Accelerations and what a path is judged by, from one kernel."""
 

@@ -20,12 +20,9 @@ of that kind, in SI units. A joint that is left out of a hole or a spring is the
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 import re
-import secrets
-import shutil
 import stat
 import tomllib
 from types import NoneType
@@ -40,6 +37,7 @@ from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import Described
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
 from tailwork.robots.tails import R3, Pendulum, Usrt
+from tailwork.writing import why, write_whole
 
 TORSOS = (Torso, PlateTorso)
 PARTS = (ThreeHingeLegs, InsectLeg, Pendulum, R3, Usrt, FreeLimb)
@@ -58,7 +56,12 @@ def load(path: str | os.PathLike[str]) -> Robot:
         FileError: the file cannot be read, or is not TOML.
         RobotError: it describes no possible robot; the error has the path in the robot ("tail.mass").
     """
-    data = _parsed(path, _read_text(path))
+    return from_text(_read_text(path), path)
+
+
+def from_text(text: str, path: str | os.PathLike[str]) -> Robot:
+    """The robot described by the text of a TOML file, which came from `path`."""
+    data = _parsed(path, text)
     try:
         return _robot(data)
     except RobotError as error:
@@ -73,6 +76,18 @@ def save(robot: Robot, path: str | os.PathLike[str]) -> None:
         FileError: the file cannot be written.
         RobotError: the robot has something that a file cannot hold: a symbol, or code such as a closed form.
     """
+    text = as_text(robot)
+    if len(text.encode("utf-8", "replace")) > LARGEST_FILE:
+        raise FileError(path, f"the robot is too large for a file ({LARGEST_FILE} bytes)")
+    write_whole(path, text)
+
+
+def as_text(robot: Robot) -> str:
+    """The robot as the text of a TOML file.
+
+    Raises:
+        RobotError: the robot has something that a file cannot hold: a symbol, or code such as a closed form.
+    """
     for name, part in robot.parts.items():
         _require_kind(name, part, PARTS)
     _require_kind("torso", robot.torso, TORSOS)
@@ -82,8 +97,7 @@ def save(robot: Robot, path: str | os.PathLike[str]) -> None:
     data = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, "torso": robot.torso, **robot.parts}
     plain = {key: _plain(value) for key, value in data.items()}
     # Vectors on one line each, which is how one reads them. Text never spans lines here, so it cannot match.
-    text = _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))
-    _write_text(path, text)
+    return _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))
 
 
 def _read_text(path: str | os.PathLike[str]) -> str:
@@ -96,7 +110,7 @@ def _read_text(path: str | os.PathLike[str]) -> str:
         with open(path, "rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError, TypeError) as error:
-        raise FileError(path, _reason(error)) from None
+        raise FileError(path, why(error)) from None
     if len(content) > LARGEST_FILE:
         raise FileError(path, f"too large for the description of a robot (more than {LARGEST_FILE} bytes)")
     try:
@@ -104,14 +118,6 @@ def _read_text(path: str | os.PathLike[str]) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise FileError(path, f"not UTF-8 text (line {line}); save it as UTF-8") from None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "no such file or directory"
-    if isinstance(error, PermissionError):
-        return "no permission"
-    return (error.strerror if isinstance(error, OSError) else None) or f"not a path of a file ({error})"
 
 
 def _parsed(path: Any, text: str) -> dict[str, Any]:
@@ -232,25 +238,3 @@ def _plain(value: Any) -> Any:
         fields |= {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
         return {name: _plain(item) for name, item in fields.items() if item is not None}
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _write_text(path: str | os.PathLike[str], text: str) -> None:
-    if len(text.encode("utf-8", "replace")) > LARGEST_FILE:
-        raise FileError(path, f"the robot is too large for a file ({LARGEST_FILE} bytes)")
-    temporary = None
-    try:
-        target = os.path.realpath(path)  # a link stays a link
-        temporary = f"{target}.{secrets.token_hex(8)}.tmp"
-        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(target):
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except (OSError, ValueError, TypeError) as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError, ValueError):
-                os.remove(temporary)
-        reason = "a name that UTF-8 cannot hold" if isinstance(error, UnicodeEncodeError) else _reason(error)
-        raise FileError(path, reason) from None

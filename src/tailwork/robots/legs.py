@@ -92,6 +92,7 @@ class ThreeHingeLegs(Described):
     hip_mass: Scalar = nonnegative("kg", 0.0)
     knee: str = "forward"
     forward: str = "y"
+    torque_limit: Scalar = nonnegative("N m", 0.0)  # of each motor; 0: not known
 
     def check(self) -> None:
         if not self.hips:
@@ -130,7 +131,7 @@ class ThreeHingeLegs(Described):
         )  # fmt: skip
         return Limb(
             joints=joints,
-            actuators=tuple(Motor(name=joint.name, coordinate=joint.name) for joint in joints),
+            actuators=tuple(Motor(name=j.name, coordinate=j.name, limit=self.torque_limit) for j in joints),
             foot=Foot(joint="k", point=(0.0, 0.0, -self.shank_length), place=self.feet[k]),
             closed_form=ThreeHinge(
                 hip=self.hips[k],

@@ -128,6 +128,7 @@ class Cable(Described):
 
     name: str
     route: tuple[Hole, ...]
+    limit: Scalar = nonnegative("N", 0.0)  # largest tension; 0: no limit is known
 
     def check(self) -> None:
         check_name("name", self.name)
@@ -148,6 +149,7 @@ class Motor(Described):
     coordinate: str
     ratio: Scalar = number("", 1.0)
     unit: str = "N m"
+    limit: Scalar = nonnegative("", 0.0)  # largest effort, either way, in that unit; 0: no limit is known
 
     def check(self) -> None:
         check_name("name", self.name)

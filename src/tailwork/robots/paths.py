@@ -77,21 +77,24 @@ def with_numbers(robot: Any, values: Mapping[str, Any]) -> Any:
     return rebuild(robot, lambda path, value, kind: values.get(path, value))
 
 
-def structure(node: Any) -> Any:
-    """What shapes the equations of a description: everything but its numbers, and which of those are exactly zero."""
+def structure(node: Any, zeros: bool = True) -> Any:
+    """What shapes the equations of a description: everything but its numbers, and which of those are exactly zero.
+
+    Where equations keep their zeros (`zeros` is False), only how many numbers there are.
+    """
     if isinstance(node, Described):
         found: list[Any] = [type(node)]
         for f in dataclasses.fields(node):
             value, kind = getattr(node, f.name), f.metadata.get("kind")
-            found.append(structure(value) if kind is None or kind.structure else _nonzero(value))
+            found.append(structure(value, zeros) if kind is None or kind.structure else _nonzero(value, zeros))
         return tuple(found)
     if isinstance(node, Mapping):
-        return tuple((name, structure(part)) for name, part in node.items())
-    return tuple(structure(item) for item in node) if isinstance(node, tuple) else node
+        return tuple((name, structure(part, zeros)) for name, part in node.items())
+    return tuple(structure(item, zeros) for item in node) if isinstance(node, tuple) else node
 
 
-def _nonzero(value: Any) -> Any:
-    return tuple(_nonzero(item) for item in value) if isinstance(value, tuple) else value != 0.0
+def _nonzero(value: Any, zeros: bool) -> Any:
+    return tuple(_nonzero(item, zeros) for item in value) if isinstance(value, tuple) else not zeros or value != 0.0
 
 
 def replace(robot: Any, changes: Mapping[str, Any]) -> Any:

@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tailwork.algebra.expression import Scalar, sqrt
+from tailwork.algebra.expression import Scalar, is_zero, larger, sqrt
 from tailwork.errors import RobotError
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
-from tailwork.robots.limb import Cable
-from tailwork.simulation.control import Moment
+from tailwork.robots.limb import Cable, Motor
+from tailwork.simulation.moment import Moment
 
 ACTIONS = ("stop", "record")
 
@@ -100,6 +100,47 @@ class CablePushes(Event):
     def values(self, moment: Moment, path: Path) -> list[Scalar]:
         """The tensions [N]."""
         return [moment.tau[k] for k in cables(moment.layout)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeyondLimit(Event):
+    """An actuator is asked for more than it can give. Every run of a robot whose actuators have limits watches this.
+
+    For a prescribed limb it is the effort that its motion needs which is compared.
+    """
+
+    def names(self, layout: Layout) -> list[str]:
+        """One an actuator that has a limit."""
+        return [f"{name} is asked for more than its limit" for name in (*limited(layout), *limited_motions(layout))]
+
+    def values(self, moment: Moment, path: Path) -> list[Scalar]:
+        """What is left of each limit [N m or N]."""
+        left = [limit - size(moment.asked[k]) for k, limit in limited(moment.layout).values()]
+        return left + [limit - size(path.prescribed_efforts[k]) for k, limit in limited_motions(moment.layout).values()]
+
+
+def size(x: Scalar) -> Scalar:
+    """|x|."""
+    return larger(x, -x)
+
+
+def limited(layout: Layout) -> dict[str, tuple[int, Scalar]]:
+    """By actuator with a limit: its number and the limit [N m or N]."""
+    actuators = [actuator for name in layout.actuated for actuator in layout.limbs[name].actuators]
+    named = zip(layout.actuator_names, actuators, strict=True)
+    return {name: (k, actuator.limit) for k, (name, actuator) in enumerate(named) if not is_zero(actuator.limit)}
+
+
+def limited_motions(layout: Layout) -> dict[str, tuple[int, Scalar]]:
+    """By prescribed coordinate whose motor has a limit: its number and the limit on the coordinate [N m]."""
+    found: dict[str, tuple[int, Scalar]] = {}
+    for name, here in layout.given.items():
+        limb = layout.limbs[name]
+        for motor in limb.actuators:
+            if isinstance(motor, Motor) and not is_zero(motor.limit):
+                k = here.start + limb.coordinates.index(motor.coordinate)
+                found[f"{name}.{motor.name}"] = (k, size(motor.limit * motor.ratio))
+    return found
 
 
 def cables(layout: Layout) -> list[int]:

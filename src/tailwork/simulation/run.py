@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import xarray
 
-from tailwork.errors import FileError
+from tailwork.errors import FileError, StateError, TailworkError
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.model.results import PathValues
+from tailwork.robots.files import as_text, from_text
 from tailwork.simulation.dense import Trajectory
+from tailwork.simulation.recorded import path_values
+from tailwork.writing import why, write_whole
 
 GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(5)
-
-
-def path_values(model: Model, q: Floats, v: Floats, tau: Floats, given: Floats) -> PathValues:
-    """As Model.path; also at the end of a run that stopped because a cable would have to push."""
-    return PathValues(**model.ask("path", q=q, v=v, tau=tau, given=given, forces=None))
 
 
 @dataclass(frozen=True)
@@ -39,24 +39,27 @@ class Run:
     """
 
     model: Model
-    trajectory: Trajectory
     data: xarray.Dataset
     stopped: Stopped | None  # None: it went to its end
     events: tuple[tuple[float, str], ...]  # (time [s], what happened)
     method: str
     why_method: str
+    trajectory: Trajectory | None = None  # None: read from a file, which keeps only `data`
 
     def __repr__(self) -> str:
         return self.summary()
 
-    @cached_property
+    @property
     def duration(self) -> float:
         """Time simulated [s]."""
-        return float(self.trajectory.times[-1] - self.trajectory.times[0])
+        times = self.data["time"].to_numpy()
+        return float(times[-1] - times[0])
 
     def energy_balance_error(self) -> float:
         """Largest difference between the energy gained and the work done, less dissipation, as a share of the energy
         that moved."""
+        if self.trajectory is None:
+            return float(self.data.attrs["energy_balance_error"])
         t0, h = self.trajectory.times[:-1], np.diff(self.trajectory.times)
         if not len(h):
             return 0.0
@@ -99,14 +102,34 @@ class Run:
 
     def path(self, times: Floats) -> PathValues:
         """Accelerations, foot forces, powers and so on at any times within the run [s]."""
+        if self.trajectory is None:
+            raise StateError("times", "a run read from a file knows only the times in `data`; simulate it again")
         return path_values(self.model, *self.trajectory.full(times))
 
-    def save(self, file: str) -> None:
-        """Write `data` as NetCDF."""
-        try:
-            self.data.to_netcdf(file, engine="scipy")
-        except OSError as error:
-            raise FileError(file, error.strerror or str(error)) from None
+    def save(self, file: str | os.PathLike[str], more: Mapping[str, str] | None = None) -> None:
+        """Write the run as NetCDF, whole or not at all; `load_run` reads it back.
+
+        Args:
+            file: its path.
+            more: further attributes of the file.
+        """
+        layout = self.model.layout
+        if layout.pushes:
+            raise FileError(file, "a run of a model with pushes cannot be saved")
+        drive = {name: list(getattr(layout, name)) for name in ("stance", "prescribed")}
+        attributes = {
+            "robot_file": as_text(self.model.robot),
+            "drive": json.dumps(drive | {"torso": layout.torso, "attitude": layout.attitude}),
+            "stopped": json.dumps(None if self.stopped is None else [self.stopped.time, self.stopped.reason]),
+            "events": json.dumps([list(event) for event in self.events]),
+            "method": self.method,
+            "why_method": self.why_method,
+            "energy_balance_error": self.energy_balance_error(),
+        }
+        # Text as ASCII: not every reader of NetCDF takes more.
+        plain = {key: value.encode("unicode_escape").decode() if isinstance(value, str) else value
+                 for key, value in (self.data.attrs | attributes | dict(more or {})).items()}  # fmt: skip
+        write_whole(file, bytes(self.data.assign_attrs(plain).to_netcdf(None, engine="scipy")))
 
     def summary(self) -> str:
         """The run in a few lines."""
@@ -121,3 +144,32 @@ class Run:
             stay = f"the feet would stay where friction is at least {friction:.3g}"
             lines.append(f"smallest normal force {normal:.4g} N: {stay if normal > 0 else 'a foot would have to pull'}")
         return "\n".join(lines)
+
+
+def load_run(file: str | os.PathLike[str]) -> Run:
+    """A run that `Run.save` has written, with its data, robot and certificates; see `Run.trajectory`."""
+    try:
+        with xarray.open_dataset(file, engine="scipy") as opened:
+            data = opened.load()
+    except OSError as error:
+        raise FileError(file, why(error)) from None
+    except (ValueError, TypeError, KeyError, IndexError, AssertionError) as error:
+        raise FileError(file, f"not a NetCDF file of a run ({error})") from None
+    try:
+        for key, value in data.attrs.items():
+            if isinstance(value, str):
+                data.attrs[key] = value.encode().decode("unicode_escape")
+        drive = json.loads(data.attrs["drive"])
+        model = Model(
+            from_text(data.attrs["robot_file"], file),
+            drive["stance"],
+            prescribed=drive["prescribed"],
+            torso=drive["torso"],
+            attitude=drive["attitude"],
+        )
+        ended = json.loads(data.attrs["stopped"])
+        events = tuple((float(time), str(what)) for time, what in json.loads(data.attrs["events"]))
+        stopped = None if ended is None else Stopped(float(ended[0]), str(ended[1]))
+        return Run(model, data, stopped, events, data.attrs["method"], data.attrs["why_method"])
+    except (KeyError, ValueError, TypeError, TailworkError) as error:
+        raise FileError(file, f"not a run that tailwork has saved ({error})") from None

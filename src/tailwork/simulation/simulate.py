@@ -7,7 +7,6 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-import xarray
 from numpy.typing import ArrayLike
 
 from tailwork.errors import RobotError, StateError, UnknownNameError
@@ -15,11 +14,12 @@ from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.simulation.choose import STIFF, spectral_radius
 from tailwork.simulation.compiled import Kernels, Settings, Tableau
-from tailwork.simulation.control import Law
 from tailwork.simulation.dense import Piece, Trajectory
 from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK, Steps, integrate
 from tailwork.simulation.events import Event, LegStraight
-from tailwork.simulation.run import Run, Stopped, path_values
+from tailwork.simulation.moment import Law
+from tailwork.simulation.recorded import recorded_data
+from tailwork.simulation.run import Run, Stopped
 from tailwork.simulation.system import Motion, System
 from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
 
@@ -44,6 +44,7 @@ def simulate(
     events: Sequence[Event] = (LegStraight(),),
     samples: int = 201,
     most_steps: int = 1_000_000,
+    limits: str = "report",
 ) -> Run:
     """Simulate from a state for a duration [s].
 
@@ -62,10 +63,14 @@ def simulate(
         events: what to watch.
         samples: how many times the data holds, evenly spaced.
         most_steps: the run ends after this many.
+        limits: what becomes of efforts beyond an actuator's limit: "report" them as events and apply them all the same,
+            or "respect" the limit (and report it).
     """
     _check_numbers(duration, rtol, atol, step, control_rate, samples, most_steps)
+    if limits not in ("report", "respect"):
+        raise RobotError("limits", limits, "'report' or 'respect'")
     sampled, laws = _control(control)
-    system = System(model, laws, tail, events)
+    system = System(model, laws, tail, events, limits == "respect")
     x = system.state(*_start(model, state))
     held = np.zeros(system.efforts)
     if sampled is not None:
@@ -93,7 +98,15 @@ def simulate(
             held = _asked(sampled, model, t, *system.full(np.array([t]), x[None], held[None])[:2])
     trajectory = Trajectory(system, tuple(pieces), tableau.p)
     stopped = _stopped(pieces[-1].steps, names)
-    return Run(model, trajectory, _data(model, trajectory, samples), stopped, tuple(sorted(happened)), chosen.name, why)
+    return Run(
+        model=model,
+        data=recorded_data(model, trajectory, samples),
+        stopped=stopped,
+        events=tuple(sorted(happened)),
+        method=chosen.name,
+        why_method=why,
+        trajectory=trajectory,
+    )
 
 
 def _control(control: Any) -> tuple[Sampled | None, Sequence[Law]]:
@@ -194,42 +207,3 @@ def _stopped(steps: Steps, names: list[str]) -> Stopped | None:
     else:
         reason = "more steps than allowed"
     return Stopped(float(steps.times[-1]), reason)
-
-
-def _data(model: Model, trajectory: Trajectory, samples: int) -> xarray.Dataset:
-    """Everything over time, with names and units."""
-    ends = trajectory.times
-    times = np.linspace(ends[0], ends[-1], samples) if len(ends) > 1 else ends
-    q, v, tau, given = trajectory.full(times)
-    path = path_values(model, q, v, tau, given)
-    energy, momentum = model.energy(q, v), model.momentum(q, v)
-    names = model.prescribed_names
-    data = {
-        "q": (("time", "coordinate"), q, "m, rad"),
-        "v": (("time", "velocity"), v, "m/s, rad/s"),
-        "acceleration": (("time", "velocity"), path.acceleration, "m/s^2, rad/s^2"),
-        "tau": (("time", "actuator"), tau, "N m, N"),
-        "prescribed_effort": (("time", "prescribed"), path.prescribed_efforts, "N m"),
-        "power": (("time", "source"), path.powers, "W"),
-        "dissipation": (("time",), path.dissipation, "W"),
-        "foot_force": (("time", "foot", "axis"), path.foot_forces, "N"),
-        "extension": (("time", "foot"), path.extensions, "1"),
-        "kinetic_energy": (("time",), energy.kinetic, "J"),
-        "gravitational_energy": (("time",), energy.gravitational, "J"),
-        "elastic_energy": (("time",), energy.elastic, "J"),
-        "linear_momentum": (("time", "axis"), momentum.linear, "N s"),
-        "angular_momentum": (("time", "axis"), momentum.angular, "N m s"),
-        "points": (("time", "point", "axis"), model.points(q), "m"),
-    }
-    coordinates = {
-        "time": times, "coordinate": list(model.coordinate_names), "velocity": list(model.velocity_names),
-        "actuator": list(model.actuator_names), "prescribed": list(names), "source": [*model.actuator_names, *names],
-        "foot": list(model.foot_names), "axis": ["x", "y", "z"], "point": list(model.point_names),
-    }  # fmt: skip
-    # What a robot does not have (feet, prescribed limbs) is left out: NetCDF cannot keep an axis of length zero.
-    kept = {name: (dims, values, {"units": unit}) for name, (dims, values, unit) in data.items() if values.size}
-    used = {dim for dims, _, _ in kept.values() for dim in dims}
-    dataset = xarray.Dataset(kept, {name: values for name, values in coordinates.items() if name in used})
-    dataset["time"].attrs["units"] = "s"
-    dataset.attrs["robot"] = model.robot.name
-    return dataset

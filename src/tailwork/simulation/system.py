@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.algebra.derivatives import jacobian
-from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, is_zero, opaque
+from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, is_zero, larger, opaque, smaller
 from tailwork.algebra.vectors import Array, array, times, zeros
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.graph import finished
@@ -27,8 +27,9 @@ from tailwork.model import Model
 from tailwork.model.questions import POSE
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.robots.quantities import Described
-from tailwork.simulation.control import Law, Moment, Profiles
-from tailwork.simulation.events import CablePushes, Event, cables
+from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
+from tailwork.simulation.moment import Law, Moment
+from tailwork.simulation.profiles import Profiles
 
 Motion = Mapping[str, Profiles]
 """Profiles of a prescribed limb's coordinates, by name."""
@@ -48,6 +49,7 @@ class Recorded:
     v: list[Scalar]
     given: list[Scalar]
     tau: list[Scalar]
+    asked: list[Scalar]  # efforts before limits
     more: list[Expression]
 
 
@@ -60,10 +62,12 @@ class System:
         laws: Sequence[Law] = (),
         motions: Mapping[str, Motion] | None = None,
         events: Sequence[Event] = (),
+        respect_limits: bool = False,
     ) -> None:
         self.model = model
         self.laws = tuple(laws)
-        self.watched = (*events, CablePushes()) if cables(model.layout) else tuple(events)
+        self.watched = (*events, *_always_watched(model.layout))
+        self.respect_limits = respect_limits
         self.motions = _checked_motions(motions or {})
         layout = model.layout
         for limb in self.motions:
@@ -92,8 +96,8 @@ class System:
         self._numbers = {
             f"{name}: {path}": value for name, part in self._described.items() for path, value in numbers(part).items()
         }
-        parts = tuple((name, structure(part)) for name, part in self._described.items() if name != "robot")
-        self._structure = (model.structure, parts)
+        parts = tuple((name, structure(part, zeros=False)) for name, part in self._described.items() if name != "robot")
+        self._structure = (model.structure, parts, respect_limits)
 
     @property
     def event_names(self) -> list[str]:
@@ -161,7 +165,8 @@ class System:
 
         def symbols(name: str, part: Any) -> Any:
             def exchange(path: str, value: float, kind: Any) -> Scalar:
-                if value == 0.0 or (name == "robot" and path in POSE):
+                # A robot's zeros prune the equations; those of laws and motions come and go with every angle.
+                if name == "robot" and (value == 0.0 or path in POSE):
                     return value
                 return parameters.setdefault(f"{name}: {path}", tape.record(INPUT, count + len(parameters)))
 
@@ -192,9 +197,15 @@ class System:
         for name, law in described.items():
             if name.startswith("law "):
                 for actuator, effort in law.efforts(moment).items():
+                    if actuator not in layout.actuator_names:
+                        raise UnknownNameError.among("actuator", actuator, layout.actuator_names, "actuator")
                     k = layout.actuator_names.index(actuator)
                     tau[k] = tau[k] + effort
-        return Recorded(tape, layout, t, x, q, v, given, tau, rest), parameters, count
+        asked = list(tau)
+        if self.respect_limits:
+            for k, limit in limited(layout).values():
+                tau[k] = larger(smaller(tau[k], limit), -limit)
+        return Recorded(tape, layout, t, x, q, v, given, tau, asked, rest), parameters, count
 
     def _derivative(self, r: Recorded) -> list[Scalar]:
         rates = coordinate_rates(r.layout, r.q, r.v)
@@ -206,7 +217,7 @@ class System:
 
     def _events(self, r: Recorded) -> list[Scalar]:
         found = path(r.layout, Inputs(r.q, r.v, r.tau, r.given))
-        moment = Moment(r.layout, r.t, r.q, r.v, r.tau)
+        moment = Moment(r.layout, r.t, r.q, r.v, r.tau, r.asked)
         return [value for event in self.watched for value in event.values(moment, found)]
 
     def _linear(self, r: Recorded) -> tuple[list[Scalar], Tape, list[Scalar]]:
@@ -305,6 +316,12 @@ def _linearised(r: Recorded, acceleration: Sequence[Scalar], free_v: Sequence[in
             [times(mass[:, :3], torso.rotation.T), times(mass[:, 3:6], torso.rotation.T), mass[:, 6:]], axis=1
         )
     return mass[np.ix_(free_v, free_v)], by_state
+
+
+def _always_watched(layout: Layout) -> list[Event]:
+    """What no run leaves unwatched."""
+    pulls: list[Event] = [CablePushes()] if cables(layout) else []
+    return [*pulls, BeyondLimit()] if limited(layout) or limited_motions(layout) else pulls
 
 
 def _checked_motions(motions: Any) -> dict[str, dict[str, Profiles]]:

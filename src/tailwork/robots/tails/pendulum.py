@@ -28,6 +28,8 @@ class Pendulum(Described):
     mount: Vector = vector("m", (0.0, 0.0, 0.0))  # in the torso frame
     armature: Scalar = nonnegative("kg m^2", 0.0)  # of both motors; > 0 keeps the joint regular at tb = ±90°
 
+    torque_limit: Scalar = nonnegative("N m", 0.0)  # of each motor; 0: not known
+
     def check(self) -> None:
         if all_numbers(self.mass, self.tip_mass) and self.mass == self.tip_mass == 0.0:
             raise RobotError("mass", self.mass, "mass or tip_mass greater than 0")
@@ -38,7 +40,7 @@ class Pendulum(Described):
             Joint(name="ta", axis=(1.0, 0.0, 0.0), offset=self.mount, armature=self.armature),
             Joint(name="tb", axis=(0.0, 0.0, 1.0), parent="ta", armature=self.armature, body=self._body()),
         )
-        motors = tuple(Motor(name=joint.name, coordinate=joint.name) for joint in joints)
+        motors = tuple(Motor(name=joint.name, coordinate=joint.name, limit=self.torque_limit) for joint in joints)
         return {name: Limb(joints=joints, actuators=motors, tip=Tip(joint="tb", point=(0.0, -self.length, 0.0)))}
 
     def _body(self) -> Body:

@@ -9,7 +9,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
 from tailwork.robots.limb import MOST_JOINTS, Joint, Limb, Motor, Tip
-from tailwork.robots.quantities import Described, Symmetric, Vector, number, positive, symmetric, vector
+from tailwork.robots.quantities import Described, Symmetric, Vector, nonnegative, number, positive, symmetric, vector
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class R3(Described):
     base_inertia: Symmetric = symmetric("kg m^2", (4.33e-5, 3.67e-5, 4.04e-5, 0.0, 0.0, 0.0))
     cable_radius: Scalar = positive("m", 0.025)  # R_cbl
     mount: Vector = vector("m", (0.0, 0.0, 0.0))
+    torque_limit: Scalar = nonnegative("N m", 0.0)  # of the roll motor; 0: not known
+    tension_limit: Scalar = nonnegative("N", 0.0)  # of each segment's cable; 0: not known
 
     def check(self) -> None:
         for name in ("links_per_segment", "segments"):
@@ -61,8 +63,10 @@ class R3(Described):
             gearing.append(tuple([0.0] + [float(segment == s) for s in range(self.segments)]))
         arm = self.links_per_segment * self.cable_radius
         betas = [f"beta_{s + 1}" for s in range(self.segments)]
-        motors = [Motor(name="roll", coordinate="alpha")]
-        motors += [Motor(name=f"T_{beta}", coordinate=beta, ratio=arm, unit="N") for beta in betas]
+        motors = [Motor(name="roll", coordinate="alpha", limit=self.torque_limit)]
+        motors += [
+            Motor(name=f"T_{beta}", coordinate=beta, ratio=arm, unit="N", limit=self.tension_limit) for beta in betas
+        ]
         limb = Limb(
             joints=tuple(joints),
             coordinates=("alpha", *betas),

@@ -66,6 +66,7 @@ class Usrt(Described):
     hole_radius: Scalar = positive("m", 0.0325)  # R_hl
     hole_height: Scalar = number("", 0.0035)  # holes at R_hl [cos, hole_height, sin], as Table 1 prints it
     mount: Vector = vector("m", (0.0, 0.0, 0.0))
+    tension_limit: Scalar = nonnegative("N", 0.0)  # of each cable; 0: not known
 
     def check(self) -> None:
         for name in ("links", "segments"):
@@ -136,7 +137,7 @@ class Usrt(Described):
             )
             last = ((j - 1) // 3 + 1) * self.links // self.segments  # of its segment; as even as the links allow
             route = tuple(Hole(joint=_link_joint(i), point=self._on_link(i, hole)) for i in range(last + 1))
-            cables.append(Cable(name=f"T_{j}", route=route))
+            cables.append(Cable(name=f"T_{j}", route=route, limit=self.tension_limit))
         return tuple(cables)
 
 

@@ -1,0 +1,131 @@
+"""Laws that use the robot's own inverse dynamics: computed torque, and feed-forward with feedback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tailwork.algebra.expression import Scalar
+from tailwork.algebra.vectors import Array, array, times
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.attitude import angular_acceleration, angular_velocity
+from tailwork.mechanics.forward import Inputs
+from tailwork.mechanics.inverse import actuation_matrix, generalised_force
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.solve import Factored
+from tailwork.mechanics.torso import coordinate_rates
+from tailwork.robots.limb import Cable
+from tailwork.robots.quantities import Described, nonnegative, numbers
+from tailwork.simulation.moment import Moment
+from tailwork.simulation.profiles import Mapped, PiecewiseCubic, PointToPoint, Polynomial, Sine
+
+
+@dataclass(frozen=True, kw_only=True)
+class _InverseDynamics(Described):
+    """A desired motion of every coordinate, and which efforts are given beforehand.
+
+    Efforts are the smallest that do (minimum norm); with `redundant`, the efforts of those actuators are given and the
+    others, as many as velocities, solved for (2018, Eqs. 37 and 41).
+    """
+
+    coordinates: tuple[str, ...]
+    profiles: tuple[Polynomial | Sine | PointToPoint | PiecewiseCubic | Mapped, ...]
+    kp: Scalar = nonnegative("1/s^2", 0.0)
+    kd: Scalar = nonnegative("1/s", 0.0)
+    redundant: tuple[str, ...] = ()
+    redundant_efforts: tuple[Scalar, ...] = numbers("N m or N", ())
+
+    def check(self) -> None:
+        if len(self.coordinates) != len(self.profiles):
+            raise RobotError("profiles", len(self.profiles), f"as many as coordinates, {len(self.coordinates)}")
+        if len(self.redundant) != len(self.redundant_efforts):
+            raise RobotError("redundant_efforts", self.redundant_efforts, f"{len(self.redundant)} efforts")
+
+    def _wanted(self, layout: Layout, t: Scalar) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+        """Desired coordinates, their rates and accelerations."""
+        names = layout.coordinate_names
+        if layout.attitude == "quaternion":
+            raise RobotError("control", layout.attitude, "an attitude of angles ('rpy') with a desired motion of them")
+        given = dict(zip(self.coordinates, self.profiles, strict=True))
+        for name in given:
+            if name not in names:
+                raise UnknownNameError.among("coordinates", name, names, "coordinate")
+        for name in names:
+            if name not in given:
+                raise RobotError("coordinates", self.coordinates, f"every coordinate of the model; {name} is missing")
+        found = [given[name] for name in names]
+        return [p.value(t) for p in found], [p.rate(t) for p in found], [p.acceleration(t) for p in found]
+
+    def _corrected(self, moment: Moment) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
+        """Desired q and q-dot, q-ddot with the feedback on it, and the present q-dot."""
+        q, rates, accelerations = self._wanted(moment.layout, moment.t)
+        now = coordinate_rates(moment.layout, moment.q, moment.v)
+        corrected = [
+            a + (want - have) * self.kp + (rate - pace) * self.kd
+            for a, want, have, rate, pace in zip(accelerations, q, moment.q, rates, now, strict=True)
+        ]
+        return q, rates, corrected, now
+
+    def _allocated(self, layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar], a: Array) -> dict[str, Scalar]:
+        """Efforts for an acceleration."""
+        names = layout.actuator_names
+        if any(isinstance(actuator, Cable) for limb in layout.actuated for actuator in layout.limbs[limb].actuators):
+            raise RobotError(
+                "control", self, "a robot without cables: they can only pull, which this law cannot see to"
+            )
+        own = [k for k, name in enumerate(layout.velocity_names)
+               if name.removesuffix(" rate") not in layout.prescribed_names]  # fmt: skip
+        force = array([generalised_force(layout, Inputs(q, v, ()), list(a))[k] for k in own])
+        actuation = actuation_matrix(layout, q)[own]
+        if not self.redundant:
+            dual = Factored(times(actuation, actuation.T)).solve(list(force))
+            return dict(zip(names, times(actuation.T, array(dual)), strict=True))
+        given = dict(zip(self.redundant, self.redundant_efforts, strict=True))
+        for name in given:
+            if name not in names:
+                raise UnknownNameError.among("redundant", name, names, "actuator")
+        free = [k for k, name in enumerate(names) if name not in given]
+        if len(free) != len(own):
+            required = f"{len(names) - len(own)} of the {len(names)} actuators, so that {len(own)} are left"
+            raise RobotError("redundant", self.redundant, required)
+        rest = [k for k in range(len(names)) if k not in free]
+        square = actuation[:, free]
+        load = force - times(actuation[:, rest], array([given[names[k]] for k in rest]))
+        # By the normal equations: they need no pivoting, and the squares of our condition numbers (about 100) are mild.
+        found = Factored(times(square.T, square)).solve(list(times(square.T, load)))
+        return given | {names[k]: effort for k, effort in zip(free, found, strict=True)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputedTorque(_InverseDynamics):
+    """Inverse dynamics where the robot is: M(q) (q-ddot_d + kp e + kd e-dot) + h(q, q-dot)."""
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """Efforts of all actuators."""
+        layout = moment.layout
+        _, _, wanted, now = self._corrected(moment)
+        return self._allocated(layout, moment.q, moment.v, _as_velocities(layout, moment.q, now, wanted))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedForward(_InverseDynamics):
+    """Inverse dynamics where the robot should be, and feedback on top (2018, Fig. 7): M(q_d) (q-ddot_d + kp e + kd
+    e-dot) + h(q_d, q-dot_d). Without gains it is the open loop.
+    """
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """Efforts of all actuators."""
+        layout = moment.layout
+        q, rates, wanted, _ = self._corrected(moment)
+        v = list(rates)
+        if layout.torso_free:
+            v = [*rates[:3], *angular_velocity(layout.attitude, q[3:6], rates[3:6]), *rates[6:]]
+        return self._allocated(layout, q, v, _as_velocities(layout, q, rates, wanted))
+
+
+def _as_velocities(layout: Layout, q: Sequence[Scalar], rates: Sequence[Scalar], wanted: Sequence[Scalar]) -> Array:
+    """Accelerations of the velocities v from those of the coordinates."""
+    if not layout.torso_free:
+        return array(list(wanted))
+    turning = angular_acceleration(layout.attitude, q[3:6], rates[3:6], wanted[3:6])
+    return array([*wanted[:3], *turning, *wanted[6:]])

@@ -1,0 +1,58 @@
+"""What laws and events look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from tailwork.algebra.expression import Scalar
+from tailwork.errors import UnknownNameError
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.pinned import PinnedLeg
+from tailwork.mechanics.torso import TorsoState, stance_leg, torso_state
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The time [s] and the state, as scalars; for events, the efforts too."""
+
+    layout: Layout
+    t: Scalar
+    q: Sequence[Scalar]
+    v: Sequence[Scalar]
+    tau: Sequence[Scalar] = ()  # efforts that act
+    asked: Sequence[Scalar] = ()  # efforts that the laws ask for, before limits
+
+    def coordinate(self, name: str) -> Scalar:
+        """A coordinate by name."""
+        return self.q[self._index(name, self.layout.coordinate_names)]
+
+    def rate(self, name: str) -> Scalar:
+        """The rate of a limb's coordinate by name."""
+        return self.v[self._index(f"{name} rate", self.layout.velocity_names)]
+
+    @cached_property
+    def torso(self) -> TorsoState:
+        """The torso's pose and motion."""
+        return torso_state(self.layout, self.q, self.v)
+
+    def leg(self, name: str) -> PinnedLeg:
+        """A stance leg's angles, rates and geometry."""
+        if name not in self.layout.stance:
+            raise UnknownNameError.among("control", name, self.layout.stance, "leg in stance")
+        return stance_leg(self.layout, self.torso, name)
+
+    def _index(self, name: str, names: tuple[str, ...]) -> int:
+        if name not in names:
+            raise UnknownNameError.among("control", name, names, "coordinate")
+        return names.index(name)
+
+
+class Law(Protocol):
+    """Anything that gives efforts."""
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """Efforts by actuator name."""
+        ...

@@ -1,0 +1,237 @@
+"""Profiles: quantities as functions of time, with their first and second derivatives.
+
+A profile is a frozen dataclass; its numbers are inputs of the kernels, so changing them compiles nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tailwork.algebra.expression import Scalar, cos, sin, smaller, step
+from tailwork.errors import RobotError
+from tailwork.robots.quantities import Described, all_numbers, number, numbers, positive
+
+
+@dataclass(frozen=True, kw_only=True)
+class Polynomial(Described):
+    """Σ coefficients[k] t^k."""
+
+    coefficients: tuple[Scalar, ...] = numbers("SI")
+
+    def value(self, t: Scalar) -> Scalar:
+        """The polynomial."""
+        return _horner(self.coefficients, t)
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative."""
+        return _horner(_derived(self.coefficients), t)
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative."""
+        return _horner(_derived(_derived(self.coefficients)), t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sine(Described):
+    """offset + amplitude · sin(2π t/period + phase)."""
+
+    amplitude: Scalar = number("SI")
+    period: Scalar = positive("s")
+    phase: Scalar = number("rad", 0.0)
+    offset: Scalar = number("SI", 0.0)
+
+    def _angle(self, t: Scalar) -> tuple[Scalar, Scalar]:
+        pace = 6.283185307179586 / self.period
+        return t * pace + self.phase, pace
+
+    def value(self, t: Scalar) -> Scalar:
+        """The sine."""
+        return sin(self._angle(t)[0]) * self.amplitude + self.offset
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative."""
+        angle, pace = self._angle(t)
+        return cos(angle) * (self.amplitude * pace)
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative."""
+        angle, pace = self._angle(t)
+        return sin(angle) * (self.amplitude * pace * pace * -1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointToPoint(Described):
+    """From rest to rest by a cubic within a duration, then at rest (the papers' tail motions)."""
+
+    start: Scalar = number("rad")
+    end: Scalar = number("rad")
+    duration: Scalar = positive("s")
+
+    def _share(self, t: Scalar) -> Scalar:
+        """Share of the duration that has passed, at most 1."""
+        return smaller(t / self.duration, 1.0)
+
+    def value(self, t: Scalar) -> Scalar:
+        """The cubic, then its end."""
+        s = self._share(t)
+        return self.start + (self.end - self.start) * (s * s * (3.0 - s * 2.0))
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative."""
+        s = self._share(t)
+        return (self.end - self.start) * (s * (1.0 - s) * 6.0) / self.duration
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative; it jumps to zero at the end."""
+        going = step(1.0 - t / self.duration)
+        return (self.end - self.start) * ((6.0 - self._share(t) * 12.0) * going) / (self.duration * self.duration)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiecewiseCubic(Described):
+    """The smoothest curve through points: a cubic spline with given rates at its ends (at rest, unless told).
+
+    Second derivatives are continuous in between. Before the first and after the last point it holds their values.
+    """
+
+    times: tuple[Scalar, ...] = numbers("s")
+    values: tuple[Scalar, ...] = numbers("SI")
+    start_rate: Scalar = number("SI/s", 0.0)
+    end_rate: Scalar = number("SI/s", 0.0)
+
+    def check(self) -> None:
+        if len(self.times) < 2 or len(self.times) != len(self.values):
+            raise RobotError("times", self.times, f"at least two times, as many as values ({len(self.values)})")
+        if all_numbers(*self.times) and any(b <= a for a, b in zip(self.times, self.times[1:], strict=False)):
+            raise RobotError("times", self.times, "times that increase")
+
+    def _rates(self) -> list[Scalar]:
+        """Rates at the points, so that second derivatives agree there (a tridiagonal system, by elimination)."""
+        t, y, n = self.times, self.values, len(self.times)
+        h = [t[k + 1] - t[k] for k in range(n - 1)]
+        slopes = [(y[k + 1] - y[k]) / h[k] for k in range(n - 1)]
+        above: list[Scalar] = [0.0]
+        right: list[Scalar] = [self.start_rate]
+        for k in range(1, n - 1):
+            before, after = 1.0 / h[k - 1], 1.0 / h[k]
+            pivot = 2.0 * (before + after) - before * above[-1]
+            load = 3.0 * (slopes[k - 1] * before + slopes[k] * after) - before * right[-1]
+            above.append(after / pivot)
+            right.append(load / pivot)
+        rates = [self.end_rate]
+        for k in range(n - 2, 0, -1):
+            rates.insert(0, right[k] - above[k] * rates[0])
+        return [self.start_rate, *rates]
+
+    def _piece(self, t: Scalar) -> tuple[Scalar, list[Scalar]]:
+        """Time since the piece began, and the piece's four coefficients."""
+        times, y, rates = self.times, self.values, self._rates()
+        pieces: list[tuple[Scalar, ...]] = [(times[0], y[0], 0.0, 0.0, 0.0)]
+        for k in range(len(times) - 1):
+            h = times[k + 1] - times[k]
+            slope = (y[k + 1] - y[k]) / h
+            second = (3.0 * slope - 2.0 * rates[k] - rates[k + 1]) / h
+            third = (rates[k] + rates[k + 1] - 2.0 * slope) / (h * h)
+            pieces.append((times[k], y[k], rates[k], second, third))
+        pieces.append((times[-1], y[-1], 0.0, 0.0, 0.0))
+        chosen = list(pieces[0])
+        for k, piece in enumerate(pieces[1:]):
+            begun = step(t - times[k])
+            chosen = [old + begun * (new - old) for old, new in zip(chosen, piece, strict=True)]
+        return t - chosen[0], chosen[1:]
+
+    def value(self, t: Scalar) -> Scalar:
+        """The curve."""
+        s, coefficients = self._piece(t)
+        return _horner(coefficients, s)
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative."""
+        s, coefficients = self._piece(t)
+        return _horner(_derived(coefficients), s)
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative."""
+        s, coefficients = self._piece(t)
+        return _horner(_derived(_derived(coefficients)), s)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mapped(Described):
+    """A smooth function of another profile, such as a joint angle as a function of the share of a motion done.
+
+    The function is a Chebyshev series between `low` and `high`, the ends of what the inner profile takes.
+    """
+
+    inner: Polynomial | Sine | PointToPoint | PiecewiseCubic
+    coefficients: tuple[Scalar, ...] = numbers("SI")
+    low: Scalar = number("SI", -1.0)
+    high: Scalar = number("SI", 1.0)
+
+    def check(self) -> None:
+        if not self.coefficients:
+            raise RobotError("coefficients", self.coefficients, "at least one coefficient")
+        if all_numbers(self.low, self.high) and not self.low < self.high:
+            raise RobotError("high", self.high, f"more than low, {self.low}")
+
+    def _series(self, order: int, t: Scalar) -> Scalar:
+        """Derivative of the function of this order, by Clenshaw's recurrence."""
+        coefficients = list(self.coefficients)
+        for _ in range(order):
+            coefficients = _chebyshev_derived(coefficients, 2.0 / (self.high - self.low))
+        x = (self.inner.value(t) * 2.0 - (self.low + self.high)) / (self.high - self.low)
+        after: Scalar = 0.0
+        last: Scalar = 0.0
+        for c in reversed(coefficients[1:]):
+            last, after = c + x * 2.0 * last - after, last
+        return coefficients[0] + x * last - after
+
+    def value(self, t: Scalar) -> Scalar:
+        """The function of the inner profile."""
+        return self._series(0, t)
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative."""
+        return self._series(1, t) * self.inner.rate(t)
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative."""
+        rate = self.inner.rate(t)
+        return self._series(2, t) * (rate * rate) + self._series(1, t) * self.inner.acceleration(t)
+
+
+Profiles = Polynomial | Sine | PointToPoint | PiecewiseCubic | Mapped
+"""Every kind of profile."""
+
+
+def held(value: float) -> Polynomial:
+    """A profile that does not change."""
+    return Polynomial(coefficients=(value,))
+
+
+def point_to_point(start: float, end: float, duration: float) -> PointToPoint:
+    """From rest at `start` to rest at `end` [rad] within `duration` [s] by a cubic; it stays at the end."""
+    return PointToPoint(start=start, end=end, duration=duration)
+
+
+def _horner(coefficients: Sequence[Scalar], t: Scalar) -> Scalar:
+    result: Scalar = 0.0
+    for c in reversed(coefficients):
+        result = result * t + c
+    return result
+
+
+def _derived(coefficients: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    return tuple(c * float(k) for k, c in enumerate(coefficients) if k)
+
+
+def _chebyshev_derived(coefficients: Sequence[Scalar], scale: Scalar) -> list[Scalar]:
+    """Coefficients of the derivative of a Chebyshev series, times a scale."""
+    if len(coefficients) == 1:
+        return [0.0]
+    derived: list[Scalar] = [0.0] * (len(coefficients) + 1)
+    for k in range(len(coefficients) - 1, 0, -1):
+        derived[k - 1] = derived[k + 1] + coefficients[k] * (2.0 * k)
+    derived[0] = derived[0] * 0.5
+    return [c * scale for c in derived[: len(coefficients) - 1]]

@@ -1,0 +1,57 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from typing import Any
+
+from tailwork.errors import FileError
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file so that nobody ever sees half of it. Text is written as UTF-8.
+
+    Raises:
+        FileError: it cannot be written; what was there before is kept.
+    """
+    temporary = None
+    try:
+        target = os.path.realpath(path)  # a link stays a link
+        temporary = f"{target}.{secrets.token_hex(8)}.tmp"
+        with open(temporary, "xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except (OSError, ValueError, TypeError) as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError, ValueError):
+                os.remove(temporary)
+        reason = "a name that UTF-8 cannot hold" if isinstance(error, UnicodeEncodeError) else why(error)
+        raise FileError(path, reason) from None
+
+
+def ready_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder, unless it is there, and make sure that files can be written in it."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except (OSError, ValueError, TypeError) as error:
+        raise FileError(path, why(error)) from None
+    probe = os.path.join(path, ".writable")
+    write_whole(probe, b"")
+    with contextlib.suppress(OSError):
+        os.remove(probe)
+
+
+def why(error: Any) -> str:
+    """What is wrong with a path, in a few words."""
+    if isinstance(error, FileNotFoundError):
+        return "no such file or directory"
+    if isinstance(error, PermissionError):
+        return "no permission"
+    return (error.strerror if isinstance(error, OSError) else None) or f"not a path of a file ({error})"
