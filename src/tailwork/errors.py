@@ -94,6 +94,30 @@ class UnreachableError(StateError):
     """An acceleration or a rest that the actuators of the robot cannot produce."""
 
 
+class InadmissibleError(UnreachableError):
+    """An acceleration that the actuators can produce only beyond their limits, or with feet that pull or slip.
+
+    Attributes:
+        blame: constraints that cannot hold together, in words, the foremost first; for the first of `rows`.
+        remedies: what alone would make it possible, in words; empty if no single kind of constraint is to blame.
+        friction: the least friction that would make it possible, rounded up; None if none would.
+    """
+
+    def __init__(
+        self,
+        argument: str,
+        reason: str,
+        rows: tuple[int, ...] = (),
+        blame: tuple[str, ...] = (),
+        remedies: tuple[str, ...] = (),
+        friction: float | None = None,
+    ) -> None:
+        super().__init__(argument, reason, rows)
+        self.blame = blame
+        self.remedies = remedies
+        self.friction = friction
+
+
 def _shown(value: Any) -> str:
     """A value as text, short."""
     try:

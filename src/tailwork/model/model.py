@@ -15,12 +15,13 @@ from tailwork.errors import RobotError, StateError, UnknownNameError, Unreachabl
 from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.kernel import Floats, Kernel
 from tailwork.mechanics.layout import Layout, Push, make_layout
-from tailwork.mechanics.observe import point_names
+from tailwork.mechanics.observe import part_names, point_names
+from tailwork.model.admissible import Admissible, admissible_efforts, rules_for
 from tailwork.model.allocation import REACHED, Allocation, PullingGroup, chosen, minimum_norm
 from tailwork.model.call import Call, Evaluator
 from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
-from tailwork.model.results import Energy, Momentum, PathValues
+from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 from tailwork.robots.limb import Cable
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.robots.robot import Robot
@@ -106,6 +107,11 @@ class Model:
     def point_names(self) -> tuple[str, ...]:
         """Names of the points that `points` gives."""
         return tuple(point_names(self.layout))
+
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """The parts that `part_momenta` tells apart: the torso and every limb."""
+        return tuple(part_names(self.layout))
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -259,6 +265,36 @@ class Model:
         self._check_reached(allocation, "a")
         return allocation.efforts
 
+    def admissible_efforts(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        friction: float,
+        limits: Mapping[str, float] | None = None,
+        least_normal: float = 0.0,
+        weights: Mapping[str, float] | None = None,
+        forces: ArrayLike | None = None,
+    ) -> Admissible:
+        """The smallest efforts for an acceleration within the limits of actuators, with feet that push and do not slip.
+
+        Raises InadmissibleError where there are none, with what is to blame, and UnreachableError where no efforts of
+        any size give the acceleration.
+
+        Args:
+            q: coordinates.
+            v: velocities.
+            a: accelerations, as v.
+            friction: largest ratio of tangential to normal force of a pinned foot; infinite: feet never slip.
+            limits: of efforts by actuator name; others keep the limit that the robot gives them, if any [N m or N].
+            least_normal: normal force that each pinned foot keeps [N].
+            weights: of the squared efforts by actuator name; 1 for all others.
+            forces: of the pushes, inertial frame [N].
+        """
+        rules = rules_for(self.layout, friction, limits, least_normal, weights)
+        return admissible_efforts(self, rules, q, v, a, forces)
+
     def static_torques(self, q: ArrayLike) -> Floats:
         """The smallest efforts that hold the robot at rest in q. Raises UnreachableError where none do."""
         zero = np.zeros(len(self.velocity_names))
@@ -276,6 +312,10 @@ class Model:
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Momentum:
         """Linear momentum, and angular momentum about the centre of mass."""
         return Momentum(**self.ask("momentum", q=q, v=v))
+
+    def part_momenta(self, q: ArrayLike, v: ArrayLike) -> PartMomenta:
+        """Momenta of torso and limbs, each by itself; see `part_names`."""
+        return PartMomenta(**self.ask("part_momenta", q=q, v=v))
 
     def center_of_mass(self, q: ArrayLike) -> Floats:
         """Centre of mass, inertial frame [m]."""
@@ -308,7 +348,7 @@ class Model:
 
         Args:
             question: "forward_dynamics", "path", "generalised_force", "mass_matrix", "actuation_matrix", "energy",
-                "momentum", "center_of_mass", "points", "joint_angles" or "coordinate_rates".
+                "momentum", "part_momenta", "center_of_mass", "points", "joint_angles" or "coordinate_rates".
         """
         if question not in QUESTIONS:
             raise UnknownNameError.among("question", question, QUESTIONS, "function")

@@ -25,7 +25,7 @@ def measure(unit: str, meaning: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Measures:
-    """Measures of one run. Angles in degrees, everything else in SI units; not a number where a tail has no such thing."""
+    """Measures of one run. Angles in degrees, all else in SI units; not a number where a tail has no such thing."""
 
     duration: float = measure("s", "time simulated")
     pitch: float = measure("deg", "net pitch of the torso")
@@ -107,7 +107,7 @@ def torso_angles(run: Run) -> Floats:
 
 
 def tail_rotation(run: Run, manoeuvre: Manoeuvre) -> float:
-    """How far the tail's centre of mass has been carried about its mount [deg]: the length of its path of directions."""
+    """How far the tail's centre of mass has been carried about its mount [deg]: the length of the way it points."""
     share = np.array([manoeuvre.motion.share.value(float(t)) for t in run.data["time"].to_numpy()])
     alpha, theta = manoeuvre.motion.directions(share)
     way = np.stack([np.sin(theta) * np.sin(alpha), np.cos(theta), np.sin(theta) * np.cos(alpha)], axis=-1)

@@ -1,8 +1,8 @@
 """Tail motions named by what the tail's centre of mass does, the same for every kind of tail.
 
 The direction from the mount to the tail's centre of mass is given by a roll alpha about the tail's axis and a bend
-theta away from it: alpha = 0 bends down (+) and up, alpha = −90° bends to the right (+) and left. A motion leads from one
-direction to another; `coordinates` in tailwork.studies.tail_coordinates says what a tail must do for it.
+theta away from it: alpha = 0 bends down (+) and up, alpha = −90° bends to the right (+) and left. A motion leads from
+one direction to another; `profiles` in tailwork.studies.tail_coordinates says what a tail must do for it.
 """
 
 from __future__ import annotations

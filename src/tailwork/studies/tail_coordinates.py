@@ -11,7 +11,7 @@ import numpy as np
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.kernel import Floats
 from tailwork.robots.tails import R3, Pendulum, Usrt
-from tailwork.simulation.profiles import Mapped, PointToPoint, Profiles, Sine, held
+from tailwork.simulation.profiles import Mapped, Profiles
 from tailwork.studies.motions import TailMotion
 
 MAPS = ("arc", "chain")
@@ -67,11 +67,12 @@ def _inverse(direction: Callable[[Floats], Floats], theta: Floats, most: float) 
             f"a bend of the centre of mass below {math.degrees(float(values[top])):.4g}°, the most that this tail can "
             "make before it rolls up",
         )
-    return np.array([
-        math.copysign(brentq(lambda x: float(direction(np.array(x))) - abs(t), 0.0, grid[top], xtol=1e-15), t)
-        if t else 0.0
-        for t in np.ravel(theta)
-    ]).reshape(np.shape(theta))  # fmt: skip
+
+    def solved(t: float) -> float:
+        found = brentq(lambda x: float(direction(np.array(x))) - abs(t), 0.0, grid[top], xtol=1e-15) if t else 0.0
+        return math.copysign(found, t)
+
+    return np.array([solved(float(t)) for t in np.ravel(theta)]).reshape(np.shape(theta))
 
 
 def _bend_per_joint(tail: R3 | Usrt, theta: Floats, com_map: str) -> Floats:
@@ -148,23 +149,11 @@ def _over_time(motion: TailMotion, of_share: Callable[[Floats], dict[str, Floats
     nodes, probes = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1)), np.linspace(-1.0, 1.0, 7)
     between = (low + high) / 2 + (high - low) / 2 * np.array([*nodes, *probes])
     for name, values in of_share(between).items():
-        slope = (values[0] - values[DEGREE]) / (between[0] - between[DEGREE])
-        start = float(values[0] - slope * between[0])
-        if np.ptp(values) < 1e-14:
-            found[name] = held(float(values[0]))
-        elif np.abs(values - start - slope * between).max() < 1e-14:
-            end = float(values[0] + slope * (1.0 - between[0]))
-            if motion.profile == "cubic":
-                found[name] = PointToPoint(start=start, end=end, duration=motion.duration)
-            else:
-                found[name] = Sine(amplitude=end - start, period=motion.period, offset=start)
-        else:
-            series = np.polynomial.chebyshev.chebfit(nodes, values[: DEGREE + 1], DEGREE)
-            wrong = np.abs(np.polynomial.chebyshev.chebval(probes, series) - values[DEGREE + 1 :])
-            if wrong.max() > ACCURACY:
-                required = (
-                    "a motion that this tail makes smoothly (it comes too near to where its shape is not defined)"
-                )
-                raise RobotError("motion", motion.name, required)
-            found[name] = Mapped(inner=motion.share, coefficients=tuple(map(float, series)), low=low, high=high)
+        series = np.polynomial.chebyshev.chebfit(nodes, values[: DEGREE + 1], DEGREE)
+        wrong = np.abs(np.polynomial.chebyshev.chebval(probes, series) - values[DEGREE + 1 :])
+        if wrong.max() > ACCURACY:
+            required = "a motion that this tail makes smoothly (it comes too near to where its shape is not defined)"
+            raise RobotError("motion", motion.name, required)
+        # Always a series, even of what is constant or linear: all motions then have the same structure.
+        found[name] = Mapped(inner=motion.share, coefficients=tuple(map(float, series)), low=low, high=high)
     return found

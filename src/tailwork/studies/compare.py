@@ -1,0 +1,227 @@
+"""The comparative study: tails × motions on one robot, kept in a folder, continued where it was."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tailwork.errors import FileError, RobotError
+from tailwork.kernels.kernel import Floats
+from tailwork.robots import liu2020
+from tailwork.robots.files import as_text
+from tailwork.robots.robot import Robot
+from tailwork.simulation import Run, load_run
+from tailwork.studies.airborne import planar_rotation
+from tailwork.studies.manoeuvre import SAMPLES, Manoeuvre, perform, tail_name
+from tailwork.studies.measures import AXES, UNITS, Measures, measured, torso_angles
+from tailwork.studies.motions import TailMotion, coupled, pitch, roll, yaw
+from tailwork.studies.policies import POLICIES
+from tailwork.studies.tail_coordinates import profiles
+from tailwork.writing import ready_folder, write_whole
+
+TAIL_NAMES = ("pendulum", "r3", "usrt")
+SWEPT = tuple(range(10, 90, 10))  # [deg], as in Figs. 10 and 12
+SWEEP_SAMPLES = 61
+FORMAT = 1
+"""Of the files of runs; runs of another format are made again."""
+
+Progress = Callable[[int, int, str], None]
+"""Told (done, all, what comes next)."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is compared."""
+
+    robots: Mapping[str, Robot]  # by the label of their tail
+    motions: tuple[TailMotion, ...]
+    sweeps: Mapping[str, tuple[TailMotion, ...]]  # by the axis of the torso's answer
+    policy: str = "constant"
+    com_map: str = "arc"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One manoeuvre of a plan and where its run is kept."""
+
+    tail: str
+    manoeuvre: Manoeuvre
+    samples: int = SAMPLES
+
+    @property
+    def name(self) -> str:
+        """Of the file."""
+        return f"{self.manoeuvre.motion.name}-{self.tail}-{self.manoeuvre.policy}"
+
+    @property
+    def digest(self) -> str:
+        """Says whether a kept run is of this very case."""
+        m = self.manoeuvre
+        told = {
+            "format": FORMAT, "robot": as_text(m.robot), "motion": asdict(m.motion), "policy": m.policy,
+            "drive": m.drive, "map": m.com_map, "attitude": m.attitude, "samples": self.samples,
+        }  # fmt: skip
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Result:
+    """A case with its run, its measures and what the same tail motion does in the air."""
+
+    case: Case
+    run: Run
+    measures: Measures
+    airborne: Floats  # net pitch, roll and yaw of the airborne robot [deg]
+    closed_form: float  # of planar motion of a pendulum [deg]; not a number for others
+
+    @property
+    def note(self) -> str:
+        """Why the run ended early, or that feet would have pulled."""
+        if self.run.stopped is not None:
+            return f"ends at {self.run.stopped.time:.3f} s: {self.run.stopped.reason}"
+        return "a foot would pull" if self.measures.least_normal_force < 0 else ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All results of a plan."""
+
+    plan: Plan
+    results: tuple[Result, ...]  # of the motions
+    swept: tuple[Result, ...]  # of the sweeps
+
+    def of(self, motion: TailMotion) -> dict[str, Result]:
+        """Results of a motion by tail."""
+        return {r.case.tail: r for r in (*self.results, *self.swept) if r.case.manoeuvre.motion == motion}
+
+
+def paper_plan() -> Plan:
+    """The study of Liu & Ben-Tzvi 2020, Sect. 5, with all three tails in every motion."""
+    sweeps = {"yaw": tuple(yaw(a) for a in SWEPT), "roll": tuple(roll(a) for a in SWEPT)}
+    motions = (yaw(40), yaw(80), roll(40), roll(80), coupled(), pitch(20, period=1.2))
+    return Plan({tail: liu2020(tail) for tail in TAIL_NAMES}, motions, sweeps, "paper")
+
+
+def with_tail(robot: Robot, tail: str) -> Robot:
+    """The robot with a tail of the 2020 paper in the place of its own."""
+    if tail not in TAIL_NAMES:
+        raise RobotError("tails", tail, f"'own' or one of {', '.join(TAIL_NAMES)}")
+    own = tail_name(robot)
+    part = replace(liu2020(tail).part("tail"), mount=robot.part(own).mount)
+    return robot.with_part(own, part)
+
+
+def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
+    """Cases of the motions and of the sweeps that are not among them. Each motion is first asked of each tail."""
+    if plan.policy not in POLICIES:
+        raise RobotError("policy", plan.policy, f"one of {', '.join(POLICIES)}")
+    if not plan.robots or not (plan.motions or plan.sweeps):
+        raise RobotError("compare", "nothing", "at least one tail and one motion")
+    names = [motion.name for motion in plan.motions]
+    if len(set(names)) != len(names):
+        raise RobotError("motions", names, "motions that differ")
+    swept = [motion for motions in plan.sweeps.values() for motion in motions if motion not in plan.motions]
+    found: list[list[Case]] = [[], []]
+    for which, (motions, samples) in enumerate(((plan.motions, SAMPLES), (swept, SWEEP_SAMPLES))):
+        for motion in motions:
+            for tail, robot in plan.robots.items():
+                manoeuvre = Manoeuvre(robot, motion, plan.policy, com_map=plan.com_map)
+                try:
+                    profiles(manoeuvre.tail_part, motion, plan.com_map)
+                except RobotError as error:
+                    raise RobotError(f"{motion.name} of the {tail} tail", error.value, error.required) from None
+                found[which].append(Case(tail, manoeuvre, samples))
+    return found[0], found[1]
+
+
+def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, total, what: None) -> Comparison:
+    """Run all cases of a plan; what is already in the folder is taken from there.
+
+    Args:
+        plan: what to compare.
+        folder: where runs and measures are kept; made if it is not there.
+        progress: told before each run.
+    """
+    folder = Path(folder)
+    chosen, swept = cases(plan)
+    ready_folder(folder)
+    ready_folder(folder / "runs")
+    results: list[Result] = []
+    every = [*chosen, *swept]
+    for done, case in enumerate(every):
+        progress(done, len(every), f"{case.manoeuvre.motion.name}, {case.tail}")
+        run = kept_run(case, folder / "runs")
+        aloft = case
+        if plan.policy != "airborne":
+            aloft = replace(case, manoeuvre=replace(case.manoeuvre, policy="airborne"), samples=SWEEP_SAMPLES)
+        results.append(_result(case, run, run if aloft is case else kept_run(aloft, folder / "runs")))
+    progress(len(every), len(every), "")
+    write_whole(folder / "measures.csv", as_csv(results))
+    return Comparison(plan, tuple(results[: len(chosen)]), tuple(results[len(chosen) :]))
+
+
+def kept_run(case: Case, folder: Path) -> Run:
+    """The run of a case, from the folder if it is there."""
+    file = folder / f"{case.name}.nc"
+    if file.exists():
+        try:
+            run = load_run(file)
+        except FileError:
+            run = None  # damaged, or of an older version: made again
+        if run is not None and run.data.attrs.get("case") == case.digest:
+            return run
+    run = perform(case.manoeuvre, samples=case.samples)
+    run.save(file, {"case": case.digest})
+    return run
+
+
+def _result(case: Case, run: Run, aloft: Run) -> Result:
+    angles = torso_angles(aloft)
+    planar = planar_rotation(case.manoeuvre.robot, case.manoeuvre.tail, case.manoeuvre.motion)
+    closed = math.nan if planar is None else math.degrees(planar)
+    return Result(case, run, measured(run, case.manoeuvre), angles[-1] - angles[0], closed)
+
+
+def as_csv(results: Sequence[Result]) -> str:
+    """All measures, a line a case."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    airborne = [f"airborne {axis} [deg]" for axis in AXES]
+    header = ["motion", "tail", "policy", *(f"{name} [{unit}]" for name, unit in UNITS.items()), *airborne]
+    writer.writerow([*header, "airborne closed form [deg]", "note"])
+    for result in results:
+        case = result.case
+        values = [*asdict(result.measures).values(), *result.airborne, result.closed_form]
+        shown = ["" if math.isnan(x) else f"{x:.9g}" for x in values]
+        writer.writerow([case.manoeuvre.motion.name, case.tail, case.manoeuvre.policy, *shown, result.note])
+    return text.getvalue()
+
+
+def last_common(first: Run, second: Run) -> tuple[float, Floats, Floats]:
+    """The last time that both runs reached [s], and the torso's pitch, roll and yaw of each then [deg]."""
+    time = min(first.duration, second.duration)
+    return time, _angles_at(first, time), _angles_at(second, time)
+
+
+def _angles_at(run: Run, time: float) -> Floats:
+    times, angles = run.data["time"].to_numpy(), torso_angles(run)
+    return np.array([np.interp(time, times, column) for column in angles.T])
+
+
+def sweep_rotations(comparison: Comparison, axis: str) -> Iterator[tuple[str, list[float], list[float], list[bool]]]:
+    """By tail: (label, net rotation, airborne rotation [deg], whether the run ended early) over a sweep."""
+    motions: Sequence[Any] = comparison.plan.sweeps[axis]
+    for tail in comparison.plan.robots:
+        found = [comparison.of(motion)[tail] for motion in motions]
+        net = [float(getattr(r.measures, axis)) for r in found]
+        aloft = [float(r.airborne[AXES.index(axis)]) for r in found]
+        yield tail, net, aloft, [r.run.stopped is not None for r in found]
