@@ -343,9 +343,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     handed: list[str] = []
     compiled = kernel_module.compiled
 
-    def counted(assembly: str) -> Any:
-        handed.append(assembly)
-        return compiled(assembly)
+    def counted(identity: str, assembly: Callable[[], str]) -> Any:
+        handed.append(identity)
+        return compiled(identity, assembly)
 
     monkeypatch.setattr(kernel_module, "compiled", counted)
     monkeypatch.setattr(model_module, "_kernels", {})

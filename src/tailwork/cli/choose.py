@@ -22,16 +22,20 @@ def add_choice(command: argparse.ArgumentParser) -> None:
 
 def chosen_robot(options: argparse.Namespace) -> Robot:
     """The robot that the options describe."""
-    name, known = options.robot, presets()
-    if name in known:
-        robot = _preset(name, options.tail)
-    elif name.endswith(".toml") or "/" in name or "\\" in name:
-        if options.tail is not None:
-            raise RobotError("--tail", options.tail, "no tail with a robot file: the file describes it")
-        robot = load(name)
-    else:
-        raise RobotError("robot", name, f"a preset or a file that ends in .toml; {nearest(name, known)}")
+    robot = named_robot(options.robot, options.tail)
     return robot.replace(dict(_change(text) for text in options.changes)) if options.changes else robot
+
+
+def named_robot(name: str, tail: str | None = None) -> Robot:
+    """A preset, with one of its tails, or the robot in a file."""
+    known = presets()
+    if name in known:
+        return _preset(name, tail)
+    if name.endswith(".toml") or "/" in name or "\\" in name:
+        if tail is not None:
+            raise RobotError("--tail", tail, "no tail with a robot file: the file describes it")
+        return load(name)
+    raise RobotError("robot", name, f"a preset or a file that ends in .toml; {nearest(name, known)}")
 
 
 def _preset(name: str, tail: str | None) -> Robot:

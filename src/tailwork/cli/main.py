@@ -10,6 +10,8 @@ from rich.text import Text
 
 import tailwork
 from tailwork.cli.bench import add_bench
+from tailwork.cli.compare import add_compare
+from tailwork.cli.reproduce import add_reproduce
 from tailwork.cli.robots import add_robots
 from tailwork.cli.show import add_show
 from tailwork.errors import TailworkError
@@ -23,6 +25,8 @@ def parser() -> argparse.ArgumentParser:
     top.set_defaults(run=lambda options: print(top.format_help(), end="") or 0)
     add_robots(commands)
     add_show(commands)
+    add_compare(commands)
+    add_reproduce(commands)
     add_bench(commands)
     return top
 

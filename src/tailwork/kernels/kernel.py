@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from tailwork.kernels import emit
+from tailwork.kernels import graph as graphs
 from tailwork.kernels.emit import module
 from tailwork.kernels.graph import Graph, split
 from tailwork.kernels.native import Code, compiled, machine
@@ -38,7 +43,7 @@ class Kernel:
         self.operations = main.operations
         self.width = machine().width if lanes else 1
         self._constants = main.parameters
-        self.code = compiled(module(prelude, main, self.width))
+        self.code = compiled(_identity(graph, self.width), lambda: module(prelude, main, self.width))
         self._prelude = self.code.function("prelude", counted=False)
         self._scalar = self.code.function("scalar", counted=False)
         self._rows = self.code.function("rows", counted=True)
@@ -85,6 +90,18 @@ class Kernel:
         if done < count:
             self.loop(x[done:], constants, y[done:])()
         return y
+
+
+def _identity(graph: Graph, width: int) -> str:
+    """What a kernel's assembly follows from: the graph, the lanes, and how assembly is written."""
+    told = repr((graph.entries, graph.outputs, graph.inputs, graph.parameters, width, _writing()))
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _writing() -> str:
+    """The source of what turns graphs into assembly: another version of it writes other code."""
+    return "".join(inspect.getsource(source) for source in (graphs, emit))
 
 
 def _address(array: Floats) -> int:

@@ -57,20 +57,24 @@ class Code:
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
-def compiled(assembly: str) -> Code:
+def compiled(identity: str, assembly: Callable[[], str]) -> Code:
     """Machine code for a module, from the cache if it is there.
 
-    The key is the assembly itself with the processor and the versions of what compiles it.
+    The key is the module's identity with the processor and the versions of what compiles it.
+
+    Args:
+        identity: the same only for the same assembly.
+        assembly: writes the module; not called where the cache has it.
     """
     host = machine()
     version = (llvmlite.__version__, *llvm.llvm_version_info)
-    key = hashlib.sha256(repr((assembly, host.cpu, host.features, version)).encode()).hexdigest()
+    key = hashlib.sha256(repr((identity, host.cpu, host.features, version)).encode()).hexdigest()
     code = cache.read(key)
     if code is not None:
         loaded = _loaded(code)
         if loaded is not None:
             return loaded
-    module = llvm.parse_assembly(assembly)
+    module = llvm.parse_assembly(assembly())
     code = _target_machine().emit_object(module)
     cache.write(key, code)
     loaded = _loaded(code)

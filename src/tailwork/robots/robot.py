@@ -107,7 +107,7 @@ class Robot(Described):
             self.torso.body()
         except RobotError as error:
             raise error.within("torso") from None
-        self.limbs()
+        object.__setattr__(self, "_limbs", self._built())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Robots travel between processes and can be copied."""
@@ -116,6 +116,9 @@ class Robot(Described):
 
     def limbs(self) -> dict[str, Limb]:
         """All limbs by name: those of every part, in order."""
+        return dict(self._limbs)  # type: ignore[attr-defined]  # built once, in check
+
+    def _built(self) -> dict[str, Limb]:
         limbs: dict[str, Limb] = {}
         joints = 0
         for name, part in self.parts.items():

@@ -48,10 +48,10 @@ def segments(limb: Limb) -> list[Segment]:
 class CurvatureTracking(Described):
     """Bends a segment of a cable-driven limb to desired angles (pitch about x, yaw about z: sums over its joints).
 
-    A moment m = kp (desired − bend) + kd (desired rate − rate) is asked of every joint, the bend being that of the whole
-    segment. It is given by the segment's three cables, of which only two pull at a time: the third, opposite to the
-    moment, is slack (the switching function of 2020, Eq. 74). Moments that cables of farther segments pass on to this
-    one are counted in.
+    A moment m = kp (desired − bend) + kd (desired rate − rate) is asked of every joint, the bend being that of the
+    whole segment. It is given by the segment's three cables, of which only two pull at a time: the third, opposite to
+    the moment, is slack (the switching function of 2020, Eq. 74). Moments that cables of farther segments pass on to
+    this one are counted in.
 
     A segment's angle is its curvature times its length.
     """

@@ -20,9 +20,9 @@ class PlanarBody:
     """A body and a rigid tail that turn in one plane about a common hinge.
 
     The angular momentum about the common centre of mass stays zero, so a tail that turns by theta against the body
-    turns it back by the integral of (It + mr (lc² + d lc cos theta)) / (Ib + It + mr (lc² + d² + 2 d lc cos theta)), with
-    mr = m mb/(m + mb) and d the distance from the body's centre of mass to the hinge, on the straight tail's line. For
-    d = 0 this is theta (It + mr lc²)/(Ib + It + mr lc²).
+    turns it back by the integral of (It + mr (lc² + d lc cos theta)) / (Ib + It + mr (lc² + d² + 2 d lc cos theta)),
+    with mr = m mb/(m + mb) and d the distance from the body's centre of mass to the hinge, on the straight tail's
+    line. For d = 0 this is theta (It + mr lc²)/(Ib + It + mr lc²).
     """
 
     body_mass: float  # mb [kg]

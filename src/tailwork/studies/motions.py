@@ -89,7 +89,8 @@ def pitch(angle: float, duration: float = 0.3, period: float = 0.0) -> TailMotio
 
 def roll(bend: float, angle: float = 45.0, duration: float = 0.3) -> TailMotion:
     """The tail, bent down by `bend` [deg], rolls about its axis by `angle` [deg] (2020, Sect. 5.1)."""
-    _finite("bend", bend), _finite("roll", angle)
+    _finite("bend", bend)
+    _finite("roll", angle)
     theta = math.radians(bend)
     name = f"roll{bend:g}" if angle == 45.0 else f"roll{bend:g}by{angle:g}"
     return TailMotion(name=name, start=(0.0, theta), end=(math.radians(angle), theta), duration=duration)

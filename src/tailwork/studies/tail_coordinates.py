@@ -69,7 +69,9 @@ def _inverse(direction: Callable[[Floats], Floats], theta: Floats, most: float) 
         )
 
     def solved(t: float) -> float:
-        found = brentq(lambda x: float(direction(np.array(x))) - abs(t), 0.0, grid[top], xtol=1e-15) if t else 0.0
+        if t == 0.0:
+            return 0.0
+        found: Any = brentq(lambda x: float(direction(np.array(x))) - abs(t), 0.0, grid[top], xtol=1e-15)
         return math.copysign(found, t)
 
     return np.array([solved(float(t)) for t in np.ravel(theta)]).reshape(np.shape(theta))

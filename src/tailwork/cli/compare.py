@@ -1,0 +1,132 @@
+"""`tailwork compare`: tails × motions on a robot, with a report."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tailwork.cli.choose import named_robot
+from tailwork.cli.progress import PROCESSES, bar
+from tailwork.cli.tables import plain_table, wide_console
+from tailwork.errors import RobotError
+from tailwork.robots.robot import Robot
+from tailwork.studies.compare import SWEPT, TAIL_NAMES, Comparison, Plan, cases, compare, paper_plan, with_tail
+from tailwork.studies.manoeuvre import tail_name
+from tailwork.studies.motions import TailMotion, motion_from_text, roll, yaw
+from tailwork.studies.policies import POLICIES
+from tailwork.studies.tail_coordinates import MAPS
+from tailwork.writing import ready_folder
+
+SWEEPS = {"yaw": yaw, "roll": roll}
+
+
+def add_compare(commands: Any) -> None:
+    """The command and its options."""
+    command = commands.add_parser(
+        "compare",
+        help="compare tails on a robot, with a report",
+        description="Runs every motion with every tail and leaves a folder: report.html, figures, measures.csv and the "
+        "runs. Without options: the study of Liu & Ben-Tzvi 2020. A study that was interrupted goes on where it was.",
+    )
+    command.add_argument("robot", nargs="?", default="liu2020", help="a preset or a robot file (default liu2020)")
+    command.add_argument(
+        "--tails", help=f"tails by name, separated by commas: own, {', '.join(TAIL_NAMES)}, or a robot file with a tail"
+    )
+    command.add_argument(
+        "--motion", action="append", dest="motions", metavar="MOTION",
+        help="a motion of the tail's centre of mass: yaw:40, pitch:20, pitch:20,period=1.2, roll:40,angle=45 or "
+        "coupled [deg, s]; may be repeated",
+    )  # fmt: skip
+    command.add_argument(
+        "--sweep",
+        action="append",
+        choices=sorted(SWEEPS),
+        help="net rotation against bends of 10° to 80°; may be repeated",
+    )
+    command.add_argument(
+        "--policy", choices=POLICIES, help="what the legs do (default: paper for liu2020, else constant)"
+    )
+    command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help="from centre of mass to tail shape")
+    command.add_argument("--out", type=Path, default=Path("comparison"), help="the folder (default: comparison)")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare, print a table, write the report."""
+    console = wide_console(110)
+    plan = _plan(options)
+    cases(plan)  # what is impossible is said before anything is done
+    ready_folder(options.out)
+    ready_folder(options.out / "figures")
+    with bar(console) as tell:
+        comparison = compare(plan, options.out, tell)
+    _print(console, comparison)
+    with console.status("drawing") as status:
+        from tailwork.view.comparison import write_report  # slow to import, and needed for pictures only
+
+        report = write_report(comparison, options.out, status.update, PROCESSES)
+    console.print(f"\nreport: {report}\nmeasures: {options.out / 'measures.csv'}", soft_wrap=True, highlight=False)
+    return 0
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    motions = tuple(motion_from_text(text) for text in options.motions or ())
+    paper = paper_plan()
+    if options.robot == "liu2020" and options.tails is None:
+        robots = dict(paper.robots)
+    else:
+        robots = _robots(named_robot(options.robot), (options.tails or "own").split(","))
+    asked = bool(options.motions or options.sweep)
+    sweeps: dict[str, tuple[TailMotion, ...]] = {
+        axis: tuple(SWEEPS[axis](angle) for angle in SWEPT) for axis in options.sweep or ()
+    }
+    policy = options.policy or ("paper" if options.robot == "liu2020" else "constant")
+    return Plan(
+        robots,
+        motions if asked else paper.motions,
+        sweeps if asked else paper.sweeps,
+        policy,
+        options.com_map,
+    )
+
+
+def _robots(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
+    found: dict[str, Robot] = {}
+    for name in (tail.strip() for tail in tails):
+        label = Path(name).stem
+        if label in found:
+            raise RobotError("--tails", name, "tails that differ")
+        if name == "own":
+            tail_name(robot)
+            found[label] = robot
+        elif name.endswith(".toml"):
+            other = named_robot(name)
+            found[label] = robot.with_part(tail_name(robot), other.part(tail_name(other)))
+        else:
+            found[label] = with_tail(robot, name)
+    return found
+
+
+def _print(console: Console, comparison: Comparison) -> None:
+    from tailwork.view.comparison import POLICY_WORDS, motion_words, rotation_rows
+
+    console.print(f"leg policy: {POLICY_WORDS[comparison.plan.policy]}", highlight=False)
+    for motion in comparison.plan.motions:
+        table = plain_table(
+            f"\n{motion.name}: {motion_words(motion)}", "tail", "pitch °", "roll °", "yaw °", "airborne °", "closed °",
+            "effect.", "N m", "J", "Fz N", "friction",
+        )  # fmt: skip
+        table.add_column("", justify="left")
+        for line in rotation_rows(comparison.of(motion)):
+            table.add_row(*line)
+        console.print(table)
+    console.print(
+        "airborne: the same tail motion in the air, about the motion's axis; closed: the same for a planar pendulum in "
+        "closed form; effect.: torso rotation a degree of tail motion; N m, J: peak torque and work of the tail; Fz, "
+        "friction: least normal force and friction needed of the feet",
+        style="dim",
+    )

@@ -1,0 +1,86 @@
+"""`tailwork reproduce`: the experiments of a paper, its numbers beside ours."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tailwork.cli.progress import PROCESSES, bar
+from tailwork.cli.tables import plain_table, wide_console
+from tailwork.studies.claims import Claim
+from tailwork.studies.compare import compare, paper_plan
+from tailwork.writing import ready_folder
+
+PAPERS = ("liu2018", "liu2020")
+
+
+def add_reproduce(commands: Any) -> None:
+    """The command and its options."""
+    command = commands.add_parser(
+        "reproduce",
+        help="run the experiments of a paper, its numbers beside ours",
+        description="Runs a paper's own experiments and leaves a folder with a report: its numbers beside ours, with "
+        "the reading chosen, also where they differ. What was interrupted goes on where it was.",
+    )
+    command.add_argument("paper", choices=PAPERS, help="which paper")
+    command.add_argument("--out", type=Path, help="the folder (default: reproduction-PAPER)")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reproduce, print tables, write the report."""
+    console = wide_console(110)
+    folder = options.out or Path(f"reproduction-{options.paper}")
+    ready_folder(folder)
+    ready_folder(folder / "figures")
+    report = (_liu2018 if options.paper == "liu2018" else _liu2020)(console, folder)
+    console.print(f"\nreport: {report}", soft_wrap=True)
+    return 0
+
+
+def _liu2018(console: Console, folder: Path) -> Path:
+    from tailwork.studies.liu2018 import reproduce_liu2018
+
+    with console.status("compiling") as status:
+        result = reproduce_liu2018(status.update)
+        for name in ("forward", "matched", "open_loop", "controlled", "computed"):
+            ready_folder(folder / "runs")
+            getattr(result, name).save(folder / "runs" / f"{name}.nc")
+    console.print(_claims("Liu & Ben-Tzvi 2018", result.claims))
+    with console.status("drawing") as status:
+        from tailwork.view.reproductions import write_liu2018
+
+        return write_liu2018(result, folder, status.update)
+
+
+def _liu2020(console: Console, folder: Path) -> Path:
+    from tailwork.studies.liu2020 import VARIANT_NAMES, ratio_row, reproduce_liu2020, wave_claims
+
+    with bar(console) as tell:
+        comparison = compare(paper_plan(), folder, tell)
+    with bar(console) as tell:
+        result = reproduce_liu2020(folder / "runs", tell)
+    console.print(_claims("Liu & Ben-Tzvi 2020", (*result.claims, *wave_claims(result.waves))))
+    table = plain_table("\nTorso rotation with R3 against pendulum", "motion", "torso", "paper", *VARIANT_NAMES)
+    for ratio in result.ratios:
+        table.add_row(*ratio_row(ratio))
+    console.print(table)
+    with console.status("drawing") as status:
+        from tailwork.view.reproductions import write_liu2020
+
+        return write_liu2020(result, comparison, folder, status.update, PROCESSES)
+
+
+def _claims(title: str, claims: Sequence[Claim]) -> Table:
+    table = plain_table(f"\n{title}", "quantity")
+    for name in ("paper", "ours", "reading"):
+        table.add_column(name)
+    table.show_lines = False
+    for claim in claims:
+        table.add_row(claim.quantity, claim.paper, claim.ours, f"[dim]{claim.reading}[/]")
+    return table

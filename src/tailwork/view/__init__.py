@@ -1,0 +1,26 @@
+"""Pictures of runs, and a report that holds them. Needs matplotlib; import it only to draw."""
+
+from tailwork.view.curvature import curvature_tracking
+from tailwork.view.feet import foot_forces
+from tailwork.view.ghosts import time_lapse
+from tailwork.view.report import Picture, Section, Table, page, write_page
+from tailwork.view.rotation import net_rotation
+from tailwork.view.style import COLUMN, PAGE, look, save
+from tailwork.view.torso import torso_response
+
+__all__ = [
+    "COLUMN",
+    "PAGE",
+    "Picture",
+    "Section",
+    "Table",
+    "curvature_tracking",
+    "foot_forces",
+    "look",
+    "net_rotation",
+    "page",
+    "save",
+    "time_lapse",
+    "torso_response",
+    "write_page",
+]

@@ -1,0 +1,227 @@
+"""Figures and report of a comparison of tails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from tailwork.simulation import Run
+from tailwork.studies.compare import Comparison, Result, sweep_rotations
+from tailwork.studies.curvature import Bending, bending
+from tailwork.studies.measures import AXES, MEANINGS, UNITS, row
+from tailwork.studies.motions import TailMotion
+from tailwork.view.curvature import curvature_tracking
+from tailwork.view.feet import foot_forces
+from tailwork.view.ghosts import time_lapse
+from tailwork.view.report import Picture, Section, Table, page, write_page
+from tailwork.view.rotation import net_rotation
+from tailwork.view.saving import saving
+from tailwork.view.torso import torso_response
+
+POLICY_WORDS = {
+    "paper": "the constant leg torques of Liu & Ben-Tzvi 2020, Eq. 85 (an open loop, and unstable)",
+    "constant": "constant leg torques that balance the robot at the start (an open loop, and unstable)",
+    "joint": "leg joints held by springs and dampers",
+    "foot": "feet held in their places under the torso by springs and dampers",
+    "airborne": "no feet on the ground",
+}
+MAP_WORDS = {
+    "arc": "the arc of Eq. 86",
+    "chain": "the exact centre of mass of the links",
+}
+Drawing = Callable[[], Figure]
+
+
+def motion_words(motion: TailMotion) -> str:
+    """A motion in a few words."""
+    first, last = (tuple(round(math.degrees(x), 6) for x in pair) for pair in (motion.start, motion.end))
+    if motion.space == "joints":
+        said = f"pitch from {first[0]:g}° to {last[0]:g}°, yaw from {first[1]:g}° to {last[1]:g}°"
+    elif motion.axis == "roll":
+        said = f"rolls from {first[0]:g}° to {last[0]:g}°, bent by {first[1]:g}°"
+    else:
+        where = "to the right" if motion.axis == "yaw" else "down"
+        said = f"bends {where} by {last[1]:g}°"
+    if motion.period:
+        return f"{said} and back, a sine of {motion.period:g} s, over {motion.duration:g} s"
+    return f"{said} in {motion.duration:g} s"
+
+
+def figures(comparison: Comparison) -> dict[str, tuple[str, Drawing]]:
+    """All figures of a comparison, by file name: captions and what draws them."""
+    found: dict[str, tuple[str, Drawing]] = {}
+    for motion in comparison.plan.motions:
+        results = comparison.of(motion)
+        runs = {tail: r.run for tail, r in results.items()}
+        said = motion_words(motion)
+        found[f"torso-{motion.name}"] = (
+            f"Torso response while the tail {said}." if motion.space != "joints" else f"Torso response: {said}.",
+            _drawing(torso_response, runs, motion.name),
+        )
+        bends = {tail: bending(r.run, r.case.manoeuvre) for tail, r in results.items()}
+        if motion.period and any(bends.values()):
+            found[f"curvature-{motion.name}"] = (
+                "Curvature of each segment: wanted, found, and the difference.",
+                lambda bends=bends, runs=runs, motion=motion: _curvature(bends, runs, motion.name),
+            )
+        if comparison.plan.policy != "airborne":
+            found[f"feet-{motion.name}"] = (
+                "Normal force of each foot, and the friction that it needs to stay.",
+                _drawing(foot_forces, runs, motion.name),
+            )
+        found[f"timelapse-{motion.name}"] = (
+            "The robot at equal intervals; older ones paler, the last in full.",
+            _drawing(time_lapse, runs, motion.name),
+        )
+    for axis, motions in comparison.plan.sweeps.items():
+        found[f"net-{axis}"] = (
+            f"Net torso {axis} against the bend of the tail; thin lines: the same tail motions in the air. Hollow: the "
+            "run ended early.",
+            lambda axis=axis, motions=motions: _sweep(comparison, axis, motions),
+        )
+    return found
+
+
+def _drawing(draw: Callable[..., Figure], runs: Mapping[str, Run], title: str) -> Drawing:
+    return lambda: draw(runs, title=title)
+
+
+def _curvature(bends: Mapping[str, list[Bending]], runs: Mapping[str, Run], title: str) -> Figure:
+    desired = {f"{tail}, {b.segment}": b.desired for tail, found in bends.items() for b in found}
+    actual = {f"{tail}, {b.segment}": b.actual for tail, found in bends.items() for b in found}
+    times = {f"{tail}, {b.segment}": runs[tail].data["time"].to_numpy() for tail, found in bends.items() for b in found}
+    return curvature_tracking(times, desired, actual, title=title)
+
+
+def _sweep(comparison: Comparison, axis: str, motions: tuple[TailMotion, ...]) -> Figure:
+    angles = [math.degrees(motion.end[1]) for motion in motions]
+    by_tail: dict[str, list[float]] = {}
+    ends: dict[str, list[bool]] = {}
+    aloft: dict[str, list[float]] = {}
+    for tail, net, airborne, ended in sweep_rotations(comparison, axis):
+        by_tail[tail], ends[tail], aloft[tail] = net, ended, airborne
+    return net_rotation(angles, by_tail, axis=axis, ends=ends, airborne=aloft)
+
+
+def rotation_rows(results: Mapping[str, Result]) -> list[list[str]]:
+    """Rows of the short table: torso rotations with the airborne ones beside them, and what they ask."""
+    rows = []
+    for tail, r in results.items():
+        axis = AXES.index(r.case.manoeuvre.motion.axis)
+        angles = [getattr(r.measures, name) for name in AXES]
+        rows.append([
+            tail,
+            *(shown(x, 1) for x in angles),
+            shown(r.airborne[axis], 1),
+            shown(r.closed_form, 1),
+            shown(r.measures.effectiveness, 2),
+            shown(r.measures.peak_tail_torque, 1),
+            shown(r.measures.tail_energy, 2),
+            shown(r.measures.least_normal_force, 0),
+            shown(r.measures.friction_needed, 2),
+            r.note,
+        ])  # fmt: skip
+    return rows
+
+
+ROTATION_HEADER = (
+    "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
+    "energy [J]", "least normal force [N]", "friction needed", "note",
+)  # fmt: skip
+
+
+def shown(x: float, digits: int) -> str:
+    """A number for a table."""
+    if math.isnan(x):
+        return "—"
+    return "∞" if math.isinf(x) else f"{round(x, digits) + 0.0:.{digits}f}"
+
+
+Drawings = Mapping[str, tuple[str, Drawing]]
+"""By file name: a caption and what draws the figure."""
+
+
+def drawn_pictures(
+    drawings: Drawings, folder: Path, progress: Callable[[str], None], processes: int = 1
+) -> dict[str, Picture]:
+    """Figures drawn, saved and ready to be shown. Pictures of the robot, which are large as SVG, are shown as PNG."""
+    drawn: dict[str, Picture] = {}
+    with saving(folder / "figures", processes) as keep:
+        for name, (caption, draw) in drawings.items():
+            progress(f"drawing {name}")
+            figure, robot = draw(), name.startswith("timelapse")
+            paths = keep(figure, name, ("png", "pdf") if robot else ("png", "pdf", "svg"))
+            drawn[name] = Picture(figure, caption, paths["png" if robot else "svg"])
+    return drawn
+
+
+def write_report(
+    comparison: Comparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
+) -> Path:
+    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.saving."""
+    sections = comparison_sections(comparison, folder, progress, processes)
+    html = page("Tails compared", _summary(comparison), sections, _footer(comparison))
+    write_page(folder / "report.html", html)
+    return folder / "report.html"
+
+
+def _summary(comparison: Comparison) -> str:
+    plan = comparison.plan
+    robot = next(iter(plan.robots.values()))
+    tails = ", ".join(plan.robots)
+    return (
+        f"Robot {robot.name} with the tails {tails}. Leg policy: {POLICY_WORDS[plan.policy]}. All tails carry their "
+        f"centre of mass alike, by {MAP_WORDS[plan.com_map]}. Beside every rotation of the torso about the motion's "
+        "own axis stands what the same tail motion does to the robot in the air with its legs rigid."
+    )
+
+
+def comparison_sections(
+    comparison: Comparison, folder: Path, progress: Callable[[str], None], processes: int
+) -> list[Section]:
+    """The parts of the report: a section a motion, a section a sweep, all measures."""
+    drawn = drawn_pictures(figures(comparison), folder, progress, processes)
+    sections = []
+    for motion in comparison.plan.motions:
+        results = comparison.of(motion)
+        names = [f"{kind}-{motion.name}" for kind in ("timelapse", "torso", "curvature", "feet")]
+        table = Table(ROTATION_HEADER, rotation_rows(results))
+        pictures = [drawn[name] for name in names if name in drawn]
+        words = motion_words(motion)
+        text = f"{words[0].upper()}{words[1:]}." if motion.space == "joints" else f"The tail {words}."
+        sections.append(Section(motion.name, text, pictures, [table]))
+    for axis in comparison.plan.sweeps:
+        header = ("bend [°]", *(f"{tail} [°]" for tail in comparison.plan.robots),
+                  *(f"{tail}, airborne [°]" for tail in comparison.plan.robots))  # fmt: skip
+        angles = [math.degrees(motion.end[1]) for motion in comparison.plan.sweeps[axis]]
+        columns = list(sweep_rotations(comparison, axis))
+        rows = [
+            [f"{angle:.0f}", *(f"{net[k]:.1f}" for _, net, _, _ in columns), *(f"{a[k]:.1f}" for _, _, a, _ in columns)]
+            for k, angle in enumerate(angles)
+        ]
+        sections.append(Section(f"Net {axis} against the bend", "", [drawn[f"net-{axis}"]], [Table(header, rows)]))
+    sections.append(_everything(comparison))
+    return sections
+
+
+def _everything(comparison: Comparison) -> Section:
+    """All measures of all motions."""
+    results = comparison.results
+    header = ["measure", "unit", *(f"{r.case.manoeuvre.motion.name}, {r.case.tail}" for r in results)]
+    values = [row(r.measures) for r in results]
+    rows = [[MEANINGS[name], unit, *(_short(v[name]) for v in values)] for name, unit in UNITS.items()]
+    return Section(
+        "All measures", "The same numbers, and those of the sweeps, are in measures.csv.", (), [Table(header, rows)]
+    )
+
+
+def _short(x: float) -> str:
+    return "—" if math.isnan(x) else "∞" if math.isinf(x) else f"{x:.3g}"
+
+
+def _footer(comparison: Comparison) -> str:
+    worst = max(r.measures.energy_balance for r in (*comparison.results, *comparison.swept))
+    return f"Energy balances in every run to {worst:.1e} of what moved. Made by tailwork; runs are kept in the folder."

@@ -1,0 +1,173 @@
+"""A report as one HTML page that holds everything it shows and asks the network for nothing."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from tailwork.view.sheet import STYLE
+from tailwork.view.style import rendered
+from tailwork.writing import write_whole
+
+Cell = str | float | int | bool | None
+NOTE = "note"
+"""A column of this heading holds text that may take several lines."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure and what it shows; where it has been saved, the file is embedded as it is."""
+
+    figure: Figure
+    caption: str
+    file: Path | None = None  # PNG or SVG
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: a heading for each column, and rows of text and numbers."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report. Text is plain; an empty line starts a new paragraph."""
+
+    title: str
+    text: str = ""
+    figures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()
+
+
+def page(title: str, summary: str, sections: Sequence[Section], footer: str = "") -> str:
+    """The report as HTML."""
+    names = _names(sections)
+    contents = "".join(
+        f'<li><a href="#{name}">{escape(section.title)}</a></li>' for name, section in zip(names, sections, strict=True)
+    )
+    body = "\n".join(_section(name, section) for name, section in zip(names, sections, strict=True))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>
+{STYLE}</style>
+</head>
+<body>
+<header class="top">
+<h1>{escape(title)}</h1>
+<div class="summary">
+{_paragraphs(summary)}
+</div>
+</header>
+<nav aria-label="Contents">
+<p class="label">Contents</p>
+<ol>{contents}</ol>
+</nav>
+<main>
+{body}
+</main>
+<footer>
+{_paragraphs(footer)}
+</footer>
+</body>
+</html>
+"""
+
+
+def write_page(path: str | os.PathLike[str], html: str) -> None:
+    """Write the page as a whole or not at all."""
+    write_whole(path, html)
+
+
+def _names(sections: Sequence[Section]) -> list[str]:
+    """A name for each section that a link can point to."""
+    names: list[str] = []
+    for k, section in enumerate(sections):
+        words = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-")
+        names.append(f"{k + 1}-{words}" if words else f"{k + 1}")
+    return names
+
+
+def _section(name: str, section: Section) -> str:
+    parts = [f'<section id="{name}">', f"<h2>{escape(section.title)}</h2>", _paragraphs(section.text)]
+    parts += [_picture(picture) for picture in section.figures]
+    parts += [_table(table) for table in section.tables]
+    return "\n".join([part for part in parts if part] + ["</section>"])
+
+
+def _paragraphs(text: str) -> str:
+    found = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
+    return "\n".join(f"<p>{escape(part)}</p>" for part in found if part)
+
+
+def _picture(picture: Picture) -> str:
+    content = rendered(picture.figure, "svg") if picture.file is None else picture.file.read_bytes()
+    form = "png" if picture.file is not None and picture.file.suffix == ".png" else "svg+xml"
+    data = base64.b64encode(content).decode("ascii")
+    caption = escape(picture.caption)
+    width, height = (round(96 * side) for side in picture.figure.get_size_inches())  # [px]
+    kind = "card wide" if width > 400 else "card"
+    return (
+        f'<figure>\n<div class="{kind}" tabindex="0"><img src="data:image/{form};base64,{data}" alt="{caption}" '
+        f'width="{width}" height="{height}"></div>\n<figcaption>{caption}</figcaption>\n</figure>'
+    )
+
+
+def _table(table: Table) -> str:
+    kinds = [_kind(name, [row[k] for row in table.rows]) for k, name in enumerate(table.header)]
+    head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(table.header, kinds, strict=True))
+    rows = "\n".join(
+        "<tr>"
+        + "".join(f"<td{kind}>{escape(_text(cell))}</td>" for cell, kind in zip(row, kinds, strict=True))
+        + "</tr>"
+        for row in table.rows
+    )
+    caption = f"<caption>{escape(table.caption)}</caption>\n" if table.caption else ""
+    return (
+        f'<div class="table" tabindex="0">\n<table>\n{caption}<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"
+    )
+
+
+def _kind(name: str, cells: Sequence[Cell]) -> str:
+    """The class of a column: numbers stand right, notes may wrap."""
+    if name.casefold() == NOTE:
+        return ' class="note"'
+    filled = [cell for cell in cells if cell not in (None, "", "—")]
+    return ' class="number"' if filled and all(_is_number(cell) for cell in filled) else ""
+
+
+def _is_number(cell: Cell) -> bool:
+    """Whether a cell is a number, or text that is one."""
+    if isinstance(cell, str):
+        return re.fullmatch(r"[+−-]?[\d ]*\.?\d+(e[+−-]?\d+)?[ ]?[%°×]?", cell) is not None
+    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
+
+
+def _text(cell: Any) -> str:
+    """A cell as text; numbers to four digits."""
+    if cell is None:
+        return "—"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        return f"{cell:.4g}".replace("-", "−")
+    if isinstance(cell, int):
+        return str(cell).replace("-", "−")
+    return str(cell)

@@ -1,0 +1,201 @@
+"""One look for every picture: sizes, text, colours, and files that are the same bytes each time."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tailwork.writing import ready_folder, write_whole
+
+COLUMN = 3.5
+"""Width of a column of a paper [in]."""
+PAGE = 7.2
+"""Width of a page of a paper [in]."""
+
+INK = "#24292f"
+FAINT = "#6e7781"
+RULE = "#e4e7eb"
+WARNING = "#b3261e"
+
+BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
+    "#000000", "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7",
+)  # fmt: skip
+"""The colours of Okabe and Ito, which most colour-blind people tell apart."""
+
+LINES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (6, 1.6, 1.2, 1.6)), (0, (1.4, 1.4)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+TAILS = {"pendulum": (BLUE, 0, "o"), "r3": (VERMILION, 1, "s"), "usrt": (GREEN, 2, "^")}
+"""Colour, line style and marker that a tail has in every picture."""
+OTHERS = ((PURPLE, 3, "D"), (ORANGE, 0, "v"), (SKY, 1, "P"), (INK, 2, "X"))
+SHOWN = {"r3": "R3", "usrt": "USRT"}
+
+RC: Any = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so that a picture is the same on every machine
+    "mathtext.fontset": "dejavusans",
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.labelsize": 8.0,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 8.0,
+    "figure.titlesize": 9.0,
+    "figure.titleweight": "bold",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#8c959f",
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 4.0,
+    "axes.xmargin": 0.02,
+    "axes.unicode_minus": True,
+    "grid.color": RULE,
+    "grid.linewidth": 0.6,
+    "xtick.color": "#8c959f",
+    "ytick.color": "#8c959f",
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4.0,
+    "lines.solid_capstyle": "round",
+    "legend.frameon": False,
+    "legend.handlelength": 2.4,
+    "legend.columnspacing": 1.6,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "figure.constrained_layout.h_pad": 0.05,
+    "figure.constrained_layout.w_pad": 0.05,
+    "svg.hashsalt": "tailwork",
+    "svg.fonttype": "path",  # the same letters everywhere, whichever fonts are there
+    "pdf.fonttype": 42,
+}
+
+METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "pdf": {"Creator": "tailwork", "Producer": None, "CreationDate": None},
+    "svg": {"Creator": "tailwork", "Date": None},
+}
+"""What a file says of itself: no date and no version, so that the same picture is the same file."""
+KINDS = tuple(METADATA)
+DOTS_PER_INCH = 200
+
+_settings = RLock()
+"""Matplotlib keeps its settings in one place; threads draw one after the other."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a line is drawn."""
+
+    color: str
+    line: Any
+    marker: str
+
+
+@contextlib.contextmanager
+def look() -> Iterator[None]:
+    """While it lasts, matplotlib draws in our look; afterwards its settings are as before."""
+    with _settings, matplotlib.rc_context(RC):
+        yield
+
+
+def looks(labels: Iterable[str]) -> dict[str, Look]:
+    """A look for each label. A label that starts with the name of a tail has its colour; other names cycle."""
+    result: dict[str, Look] = {}
+    seen: dict[str, int] = {}
+    others = 0
+    for label in labels:
+        tail = _tail(label)
+        if tail is None:
+            color, line, marker = OTHERS[others % len(OTHERS)]
+            line += others // len(OTHERS)
+            others += 1
+        else:
+            color, line, marker = TAILS[tail]
+            again = seen.get(tail, 0)  # a second line of the same tail: the same colour, another style
+            line, marker = line + again, MARKERS[(MARKERS.index(marker) + 3 * again) % len(MARKERS)]
+            seen[tail] = again + 1
+        result[label] = Look(color, LINES[line % len(LINES)], marker)
+    return result
+
+
+def _tail(label: str) -> str | None:
+    """The tail that a label starts with."""
+    word = label.replace(",", " ").split()[:1]
+    return word[0].casefold() if word and word[0].casefold() in TAILS else None
+
+
+def shown(label: str) -> str:
+    """A label as it is printed: R3 and USRT are abbreviations."""
+    return " ".join(SHOWN.get(word, word) for word in label.split(" ")).replace("r3,", "R3,").replace("usrt,", "USRT,")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure [in] that arranges itself."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def arranged(figure: Figure) -> Figure:
+    """The figure with its arrangement settled, so that each file of it is arranged alike."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
+
+
+def titled(figure: Figure, title: str) -> None:
+    """A title above all panels, at the left; empty: none."""
+    if title:
+        figure.suptitle(title, x=0.01, ha="left")
+
+
+def line_key(text: str, style: Look, **more: Any) -> Line2D:
+    """The entry of a line in a legend."""
+    return Line2D([], [], color=style.color, linestyle=style.line, label=text, **more)
+
+
+def legend_below(figure: Figure, handles: Sequence[Line2D]) -> None:
+    """One legend below all panels: in one row if there is room, else in as many columns as find some."""
+    widths = [0.064 * len(str(handle.get_label())) + 0.55 for handle in handles]  # [in]
+    columns = len(handles) if sum(widths) < figure.get_figwidth() else int(figure.get_figwidth() / max(widths))
+    figure.legend(handles=handles, loc="outside lower center", ncols=max(1, columns))
+
+
+def zero_line(axes: Axes) -> None:
+    """A thin line at zero."""
+    axes.axhline(0.0, color="#8c959f", linewidth=0.6, zorder=1)
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """The figure as the content of a file: "png", "pdf" or "svg"."""
+    memory = io.BytesIO()
+    with look():
+        figure.savefig(memory, format=kind, dpi=DOTS_PER_INCH, metadata=METADATA[kind])
+    return memory.getvalue()
+
+
+def save(figure: Figure, folder: str | os.PathLike[str], name: str, kinds: Sequence[str] = KINDS) -> dict[str, Path]:
+    """Write name.png, name.pdf and name.svg, or some of them, into a folder, made if need be; their paths by kind."""
+    ready_folder(folder)
+    paths = {kind: Path(folder) / f"{name}.{kind}" for kind in kinds}
+    for kind, path in paths.items():
+        write_whole(path, rendered(figure, kind))
+    return paths

@@ -1,0 +1,526 @@
+"""Pictures and the report: what they show is what the runs hold, and their files are the same each time."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib import rcParams
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+import tailwork
+from tailwork import view
+from tailwork.errors import FileError, RobotError, UnknownNameError
+from tailwork.mechanics.layout import make_layout
+from tailwork.simulation import Constant, Polynomial, Run, Tracking, load_run, point_to_point
+from tailwork.view.camera import VIEWS, camera
+from tailwork.view.feet import friction
+from tailwork.view.ground import nice
+from tailwork.view.paint import Pose, Solid, capsule, torso_layers
+from tailwork.view.pose import forward_axis, torso_angles, torso_rates, torso_rotations
+from tailwork.view.solids import box_corners, limb_bars, torso_box
+from tailwork.view.stops import STOPPED
+from tailwork.view.style import KINDS, RC, TAILS, looks, rendered, shown
+
+UNIT = re.compile(r"\[(deg|deg/s|ms|N|1/m|1)\]$")
+
+
+def yaw_swing(degrees: float, duration: float) -> Run:
+    """The pendulum swings to the side; too far or too long, a leg becomes straight."""
+    model = tailwork.Model(tailwork.robots.liu2020(tail="pendulum"))
+    q = model.standing()
+    swing = point_to_point(0.0, np.radians(degrees), duration)
+    control = [
+        Constant(values=(*model.static_torques(q)[:12], 0.0, 0.0)),
+        Tracking(limb="tail", coordinate="ta", profile=Polynomial(coefficients=(0.0,)), kp=1000.0, kd=20.0),
+        Tracking(limb="tail", coordinate="tb", profile=swing, kp=1000.0, kd=20.0),
+    ]
+    return tailwork.simulate(model, q, duration=duration, control=control)
+
+
+def r3_swing() -> Run:
+    """The R3 tail bends to the side as prescribed, with the legs as they were for the pendulum."""
+    robot = tailwork.robots.liu2020(tail="r3")
+    model = tailwork.Model(robot, prescribed=("tail",))
+    q = model.standing()
+    pendulum = tailwork.Model(tailwork.robots.liu2020(tail="pendulum"))
+    torques = pendulum.static_torques(pendulum.standing())[:12]
+    bend = point_to_point(0.0, 0.06, 0.3)
+    tail = {"alpha": Polynomial(coefficients=(-np.pi / 2,)), "beta_1": bend, "beta_2": bend}
+    return tailwork.simulate(model, q, duration=0.3, control=[Constant(values=tuple(torques))], tail={"tail": tail})
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Run]:
+    return {"pendulum": yaw_swing(40.0, 0.3), "r3": r3_swing()}
+
+
+@pytest.fixture(scope="module")
+def stopped() -> Run:
+    run = yaw_swing(80.0, 0.6)
+    assert run.stopped is not None
+    return run
+
+
+def lines_named(axes: Axes, name: str) -> list[np.ndarray]:
+    return [np.array(line.get_data()) for line in axes.lines if line.get_gid() == name]
+
+
+def labelled(axes: Axes) -> dict[str, np.ndarray]:
+    """Data of the lines of an axes that have a label, by label."""
+    lines = {str(line.get_label()): np.array(line.get_data()) for line in axes.lines}
+    return {label: data for label, data in lines.items() if not label.startswith("_")}
+
+
+def all_figures(runs: Mapping[str, Run], stopped: Run) -> dict[str, Figure]:
+    t = np.linspace(0.0, 1.2, 50)
+    asked = {"r3, segment 1": np.sin(t), "usrt, segment 1": np.sin(t)}
+    return {
+        "torso": view.torso_response({**runs, "stopped": stopped}, title="Torso"),
+        "rotation": view.net_rotation([10, 20], {"pendulum": [-1.0, -2.0]}, axis="yaw", title="Net yaw"),
+        "curvature": view.curvature_tracking(t, asked, {name: 0.9 * k for name, k in asked.items()}),
+        "feet": view.foot_forces({**runs, "stopped": stopped}),
+        "ghosts": view.time_lapse({"pendulum": runs["pendulum"]}, frames=3),
+    }
+
+
+@pytest.fixture(scope="module")
+def figures(runs: dict[str, Run], stopped: Run) -> dict[str, Figure]:
+    return all_figures(runs, stopped)
+
+
+# What is shown
+
+
+def test_every_axis_has_a_label_with_its_unit(figures: dict[str, Figure]) -> None:
+    for name, figure in figures.items():
+        if name == "ghosts":
+            continue
+        for axes in figure.axes:
+            first_column, last_row = axes.get_subplotspec().is_first_col(), axes.get_subplotspec().is_last_row()
+            if name != "feet" or first_column:  # its columns share their axes
+                assert UNIT.search(axes.get_ylabel()), name
+            if last_row:
+                assert UNIT.search(axes.get_xlabel()), name
+
+
+def test_no_legend_leaves_the_page_and_no_text_is_too_small(figures: dict[str, Figure]) -> None:
+    """Whatever the labels and notes: nothing is cut off, and all can be read."""
+    for name, figure in figures.items():
+        with view.look():
+            figure.draw_without_rendering()
+        for text in figure.findobj(Text):
+            if text.get_visible() and text.get_text().strip():
+                assert text.get_fontsize() >= 7.0, (name, text.get_text())
+        assert figure.get_figwidth() in (view.COLUMN, view.PAGE)
+        for legend in figure.legends:
+            box = legend.get_window_extent().transformed(figure.transFigure.inverted())
+            assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= 1 and box.y1 <= 1, name
+
+
+def test_torso_response_shows_the_data_of_the_runs(runs: dict[str, Run]) -> None:
+    figure = view.torso_response(runs, title="Yaw bending")
+    pitch, roll, yaw, pitch_rate, roll_rate, yaw_rate = figure.axes
+    assert sum(len(labelled(axes)) for axes in (pitch, roll, yaw)) == 3 * len(runs)
+    for label, run in runs.items():
+        for axes, name in ((pitch, "phi_x"), (roll, "phi_y"), (yaw, "phi_z")):
+            x, y = labelled(axes)[shown(label)]
+            np.testing.assert_allclose(x, run.data["time"] * 1e3)
+            np.testing.assert_allclose(y, np.degrees(run.data["q"].sel(coordinate=name)), atol=1e-12)
+        for axes, angle in ((pitch_rate, "pitch"), (roll_rate, "roll"), (yaw_rate, "yaw")):
+            times = run.data["time"].to_numpy()
+            by_differences = np.gradient(np.degrees(torso_angles(run)[angle]), times)
+            np.testing.assert_allclose(labelled(axes)[shown(label)][1][1:-1], by_differences[1:-1], atol=0.05)
+    assert not any(lines_named(axes, STOPPED) for axes in figure.axes)
+
+
+def test_a_stopped_run_is_marked_at_its_end(runs: dict[str, Run], stopped: Run) -> None:
+    assert stopped.stopped is not None
+    figure = view.torso_response({"pendulum": stopped, "r3": runs["r3"]})
+    for axes in figure.axes:
+        (cross,) = lines_named(axes, STOPPED)
+        assert cross[0, 0] == pytest.approx(stopped.stopped.time * 1e3)
+        assert cross[1, 0] == labelled(axes)["pendulum"][1][-1]
+    texts = [text.get_text().replace("\n", " ") for text in figure.legends[0].get_texts()]
+    assert texts[0].startswith("pendulum, stopped at") and stopped.stopped.reason in texts[0]
+    assert texts[1] == "R3"
+
+
+def test_net_rotation_leaves_runs_that_ended_early_hollow() -> None:
+    turned = {"pendulum": [-1.0, -2.0, -3.0], "r3": [-1.5, -2.5, np.nan]}
+    figure = view.net_rotation([10, 20, 30], turned, axis="yaw", ends={"r3": [False, True, False]})
+    (axes,) = figure.axes
+    np.testing.assert_array_equal(labelled(axes)["R3"], [[10, 20, 30], turned["r3"]])
+    hollow = [line for line in axes.lines if line.get_gid() == "ended early" and len(line.get_xdata())]
+    assert [list(line.get_xdata()) for line in hollow] == [[20.0]]
+    assert hollow[0].get_markerfacecolor() == "white"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["pendulum", "R3", "ended early"]
+
+
+def test_curvature_tracking_shows_the_error() -> None:
+    t = np.linspace(0.0, 1.2, 61)
+    wanted = {"r3, segment 1": np.sin(t), "usrt, segment 1": np.sin(t)}
+    found = {"r3, segment 1": np.sin(t) + 0.1, "usrt, segment 1": np.sin(t[:40])}
+    figure = view.curvature_tracking(t, wanted, found)
+    above, below = figure.axes
+    assert len(lines_named(above, "desired")) == 1, "two tails that are asked the same share their line"
+    first, second = lines_named(below, "error")
+    np.testing.assert_allclose(first[1], 0.1)
+    np.testing.assert_allclose(second, [t[:40] * 1e3, np.zeros(40)], atol=1e-12)
+    with pytest.raises(UnknownNameError, match="desired"):
+        view.curvature_tracking(t, {}, found)
+    own = {"r3, segment 1": t, "usrt, segment 1": t / 2}
+    figure = view.curvature_tracking(own, wanted, {**wanted})
+    assert [line[0, -1] for line in lines_named(figure.axes[0], "actual")] == pytest.approx([1200.0, 600.0])
+    assert len(lines_named(figure.axes[0], "desired")) == 2
+
+
+def test_foot_forces_shows_forces_and_friction(runs: dict[str, Run], stopped: Run) -> None:
+    shown_runs = {**runs, "pendulum, long": stopped}
+    figure = view.foot_forces(shown_runs)
+    assert len(figure.axes) == 2 * len(shown_runs)
+    for column, run in enumerate(shown_runs.values()):
+        above, below = figure.axes[column], figure.axes[len(shown_runs) + column]
+        for foot in run.model.foot_names:
+            force = run.data["foot_force"].sel(foot=foot).to_numpy()
+            (normal,), (needed,) = lines_named(above, foot), lines_named(below, foot)
+            np.testing.assert_array_equal(normal[1], force[:, 2])
+            np.testing.assert_array_equal(needed[1], friction(force))
+        assert any("would pull" in text.get_text() for text in above.texts)
+        assert "cut at 2" in below.get_title(loc="left"), "the long run asks for more"
+        largest = max(float(line[1].max()) for foot in run.model.foot_names for line in lines_named(below, foot))
+        assert largest == pytest.approx(run.friction_needed())
+    assert figure.axes[0].get_ylim()[0] < 0
+    figure = view.foot_forces(runs)
+    assert not figure.axes[2].get_title(loc="left")
+    assert figure.axes[2].get_ylim()[1] == pytest.approx(1.08 * max(run.friction_needed() for run in runs.values()))
+
+
+def test_friction_is_infinite_where_a_foot_pulls() -> None:
+    np.testing.assert_allclose(friction(np.array([[3.0, 4.0, 10.0], [1.0, 0.0, -1.0]])), [0.5, np.inf])
+
+
+# Angles
+
+
+def test_pitch_and_roll_follow_the_way_the_robot_faces() -> None:
+    presets = {name: make() for name, make in tailwork.robots.presets().items()}
+    assert {name: forward_axis(robot) for name, robot in presets.items()} == {
+        "liu2018": "y", "liu2020": "y", "biswal": "x", "blaberus": "x",
+    }  # fmt: skip
+
+
+def test_angles_of_a_quaternion_are_those_of_its_rotation() -> None:
+    """A free fall of a turning torso: pitch about the axis across, with x forward that is y."""
+    model = tailwork.Model(tailwork.robots.biswal(), stance="none", attitude="quaternion")
+    v = np.zeros(len(model.velocity_names))
+    v[3:6] = 0.0, 2.0, 0.0
+    run = tailwork.simulate(model, (model.standing(), v), duration=0.05)
+    angles, rates = torso_angles(run), torso_rates(run)
+    assert np.degrees(angles["pitch"][-1]) > 3.0
+    assert np.abs(angles["roll"]).max() < 1e-9 and np.abs(angles["yaw"]).max() < 1e-9
+    by_differences = np.gradient(angles["pitch"], run.data["time"].to_numpy())
+    np.testing.assert_allclose(rates["pitch"][1:-1], by_differences[1:-1], atol=1e-2)
+
+
+# The robot on the sheet
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("forward", ["x", "y"])
+def test_cameras_are_right_handed_frames(name: str, forward: str) -> None:
+    eye = camera(name, forward)
+    frame = np.array([eye.right, eye.up, eye.toward])
+    np.testing.assert_allclose(frame @ frame.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(frame) == pytest.approx(1.0)
+    ahead = np.array({"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0)}[forward])
+    if name in ("side", "top"):
+        np.testing.assert_allclose(eye.project(ahead), [1.0, 0.0], atol=1e-12)
+    assert eye.depth(ahead) < 1e-12, "seen from behind or from the side"
+
+
+def test_corners_of_the_torso_are_where_the_model_has_the_hips(stopped: Run) -> None:
+    """The hips of this robot are at the corners of its plate, half way between its upper and lower side."""
+    run = stopped
+    layout, robot = run.model.layout, run.model.robot
+    lower, upper = torso_box(robot)
+    rotation = torso_rotations(layout, run.data["q"].to_numpy())[-1]
+    points = dict(zip(run.model.point_names, run.data["points"].to_numpy()[-1], strict=True))
+    pose = Pose(points, points["torso"], rotation)
+    solid = Solid(lower, upper, tuple(limb_bars(layout, 0.01)), 1, "#0072b2")
+    eye = camera("three-quarter")
+    corners = pose.place + box_corners(lower, upper) @ rotation.T
+    drawn = np.concatenate([patch.outline for _, layer in torso_layers(eye, solid, pose) for patch in layer])
+    seen = 0
+    for leg in layout.legs:
+        hip = points[f"{leg}.ha"]
+        ends = corners[np.argsort(np.linalg.norm(corners - hip, axis=1))[:2]]
+        np.testing.assert_allclose(ends.mean(axis=0), hip, atol=1e-9)
+        near = [np.linalg.norm(drawn - end, axis=1).min() < 1e-9 for end in eye.project(ends)]
+        seen += sum(near)
+    assert seen == 7, "the eye sees three sides of a box and so seven of its corners"
+
+
+def test_the_sides_that_are_painted_cover_the_outline_of_the_box() -> None:
+    lower, upper = np.array([-1.0, -2.0, -0.1]), np.array([1.0, 2.0, 0.1])
+    solid = Solid(lower, upper, (), 1, "#000000")
+    ((_, patches),) = torso_layers(camera("top"), solid, Pose({}, np.zeros(3), np.eye(3)))
+    whole, front = (patch.outline for patch in patches)
+    np.testing.assert_allclose(np.ptp(whole, axis=0), [4.0, 2.0], err_msg="forward is to the right")
+    assert front[:, 0].min() == pytest.approx(1.6) and front[:, 0].max() == pytest.approx(2.0)
+
+
+def test_bars_lead_along_every_limb() -> None:
+    """Hip, knee, foot; mount, links, tip: each bar starts where the last one ended, up to joints in one place."""
+    for make, names in (
+        (lambda: tailwork.robots.liu2020(tail="pendulum"), {"leg1": ["hb", "k", "foot"], "tail": ["tb", "tip"]}),
+        (tailwork.robots.biswal, {"leg3": ["ha", "hb", "k", "foot"]}),
+        (tailwork.robots.blaberus, {"hind_left": ["alpha", "femur", "tibia", "foot"]}),
+    ):
+        robot = make()
+        bars = limb_bars(make_layout(robot, "none", (), "free", "rpy", ()), 0.1)
+        for limb, points in names.items():
+            found = [(bar.start, bar.end) for bar in bars if bar.start.startswith(f"{limb}.")]
+            expected = [f"{limb}.{point}" for point in points]
+            assert found == list(pairwise(expected))
+    tail = [bar for bar in limb_bars(make_layout(tailwork.robots.liu2020("r3"), "all", (), "free", "rpy", ()), 0.1)
+            if bar.kind == "tail"]  # fmt: skip
+    assert len(tail) == 12
+    radii = [tail[0].start_radius, *(bar.end_radius for bar in tail)]
+    assert radii == sorted(radii, reverse=True), "it tapers"
+
+
+def test_the_drawn_torso_has_the_size_of_the_plate_and_reaches_the_hips() -> None:
+    lower, upper = torso_box(tailwork.robots.liu2020())
+    np.testing.assert_allclose((upper - lower)[:2], [0.3, 0.5])
+    lower, upper = torso_box(tailwork.robots.blaberus())
+    size = upper - lower
+    assert size[0] > size[1] > size[2] > 0, "long, broad, flat"
+    for make in tailwork.robots.presets().values():
+        robot = make()
+        lower, upper = torso_box(robot)
+        hips = [j.offset for limb in robot.limbs().values() if limb.foot for j in limb.joints if j.parent is None]
+        assert (np.array(hips) >= lower - 1e-12).all() and (np.array(hips) <= upper + 1e-12).all()
+
+
+def test_capsules_hold_both_circles() -> None:
+    a, b = np.array([0.0, 0.0]), np.array([3.0, 4.0])
+    outline = capsule(a, b, 1.0, 0.5)
+    reach = np.minimum(np.linalg.norm(outline - a, axis=1) - 1.0, np.linalg.norm(outline - b, axis=1) - 0.5)
+    np.testing.assert_allclose(reach, 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(capsule(a, a, 0.2, 0.3), axis=1), 0.3)
+
+
+def test_meshes_are_nice() -> None:
+    assert [nice(x) for x in (0.09, 0.1, 0.11, 0.3, 0.7, 1.0)] == pytest.approx([0.1, 0.1, 0.2, 0.5, 1.0, 1.0])
+
+
+def test_time_lapse_shows_the_frames_and_their_times(runs: dict[str, Run]) -> None:
+    figure = view.time_lapse(runs, frames=4, title="Both tails")
+    texts = [text.get_text() for text in figure.texts]
+    assert [text for text in texts if text.endswith(" ms")] == ["0 ms", "100 ms", "200 ms", "300 ms"] * 2
+    assert {"Both tails", "pendulum", "R3"} <= set(texts)
+    assert len(figure.axes) == 2 * (1 + 4)
+    ghosts = figure.axes[0]
+    (trace,) = lines_named(ghosts, "tail centre of mass")
+    center = runs["pendulum"].data["part_center"].sel(part="tail").to_numpy()
+    np.testing.assert_allclose(trace.T, camera("three-quarter").project(center))
+    painted = [c for c in ghosts.collections if isinstance(c, PolyCollection)]
+    assert len(painted) == 1 + 4, "a shadow and four poses"
+    pale = [np.mean(to_rgb(c.get_facecolor()[0][:3])) for c in sorted(painted[1:], key=lambda c: c.get_zorder())]
+    assert pale == sorted(pale, reverse=True), "older ghosts are paler"
+
+
+def test_nothing_of_a_robot_is_cut_off(runs: dict[str, Run]) -> None:
+    for name in VIEWS:
+        figure = view.time_lapse({"r3": runs["r3"]}, frames=2, view=name)
+        for axes in figure.axes:
+            (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
+            for patches in (c for c in axes.collections if isinstance(c, PolyCollection)):
+                corners = np.concatenate([path.vertices for path in patches.get_paths()])
+                assert corners[:, 0].min() >= x0 and corners[:, 0].max() <= x1
+                assert corners[:, 1].min() >= y0 and corners[:, 1].max() <= y1
+
+
+def test_time_lapse_of_a_run_that_stopped(runs: dict[str, Run], stopped: Run) -> None:
+    assert stopped.stopped is not None
+    figure = view.time_lapse({"pendulum": runs["pendulum"], "long": stopped}, frames=6)
+    texts = [text.get_text() for text in figure.texts]
+    ended = f"{stopped.stopped.time * 1e3:.0f} ms"
+    assert texts.count(ended) == 1
+    assert any(stopped.stopped.reason in text.replace("\n", " ") for text in texts)
+    assert texts.count("300 ms") == 1, "the shorter run ends with its last moment"
+
+
+def test_runs_read_from_a_file_are_drawn_alike(runs: dict[str, Run], tmp_path: Path) -> None:
+    runs["pendulum"].save(tmp_path / "run.nc")
+    again = load_run(tmp_path / "run.nc")
+    for draw in (view.torso_response, lambda runs: view.time_lapse(runs, frames=2)):
+        assert rendered(draw({"pendulum": again}), "svg") == rendered(draw({"pendulum": runs["pendulum"]}), "svg")
+
+
+def test_what_cannot_be_drawn_is_said(runs: dict[str, Run]) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'side'"):
+        view.time_lapse(runs, view="sid")
+    with pytest.raises(RobotError, match="frames"):
+        view.time_lapse(runs, frames=1)
+    with pytest.raises(RobotError, match="at least one run"):
+        view.time_lapse({})
+    with pytest.raises(RobotError, match="feet"):
+        view.foot_forces({})
+
+
+# The look
+
+
+def test_a_tail_looks_the_same_in_every_picture() -> None:
+    alone, among = looks(["usrt"]), looks(["none", "pendulum", "r3", "usrt", "pendulum, 80°"])
+    assert alone["usrt"] == among["usrt"]
+    assert {among[tail].color for tail in TAILS} == {color for color, _, _ in TAILS.values()}
+    assert among["pendulum, 80°"].color == among["pendulum"].color
+    assert among["pendulum, 80°"].line != among["pendulum"].line
+    many = looks(["pendulum", "r3", "usrt", "a", "b", "c", "d"])
+    assert len({look.color for look in many.values()}) == len(many)
+    assert [shown(label) for label in ("pendulum", "r3", "usrt, segment 2")] == ["pendulum", "R3", "USRT, segment 2"]
+
+
+def test_settings_are_left_as_they_were(runs: dict[str, Run]) -> None:
+    before = dict(rcParams)
+    view.torso_response(runs)
+    with view.look():
+        assert all(rcParams[key] == RC[key] for key in ("font.size", "svg.hashsalt"))
+    assert dict(rcParams) == before
+
+
+# Files
+
+
+def test_files_are_the_same_each_time(
+    figures: dict[str, Figure], runs: dict[str, Run], stopped: Run, tmp_path: Path
+) -> None:
+    """Made twice, and written twice: not one byte differs."""
+    starts = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
+    whole = ("rotation", "ghosts")  # of the others only the SVG: time
+    for name, other in all_figures(runs, stopped).items():
+        figure = figures[name]
+        assert rendered(figure, "svg") == rendered(other, "svg"), name
+        if name not in whole:
+            continue
+        paths = view.save(figure, tmp_path / "one" / "deep", name)
+        assert list(paths) == list(KINDS)
+        for kind, path in paths.items():
+            content = path.read_bytes()
+            assert path == tmp_path / "one" / "deep" / f"{name}.{kind}" and content.startswith(starts[kind])
+            assert content == rendered(figure, kind) == rendered(other, kind), (name, kind)
+    assert len(list((tmp_path / "one" / "deep").iterdir())) == len(whole) * len(KINDS), "and nothing else is left there"
+
+
+def test_a_folder_that_cannot_be_written_to(runs: dict[str, Run], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    figure = view.net_rotation([1.0], {"r3": [1.0]}, axis="yaw")
+    for folder in (tmp_path / "file", tmp_path / "file" / "deeper"):
+        with pytest.raises(FileError, match="file"):
+            view.save(figure, folder, "picture")
+    with pytest.raises(FileError, match="missing"):
+        view.write_page(tmp_path / "missing" / "report.html", "")
+
+
+# The report
+
+
+class Seen(HTMLParser):
+    """Tags that balance, text, and everything that a browser might fetch."""
+
+    EMPTY = ("meta", "link", "img", "br")
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[tuple[str, str]] = []  # (tag, text)
+        self.fetched: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.classes: dict[str, list[str]] = {}
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.ids += [values["id"]] if "id" in values else []
+        if tag == "a":
+            self.links.append(values["href"])
+        else:
+            self.fetched += [values[name] for name in ("src", "href", "srcset", "data") if name in values]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+        self.kind = values.get("class", "")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and data.strip():
+            self.texts.append((self.open[-1], data))
+            self.classes.setdefault(data, []).append(self.kind)
+
+
+def report() -> str:
+    figure = view.net_rotation([10.0, 20.0], {"pendulum": [-1.0, -2.0]}, axis="yaw")
+    table = view.Table(
+        ("tail", "yaw [deg]", "feet stay", "note"),
+        [("pendulum", -20.0125, True, "<b>far</b>"), ("R3", None, False, ""), ("USRT", 3, True, "a & b")],
+        "Net <rotations>.",
+    )
+    sections = [
+        view.Section(
+            "Yaw < 90°", "First.\n\nSecond: 1 < 2 & <script>alert(1)</script>.", [view.Picture(figure, '"Yaw"')]
+        ),
+        view.Section("Yaw < 90°", tables=[table]),
+        view.Section("–"),
+    ]
+    return view.page("Tails & torsos", "In short: x < y.", sections, "Made by <us>.")
+
+
+def test_the_report_says_everything_and_fetches_nothing() -> None:
+    html = report()
+    seen = Seen(html)
+    assert [text for tag, text in seen.texts if tag == "h2"] == ["Yaw < 90°", "Yaw < 90°", "–"]
+    paragraphs = [text for tag, text in seen.texts if tag == "p"]
+    assert {"In short: x < y.", "First.", "Second: 1 < 2 & <script>alert(1)</script>.", "Made by <us>."} <= {
+        *paragraphs
+    }
+    assert ("h1", "Tails & torsos") in seen.texts and ("figcaption", '"Yaw"') in seen.texts
+    assert seen.links == [f"#{name}" for name in seen.ids] and len(set(seen.ids)) == 3
+    assert len(seen.fetched) == 2 and all(address.startswith("data:") for address in seen.fetched)
+    assert not re.search(r"https?://|//\w|url\(|@import|<script", html.replace("data:image/svg+xml", ""), re.IGNORECASE)
+    (image,) = (address for address in seen.fetched if address.startswith("data:image/svg+xml;base64,"))
+    picture = base64.b64decode(image.partition(",")[2]).decode()
+    assert "<svg" in picture and not re.search(r'href="(?!#)', picture)
+    assert "prefers-color-scheme: dark" in html and "@media print" in html and 'name="viewport"' in html
+
+
+def test_tables_of_the_report() -> None:
+    seen = Seen(report())
+    cells = [text for tag, text in seen.texts if tag == "td"]
+    assert cells == ["pendulum", "−20.01", "yes", "<b>far</b>", "R3", "—", "no", "USRT", "3", "yes", "a & b"]
+    assert ("caption", "Net <rotations>.") in seen.texts
+    for text, kind in (("−20.01", "number"), ("3", "number"), ("yaw [deg]", "number"), ("a & b", "note"), ("yes", "")):
+        assert set(seen.classes[text]) == {kind}
+
+
+def test_the_report_is_the_same_each_time(tmp_path: Path) -> None:
+    html = report()
+    assert html == report()
+    view.write_page(tmp_path / "report.html", html)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == html
