@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-ch
 .NOTPARALLEL: # the stamps below install into one environment
 
 demo: $(VENV)/.demo
-	@for tail in pendulum r3 usrt; do $(BIN)/tailwork show liu2020 --tail $$tail || exit 1; done
+	$(BIN)/tailwork compare --out comparison
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -q

@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from tailwork.cli.progress import PROCESSES, bar
 from tailwork.cli.tables import plain_table, wide_console
@@ -80,7 +81,6 @@ def _claims(title: str, claims: Sequence[Claim]) -> Table:
     table = plain_table(f"\n{title}", "quantity")
     for name in ("paper", "ours", "reading"):
         table.add_column(name)
-    table.show_lines = False
     for claim in claims:
-        table.add_row(claim.quantity, claim.paper, claim.ours, f"[dim]{claim.reading}[/]")
+        table.add_row(*map(Text, (claim.quantity, claim.paper, claim.ours)), Text(claim.reading, style="dim"))
     return table

@@ -170,10 +170,10 @@ def write_report(
 
 def _summary(comparison: Comparison) -> str:
     plan = comparison.plan
-    robot = next(iter(plan.robots.values()))
-    tails = ", ".join(plan.robots)
+    first, robot = next(iter(plan.robots.items()))
+    name, tails = robot.name.removesuffix(f"-{first}"), ", ".join(plan.robots)
     return (
-        f"Robot {robot.name} with the tails {tails}. Leg policy: {POLICY_WORDS[plan.policy]}. All tails carry their "
+        f"Robot {name} with the tails {tails}. Leg policy: {POLICY_WORDS[plan.policy]}. All tails carry their "
         f"centre of mass alike, by {MAP_WORDS[plan.com_map]}. Beside every rotation of the torso about the motion's "
         "own axis stands what the same tail motion does to the robot in the air with its legs rigid."
     )
@@ -184,15 +184,13 @@ def comparison_sections(
 ) -> list[Section]:
     """The parts of the report: a section a motion, a section a sweep, all measures."""
     drawn = drawn_pictures(figures(comparison), folder, progress, processes)
-    sections = []
+    sections = [_overview(comparison)] if comparison.plan.motions else []
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
         names = [f"{kind}-{motion.name}" for kind in ("timelapse", "torso", "curvature", "feet")]
         table = Table(ROTATION_HEADER, rotation_rows(results))
         pictures = [drawn[name] for name in names if name in drawn]
-        words = motion_words(motion)
-        text = f"{words[0].upper()}{words[1:]}." if motion.space == "joints" else f"The tail {words}."
-        sections.append(Section(motion.name, text, pictures, [table]))
+        sections.append(Section(f"{motion.name}: {motion_words(motion)}", "", pictures, [table]))
     for axis in comparison.plan.sweeps:
         header = ("bend [°]", *(f"{tail} [°]" for tail in comparison.plan.robots),
                   *(f"{tail}, airborne [°]" for tail in comparison.plan.robots))  # fmt: skip
@@ -205,6 +203,27 @@ def comparison_sections(
         sections.append(Section(f"Net {axis} against the bend", "", [drawn[f"net-{axis}"]], [Table(header, rows)]))
     sections.append(_everything(comparison))
     return sections
+
+
+def _overview(comparison: Comparison) -> Section:
+    """Net rotations of all motions at a glance."""
+    header = ("motion", "tail", "pitch [°]", "roll [°]", "yaw [°]", "about", "stance [°]", "airborne [°]", "feet stay")
+    rows = []
+    for r in comparison.results:
+        axis = r.case.manoeuvre.motion.axis
+        angles = [getattr(r.measures, name) for name in AXES]
+        stay = "—" if comparison.plan.policy == "airborne" else "no" if r.measures.least_normal_force <= 0 else "yes"
+        if stay == "yes":
+            stay = f"friction ≥ {r.measures.friction_needed:.2f}"
+        rows.append([
+            r.case.manoeuvre.motion.name, r.case.tail, *(shown(x, 1) for x in angles), axis,
+            shown(angles[AXES.index(axis)], 1), shown(r.airborne[AXES.index(axis)], 1), stay,
+        ])  # fmt: skip
+    text = (
+        "How far the torso has turned at the end of each run, and about the motion's own axis in stance and in the "
+        "air. The difference is what the ground and the legs do."
+    )
+    return Section("At a glance", text, (), [Table(header, rows)])
 
 
 def _everything(comparison: Comparison) -> Section:

@@ -21,6 +21,9 @@ Cell = str | float | int | bool | None
 NOTE = "note"
 """A column of this heading holds text that may take several lines."""
 
+LONG = 24
+"""Columns of text with longer cells may break their lines."""
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -149,8 +152,10 @@ def _kind(name: str, cells: Sequence[Cell]) -> str:
     """The class of a column: numbers stand right, notes may wrap."""
     if name.casefold() == NOTE:
         return ' class="note"'
-    filled = [cell for cell in cells if cell not in (None, "", "—")]
-    return ' class="number"' if filled and all(_is_number(cell) for cell in filled) else ""
+    filled = [cell for cell in cells if cell not in (None, "", "—", "∞")]
+    if filled and all(_is_number(cell) for cell in filled):
+        return ' class="number"'
+    return ' class="text"' if any(len(_text(cell)) > LONG for cell in cells) else ""
 
 
 def _is_number(cell: Cell) -> bool:

@@ -13,7 +13,7 @@ STYLE = """\
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; scroll-padding-top: 1rem; }
 body {
-  margin: 0 auto; padding: 2.5rem 1.25rem 3rem; max-width: 50rem; background: var(--paper); color: var(--ink);
+  margin: 0 auto; padding: 2.5rem 1.25rem 3rem; max-width: 60rem; background: var(--paper); color: var(--ink);
   font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
   overflow-wrap: break-word;
 }
@@ -48,6 +48,7 @@ thead th {
 }
 tbody tr:last-child td { border-bottom: 0; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
+.text { white-space: normal; min-width: 8rem; }
 .note { white-space: normal; min-width: 14rem; color: var(--soft); }
 thead .note { color: inherit; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--rule); }
