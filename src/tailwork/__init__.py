@@ -9,11 +9,11 @@ from tailwork.model import Model, Push
 from tailwork.robots import load
 
 if TYPE_CHECKING:
-    from tailwork.simulation import simulate
+    from tailwork.simulation import load_run, simulate
 
 __version__ = "0.1.0"
 
-__all__ = ["Model", "Push", "__version__", "load", "robots", "simulate"]
+__all__ = ["Model", "Push", "__version__", "load", "load_run", "robots", "simulate"]
 
 
 def __dir__() -> list[str]:
@@ -21,9 +21,9 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """`simulate` when it is first asked for: what it needs is slow to import."""
-    if name == "simulate":
-        from tailwork.simulation import simulate
+    """`simulate` and `load_run` when they are first asked for: what they need is slow to import."""
+    if name in ("load_run", "simulate"):
+        from tailwork import simulation
 
-        return simulate
+        return getattr(simulation, name)
     raise AttributeError(f"module 'tailwork' has no attribute {name!r}")

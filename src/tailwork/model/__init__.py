@@ -1,8 +1,19 @@
 """The model: a robot with a stance, answering for one state or many."""
 
 from tailwork.mechanics.layout import Push
+from tailwork.model.admissible import Admissible
 from tailwork.model.allocation import Allocation
 from tailwork.model.model import LIU2018_REDUNDANT, Model
-from tailwork.model.results import Energy, Momentum, PathValues
+from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 
-__all__ = ["LIU2018_REDUNDANT", "Allocation", "Energy", "Model", "Momentum", "PathValues", "Push"]
+__all__ = [
+    "LIU2018_REDUNDANT",
+    "Admissible",
+    "Allocation",
+    "Energy",
+    "Model",
+    "Momentum",
+    "PartMomenta",
+    "PathValues",
+    "Push",
+]

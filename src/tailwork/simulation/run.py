@@ -55,6 +55,11 @@ class Run:
         times = self.data["time"].to_numpy()
         return float(times[-1] - times[0])
 
+    @property
+    def final_state(self) -> tuple[Floats, Floats]:
+        """(q, v) at the end; from here another simulation can go on."""
+        return self.data["q"].to_numpy()[-1], self.data["v"].to_numpy()[-1]
+
     def energy_balance_error(self) -> float:
         """Largest difference between the energy gained and the work done, less dissipation, as a share of the energy
         that moved."""

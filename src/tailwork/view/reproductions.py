@@ -105,12 +105,18 @@ def write_liu2020(
     """Figures and report; the report's path. For `processes` see tailwork.view.saving."""
     header = ("motion", "torso", "paper", *VARIANT_NAMES)
     ratios = Table(header, [ratio_row(ratio) for ratio in result.ratios])
+    aloft = {(r.case.manoeuvre.motion.name, r.case.tail): r.airborne for r in (*comparison.results, *comparison.swept)}
     rows = []
     for (motion, tail, angles), (_, _, force, friction) in zip(result.angles, result.reactions, strict=True):
-        rows.append([motion, tail, *(f"{x:.1f}" for x in angles), shown(force, 0), shown(friction, 2)])
+        beside = ", ".join(shown(x, 1) for x in aloft[motion, tail])
+        rows.append([motion, tail, *(shown(x, 1) for x in angles), beside, shown(force, 0), shown(friction, 2)])
     turned = Table(
-        ("motion", "tail", "pitch [°]", "roll [°]", "yaw [°]", "least normal force [N]", "friction needed"), rows
-    )
+        (
+            "motion", "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne pitch, roll, yaw [°]",
+            "least normal force [N]", "friction needed",
+        ),
+        rows,
+    )  # fmt: skip
     sections = [
         Section("Paper and ours", "", (), [claim_table((*result.claims, *wave_claims(result.waves)))]),
         Section(
