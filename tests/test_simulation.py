@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -295,9 +296,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     calls: list[str] = []
     real = native.compiled
 
-    def compiled(assembly: str) -> native.Code:
-        calls.append(assembly)
-        return real(assembly)
+    def compiled(identity: str, assembly: Callable[[], str]) -> native.Code:
+        calls.append(identity)
+        return real(identity, assembly)
 
     for module in (native, kernel_module):
         if hasattr(module, "compiled"):

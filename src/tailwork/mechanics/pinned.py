@@ -12,7 +12,7 @@ torso. The papers' Jacobians j_ha, j_hb, j_k (2020, Eqs. 11–14) are the rows o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
@@ -68,8 +68,14 @@ def pinned_leg(limb: Limb, foot: Array, velocity: Array, omega: Array) -> Pinned
         velocity: of P, torso frame [m/s].
         omega: of the torso, torso frame [rad/s].
     """
-    assert limb.closed_form is not None and limb.foot is not None
+    assert limb.closed_form is not None
     angles = limb.closed_form.angles((foot[0], foot[1], foot[2]))
+    return leg_with_angles(limb, angles, foot, lambda turn: turn.outward(velocity + cross(omega, foot)))
+
+
+def leg_with_angles(limb: Limb, angles: Sequence[Angle], foot: Array, at_foot: Callable[[Turn], Array]) -> PinnedLeg:
+    """A stance leg whose angles are known; `at_foot` gives v_e in the leg's frame [m/s] from the leg's turn."""
+    assert limb.foot is not None
     links = one_frame(limb, angles)
     turn = links[0].turn
     assert turn is not None
@@ -93,8 +99,7 @@ def pinned_leg(limb: Limb, foot: Array, velocity: Array, omega: Array) -> Pinned
         arms.insert(0, cross(end, link.axis))
         tip = array(joint.offset)
     rates_map = -inverse3(array(arms).T)
-    at_foot = turn.outward(velocity + cross(omega, foot))
-    rates = list(times(rates_map, at_foot))
+    rates = list(times(rates_map, at_foot(turn)))
     return PinnedLeg(limb, links, turn, foot, axes, arms, bodies, ends, spans, rates_map, angles, rates)
 
 
@@ -104,7 +109,11 @@ def rate_bias(leg: PinnedLeg, velocity: Array, omega: Array) -> list[Scalar]:
     Seen from the torso, the resting foot accelerates by −omega × (2 v + omega × e) (conventions: Rᵀ(2 omega × v + …));
     the rates of the joints alone would give it the centripetal part.
     """
-    bias = -leg.turn.outward(cross(omega, velocity * 2.0 + cross(omega, leg.foot)))
+    return with_rate_bias(leg, -leg.turn.outward(cross(omega, velocity * 2.0 + cross(omega, leg.foot))))
+
+
+def with_rate_bias(leg: PinnedLeg, bias: Array) -> list[Scalar]:
+    """Joint accelerations [rad/s²] for an acceleration of the torso against the foot, leg frame [m/s²]."""
     spin, turning = zeros(3), zeros(3)
     for axis, rate, span in zip(leg.axes, leg.rates, leg.spans, strict=True):
         turning = turning + cross(spin, axis) * rate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.algebra.vectors import Array, array, zeros
@@ -54,18 +54,19 @@ class Factored:
 class FactoredLU:
     """L U of a square matrix without pivoting; a pivot that vanishes shows as a result that is not finite."""
 
-    def __init__(self, matrix: Array) -> None:
-        size = len(matrix)
-        packed = matrix.copy()  # U above, L below the diagonal, reciprocals of the pivots on it
-        for k in range(size):
-            packed[k, k] = 1.0 / packed[k, k]
-            for i in range(k + 1, size):
-                if not is_zero(packed[i, k]):
-                    packed[i, k] = packed[i, k] * packed[k, k]
-                    for j in range(k + 1, size):
-                        if not is_zero(packed[k, j]):
-                            packed[i, j] = packed[i, j] - packed[i, k] * packed[k, j]
-        self.packed = packed
+    def __init__(self, rows: Iterable[Array]) -> None:
+        packed: list[Array] = []  # U above, L below the diagonal, reciprocals of the pivots on it
+        for i, given in enumerate(rows):  # row by row, each finished before the next is begun
+            row = given.copy()
+            for k in range(i):
+                if not is_zero(row[k]):
+                    row[k] = row[k] * packed[k][k]
+                    for j in range(k + 1, len(row)):
+                        if not is_zero(packed[k][j]):
+                            row[j] = row[j] - row[k] * packed[k][j]
+            row[i] = 1.0 / row[i]
+            packed.append(row)
+        self.packed = array(packed)
 
     @classmethod
     def from_packed(cls, packed: Array) -> FactoredLU:
@@ -78,13 +79,14 @@ class FactoredLU:
         """matrix⁻¹ right."""
         size, packed = len(right), self.packed
         result = list(right)
-        for i in range(size):
-            for k in range(i):
+        # By columns: what a number found changes, at once, so that no sum waits for its last term.
+        for k in range(size):
+            for i in range(k + 1, size):
                 result[i] = result[i] - packed[i, k] * result[k]
-        for i in range(size - 1, -1, -1):
-            for k in range(i + 1, size):
+        for k in range(size - 1, -1, -1):
+            result[k] = result[k] * packed[k, k]
+            for i in range(k):
                 result[i] = result[i] - packed[i, k] * result[k]
-            result[i] = result[i] * packed[i, i]
         return result
 
     def inverse(self) -> Array:

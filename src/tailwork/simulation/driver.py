@@ -107,8 +107,7 @@ def integrate(
     inputs = np.empty(1 + n + len(held))
     inputs[1 + n :] = held
     first, new, error, u = np.empty(n), np.empty(n), np.empty(n), np.empty((stages, n))
-    linear = np.empty(kernels.linear_size)
-    linear_inputs, solve_inputs = np.empty(len(inputs) + n + 1), np.empty(len(linear) + n + 1)
+    linear_inputs, solve_inputs = np.empty(len(inputs) + n + 1), np.empty(kernels.linear_size + n + 1)
     values, values_new, probe = np.ones(count), np.ones(count), np.ones(count)
     times[0], states[0] = t0, x0
     done, evaluations, rejected, status, event = 0, 1, 0, FINISHED, -1
@@ -131,7 +130,7 @@ def integrate(
         step = t1 - t if last else h
         if method.stiff:
             fine = rosenbrock_step(
-                kernels, method, inputs, t, step, x, first, u, new, error, linear_inputs, linear, solve_inputs
+                kernels, method, inputs, t, step, x, first, u, new, error, linear_inputs, solve_inputs
             )
         else:
             fine = explicit_step(kernels, method, inputs, t, step, x, first, u, new, error)

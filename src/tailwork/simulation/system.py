@@ -6,23 +6,19 @@ x = [q, v] without the coordinates and rates of prescribed limbs, which are func
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tailwork.algebra.derivatives import jacobian
-from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, is_zero, larger, opaque, smaller
-from tailwork.algebra.vectors import Array, array, times, zeros
+from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, larger, smaller
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Constants, Floats, Kernel
 from tailwork.mechanics.forward import Inputs, forward_dynamics
-from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force, torso_frame_mass
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import path
-from tailwork.mechanics.solve import FactoredLU
-from tailwork.mechanics.torso import TorsoState, coordinate_rates, torso_state
+from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE
 from tailwork.robots.paths import numbers, rebuild, structure
@@ -30,6 +26,7 @@ from tailwork.robots.quantities import Described
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
 from tailwork.simulation.moment import Law, Moment
 from tailwork.simulation.profiles import Profiles
+from tailwork.simulation.stage import Point, factored_stage, stage_solution
 
 Motion = Mapping[str, Profiles]
 """Profiles of a prescribed limb's coordinates, by name."""
@@ -221,101 +218,16 @@ class System:
         return [value for event in self.watched for value in event.values(moment, found)]
 
     def _linear(self, r: Recorded) -> tuple[list[Scalar], Tape, list[Scalar]]:
-        """Linearise about (t, x) and factor; and the equations that solve one stage with it.
-
-        With r(q, v, a) = M a + h − B tau: S = sigma M + Rv + Rq W E, W = (sigma − A)⁻¹, A and E the derivatives of
-        q-dot by q and v. A stage then is S u_v = M F_v − Rq W F_q − h d_i Rt; u_q = W (F_q + E u_v).
-        """
-        n_q = len(self.free_q)
-        n_v = len(self.free_v)
+        """Linearise about (t, x) and factor; and the equations that solve one stage with it."""
         acceleration: list[Scalar] = [0.0] * len(r.v)
         for name in r.layout.given:
             for k, value in zip(_range(r.layout.rates[name]), r.given[r.layout.given[name]], strict=True):
                 acceleration[k] = value
-        for k, symbol in zip(self.free_v, r.more[n_q : n_q + n_v], strict=True):
+        for k, symbol in zip(self.free_v, r.more[len(self.free_q) :], strict=False):
             acceleration[k] = symbol
-        sigma = r.more[-1]
-        rates = coordinate_rates(r.layout, r.q, r.v)
-        moving = array(jacobian(r.tape, [rates[k] for k in self.free_q], r.x))
-        mass, by_state = _linearised(r, acceleration, self.free_v)
-        shift = _minus(sigma, moving[:, :n_q])
-        inverse = FactoredLU(shift).inverse()
-        drift = times(by_state[:, :n_q], inverse)
-        system = mass * sigma + by_state[:, n_q:-1] + times(drift, moving[:, n_q:])
-        factored = FactoredLU(system)
-        parts = {
-            "packed": factored.packed, "mass": mass, "drift": drift, "inverse": inverse, "spread": moving[:, n_q:],
-            "by_time": by_state[:, -1:],
-        }  # fmt: skip
-        held: list[Scalar] = []
-        tape = Tape()
-        seen: dict[str, Array] = {}
-        for name, matrix in parts.items():
-            copy = zeros(*matrix.shape)
-            for place, value in np.ndenumerate(matrix):
-                if isinstance(value, Expression):
-                    copy[place] = tape.record(INPUT, len(held))
-                    held.append(value)
-                elif not is_zero(value):
-                    copy[place] = value
-            seen[name] = copy
-        right = tape.inputs(n_q + n_v + 1, len(held))
-        f_q, f_v, now = array(right[:n_q]), array(right[n_q : n_q + n_v]), right[-1]
-        load = times(seen["mass"], f_v) - times(seen["drift"], f_q) - seen["by_time"][:, 0] * now
-        u_v = FactoredLU.from_packed(seen["packed"]).solve(list(load))
-        u_q = times(seen["inverse"], f_q + times(seen["spread"], array(u_v)))
-        return held, tape, [*u_q, *u_v]
-
-
-def _opaque_torso(torso: TorsoState) -> TorsoState:
-    """The torso's state in vectors of its own frame that derivatives can be taken by."""
-
-    def copied(v: Array) -> Array:
-        return array([opaque(x) for x in v])
-
-    return replace(
-        torso,
-        velocity=copied(torso.velocity),
-        omega=copied(torso.omega),
-        gravity=copied(torso.gravity),
-        feet={name: copied(foot) for name, foot in torso.feet.items()},
-    )
-
-
-def _linearised(r: Recorded, acceleration: Sequence[Scalar], free_v: Sequence[int]) -> tuple[Array, Array]:
-    """M, and the derivatives of M a + h − B tau by (x, t), with the torso's rows in the torso frame.
-
-    The dynamics see the state only through a few vectors of the torso frame: gravity, velocity, angular velocity and
-    places of the feet. Derivatives are taken by those and carried on to the state, which is half the work of taking
-    them by the state at once. The accelerations enter linearly: their derivative is the mass matrix.
-    """
-    layout, tape = r.layout, r.tape
-    torso = _opaque_torso(torso_state(layout, r.q, r.v))
-    places = 6 if layout.torso_free else 0
-    limb_q, limb_v = ([opaque(x) for x in values] for values in (r.q[len(r.q) - len(r.v) + places :], r.v[places:]))
-    tau = [opaque(x) for x in r.tau]
-    q, v = [*r.q[: len(r.q) - len(limb_q)], *limb_q], [*r.v[:places], *limb_v]
-    force = torso_frame_force(layout, torso, Inputs(q, v, ()), acceleration)
-    actuation, mass = torso_frame_actuation(layout, torso, q), torso_frame_mass(layout, torso, q)
-    pushed = times(actuation, array(tau)) if tau else zeros(len(r.v))
-    residual = [f - p for f, p in zip(force, pushed, strict=True)]
-    feet = [x for foot in torso.feet.values() for x in foot]
-    seen = [*torso.gravity, *torso.velocity, *torso.omega, *feet, *limb_q, *limb_v]
-    turned: list[Scalar] = []
-    if layout.torso_free:
-        for part in (acceleration[:3], acceleration[3:6]):
-            turned += list(torso.from_inertial(array(list(part))))
-    by_seen = np.concatenate([array(jacobian(tape, residual, seen)), -actuation], axis=1)
-    inner = array(jacobian(tape, [*seen, *tau, *turned, *r.given], [*r.x, r.t]))
-    given = [k for name in layout.given for k in _range(layout.rates[name])]
-    columns = [*range(places), *given]
-    outer = np.concatenate([by_seen, mass[:, columns]], axis=1)
-    by_state = times(outer, inner)[free_v]
-    if layout.torso_free:  # accelerations of the torso are in the inertial frame, the rows in its own
-        mass = np.concatenate(
-            [times(mass[:, :3], torso.rotation.T), times(mass[:, 3:6], torso.rotation.T), mass[:, 6:]], axis=1
-        )
-    return mass[np.ix_(free_v, free_v)], by_state
+        inputs = Inputs(r.q, r.v, r.tau, r.given)
+        point = Point(r.tape, r.layout, r.t, r.x, inputs, acceleration, r.more[-1], self.free_q, self.free_v)
+        return stage_solution(factored_stage(point))
 
 
 def _always_watched(layout: Layout) -> list[Event]:
@@ -336,10 +248,3 @@ def _checked_motions(motions: Any) -> dict[str, dict[str, Profiles]]:
 
 def _range(here: slice) -> range:
     return range(here.start, here.stop)
-
-
-def _minus(sigma: Scalar, matrix: Array) -> Array:
-    result = -matrix
-    for k in range(len(matrix)):
-        result[k, k] = sigma + result[k, k]
-    return result
