@@ -16,12 +16,13 @@ from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.kernel import Floats, Kernel
 from tailwork.mechanics.layout import Layout, Push, make_layout
 from tailwork.mechanics.observe import part_names, point_names
-from tailwork.model.admissible import Admissible, admissible_efforts, rules_for
+from tailwork.model.admissible import Admissible, admissible_efforts
 from tailwork.model.allocation import REACHED, Allocation, PullingGroup, chosen, minimum_norm
 from tailwork.model.call import Call, Evaluator
 from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
 from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
+from tailwork.model.rules import rules_for
 from tailwork.robots.limb import Cable
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.robots.robot import Robot

@@ -1,0 +1,116 @@
+"""Why there are no admissible efforts: the constraints to blame, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import ceil, floor, inf, isfinite, log10
+
+import numpy as np
+
+from tailwork.errors import InadmissibleError
+from tailwork.mechanics.layout import Layout
+from tailwork.model.checks import SHOWN, show_rows
+from tailwork.model.cones import HELD, ScaledState, rows_of, shortfall
+from tailwork.model.rules import Rules, constraint_names
+
+DOMINANT = 0.05
+"""Constraints with at least this share of the largest part in a certificate are blamed."""
+
+
+def inadmissible(layout: Layout, rules: Rules, bad: dict[int, ScaledState], lead: tuple[int, ...]) -> InadmissibleError:
+    """The error for states without admissible efforts; reasons for the first of them."""
+    row, state = next(iter(bad.items()))
+    blame = _blame(constraint_names(layout, rules), state, rules)
+    remedies, friction = _remedies(state, rules)
+    shown = ", ".join(blame[:SHOWN]) + (f" and {len(blame) - SHOWN} more" if len(blame) > SHOWN else "")
+    which = "" if len(bad) == 1 else f" (reasons for {show_rows((row,), lead)})"
+    said = f"Possible {'; or '.join(remedies)}" if remedies else "No single kind of constraint is to blame"
+    return InadmissibleError(
+        "a",
+        f"no admissible efforts give this in {show_rows(tuple(bad), lead)}{which}: not all of these can hold: {shown}. "
+        f"{said}",
+        tuple(bad),
+        blame,
+        remedies,
+        friction,
+    )
+
+
+def _never_slipping(rules: Rules) -> Rules:
+    return replace(rules, friction=inf)
+
+
+def _unlimited(rules: Rules, factor: float = inf) -> Rules:
+    """With limits so many times as large."""
+    return replace(rules, upper=factor * rules.upper, lower=np.where(rules.cable, rules.lower, -factor * rules.upper))
+
+
+def _pulling(rules: Rules) -> Rules:
+    """With feet that may pull, as far as friction lets them."""
+    return replace(rules, least=-inf)
+
+
+def _pushing(rules: Rules) -> Rules:
+    """With cables that may push."""
+    return replace(rules, lower=np.where(rules.cable, -inf, rules.lower))
+
+
+def _blame(names: list[str], state: ScaledState, rules: Rules) -> tuple[str, ...]:
+    """The constraints that a certificate rests on, the foremost first."""
+    # Kinds of constraints without which it is no more possible are not to blame.
+    for without in (_never_slipping, _unlimited, _pulling, _pushing):
+        fewer = without(rules)
+        if shortfall(rows_of(state, fewer))[0] > 0.5 * HELD:
+            rules = fewer
+    rows = rows_of(state, rules)
+    multipliers = shortfall(rows)[1]
+    parts = np.zeros(len(names))
+    np.add.at(parts, rows.owner, multipliers[: rows.linear])
+    feet = len(state.ground)
+    for foot, k in enumerate(range(rows.linear, len(multipliers), 3)):
+        # A friction cone also says that the foot pushes: what does not act across is that.
+        across = np.hypot(*multipliers[k + 1 : k + 3])
+        parts[len(parts) - feet + foot] += across
+        parts[len(parts) - 2 * feet + foot] += max(multipliers[k] - across, 0.0) * min(rules.friction, 1.0)
+    order = [int(k) for k in np.argsort(-parts, kind="stable") if parts[k] >= DOMINANT * parts.max()]
+    return tuple(names[k] for k in order)
+
+
+def _remedies(state: ScaledState, rules: Rules) -> tuple[tuple[str, ...], float | None]:
+    """What alone would make it possible, and the least friction that would."""
+
+    def possible(changed: Rules) -> bool:
+        return shortfall(rows_of(state, changed))[0] <= 0.5 * HELD
+
+    found: list[str] = []
+    friction: float | None = None
+    if np.isfinite(rules.upper).any() and possible(_unlimited(rules)):
+        factor = _least(lambda factor: possible(_unlimited(rules, factor)), 1.0)
+        found.append("without limits of the actuators" if factor is None else f"with limits {factor:g} times as large")
+    if rules.cable.any() and possible(_pushing(rules)):
+        found.append("if cables could push")
+    unloaded = rules.least > 0.0 and possible(replace(rules, least=0.0))
+    if unloaded:
+        found.append("if any normal force of 0 or more were enough")
+    slippery = isfinite(rules.friction) and len(state.ground) > 0
+    if slippery and possible(_never_slipping(rules)):
+        friction = _least(lambda value: possible(replace(rules, friction=value)), rules.friction)
+        found.append("if feet never slipped" if friction is None else f"with friction of at least {friction:g}")
+    elif len(state.ground) and not unloaded and possible(_pulling(_never_slipping(rules))):
+        found.append("if feet could pull" + (" and never slipped" if slippery else ""))
+    return tuple(found), friction
+
+
+def _least(possible: Callable[[float], bool], start: float) -> float | None:
+    """The least number above `start` that makes something possible, rounded up to three digits; None beyond 1e4 ×."""
+    low, high = start, 2.0 * start
+    while not possible(high):
+        low, high = high, 2.0 * high
+        if high > 1e4 * max(start, 1.0):
+            return None
+    while high > (1.0 + 1e-5) * low:
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if possible(middle) else (middle, high)
+    digit = 10.0 ** (floor(log10(high)) - 2)
+    return float(f"{ceil(high / digit) * digit:.3g}")
