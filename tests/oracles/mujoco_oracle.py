@@ -1,4 +1,4 @@
-"""Accelerations and foot forces from MuJoCo: pinned feet and gears are its stiffest soft constraints."""
+"""Accelerations, foot forces and motions from MuJoCo: pinned feet and gears are its stiffest soft constraints."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
 
 from oracles.layout import Array, Layout, PointForce, joint_matrix
 from oracles.mujoco_tree import MujocoTree, body_name
@@ -26,6 +27,11 @@ class MujocoOracle:
         self.tree = MujocoTree(self.layout)
         self.model = self.tree.model
         self.data = mujoco.MjData(self.model)
+        self._sprung = [
+            (limb, self.tree.positions(name), self.tree.velocities(name))
+            for name, limb in self.layout.limbs.items()
+            if limb.springs
+        ]
 
     def accelerations(
         self,
@@ -44,7 +50,7 @@ class MujocoOracle:
         """
         model, data = self.model, self.data
         turn = self._set(q, v)
-        data.qfrc_applied[:] = self._applied(tau, forces)
+        data.qfrc_applied[:] = self._applied(tau, forces) + self._hinge_springs(data)
         mujoco.mj_forward(model, data)
         asked = data.efc_aref.copy()
         for _ in range(refinements):
@@ -54,6 +60,30 @@ class MujocoOracle:
             raise ArithmeticError("MuJoCo has no finite answer")
         feet = [data.efc_force[data.efc_id == model.equality(f"{name}:foot").id] for name in self.layout.pinned]
         return np.linalg.pinv(self._to_mujoco(turn)) @ data.qacc, np.array(feet).reshape(-1, 3) * self.tree.unit
+
+    def motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, duration: float, step: float) -> tuple[Array, Array]:
+        """q and v after a duration [s] of constant efforts, by MuJoCo's own fixed steps of RK4 in all its coordinates.
+
+        Nothing is solved in closed form on the way: MuJoCo's constraints keep feet and gears in place.
+        """
+        model, data = self.model, self.data
+        self._set(q, v)
+        data.qfrc_applied[:] = self._applied(tau, ())
+        usual = (model.opt.timestep, model.opt.integrator, model.opt.tolerance)
+        model.opt.timestep, model.opt.integrator, model.opt.tolerance = step, mujoco.mjtIntegrator.mjINT_RK4, 1e-12
+
+        def springs(_: mujoco.MjModel, data: mujoco.MjData) -> None:
+            data.qfrc_passive[:] += self._hinge_springs(data)
+
+        try:
+            mujoco.set_mjcb_passive(springs)
+            mujoco.mj_step(model, data, round(duration / step))
+        finally:
+            mujoco.set_mjcb_passive(None)
+            model.opt.timestep, model.opt.integrator, model.opt.tolerance = usual
+        if not np.isfinite(data.qpos).all() or any(warning.number for warning in data.warning):
+            raise ArithmeticError("MuJoCo has no finite answer")
+        return self._coordinates()
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Mass matrix for v, of a robot without pinned feet."""
@@ -109,6 +139,20 @@ class MujocoOracle:
             self._hold(name)
         return turn
 
+    def _coordinates(self) -> tuple[Array, Array]:
+        """q and v of the state that MuJoCo is in, the torso free."""
+        layout, data = self.layout, self.data
+        q, v = np.zeros(layout.size), np.zeros(layout.size)
+        turn = Rotation.from_quat(data.qpos[[4, 5, 6, 3]])
+        q[:3], q[3:6] = data.qpos[:3], turn.as_euler("ZYX")[::-1]
+        v[:3], v[3:6] = data.qvel[:3], turn.as_matrix() @ data.qvel[3:6]
+        for name, limb in layout.limbs.items():
+            if name not in layout.pinned:
+                back = np.linalg.pinv(joint_matrix(limb))
+                q[layout.slices[name]] = back @ data.qpos[self.tree.positions(name)]
+                v[layout.slices[name]] = back @ data.qvel[self.tree.velocities(name)]
+        return q, v
+
     def _hold(self, name: str) -> None:
         """Gives the joints of a pinned leg the rates that keep its foot where it is."""
         model, data = self.model, self.data
@@ -122,7 +166,7 @@ class MujocoOracle:
         data.qvel[columns] = -np.linalg.solve(jacobian[:, columns], jacobian @ data.qvel)
 
     def _applied(self, tau: ArrayLike, forces: Iterable[PointForce]) -> Array:
-        """Sets the cables; returns all other forces on MuJoCo's velocities, in the model's unit."""
+        """Sets the cables; returns all other forces on MuJoCo's velocities but springs', in the model's unit."""
         layout, model, data = self.layout, self.model, self.data
         applied = np.zeros(model.nv)
         for (name, actuator), effort in zip(layout.efforts, np.asarray(tau, float), strict=True):
@@ -133,15 +177,21 @@ class MujocoOracle:
                 applied[self.tree.velocities(name)] += np.linalg.pinv(joint_matrix(limb)).T @ wanted
             else:
                 data.ctrl[model.actuator(f"{name}:{actuator.name}").id] = effort / self.tree.unit
-        for name, limb in layout.limbs.items():
-            angles = dict(zip((j.name for j in limb.joints), data.qpos[self.tree.positions(name)], strict=True))
-            rates = dict(zip((j.name for j in limb.joints), data.qvel[self.tree.velocities(name)], strict=True))
-            applied[self.tree.velocities(name)] += _hinge_springs(limb, angles, rates)
         for name, joint, point, force in forces:
             body = model.body(body_name(name, joint)).id
             at = data.xpos[body] + data.xmat[body].reshape(3, 3) @ np.asarray(point, float)
             mujoco.mj_applyFT(model, data, np.asarray(force, float), np.zeros(3), at, body, applied)
         return applied / self.tree.unit
+
+    def _hinge_springs(self, data: mujoco.MjData) -> Array:
+        """Torques of springs on hinges, where they are now, in the model's unit."""
+        torques = np.zeros(self.model.nv)
+        for limb, positions, velocities in self._sprung:
+            names = [joint.name for joint in limb.joints]
+            angles = dict(zip(names, data.qpos[positions].tolist(), strict=True))
+            rates = dict(zip(names, data.qvel[velocities].tolist(), strict=True))
+            torques[velocities] = _hinge_springs(limb, angles, rates)
+        return torques / self.tree.unit
 
 
 def _hinge_springs(limb: Limb, angles: dict[str, float], rates: dict[str, float]) -> Array:

@@ -21,7 +21,7 @@ OPERATIONS: dict[int, Any] = {
     SIN: casadi.sin,
     COS: casadi.cos,
     ATAN2: casadi.atan2,
-    MAX: casadi.fmax,
+    MAX: casadi.fmax,  # which, unlike ours, gives the other where one is not a number
     STEP: lambda a: casadi.gt(a, 0.0),
 }
 

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, times
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.kernels.kernel import Floats
 from tailwork.mechanics.attitude import angular_acceleration, angular_velocity
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.solve import Factored
 from tailwork.mechanics.torso import coordinate_rates
+from tailwork.model import Model
 from tailwork.robots.limb import Cable
 from tailwork.robots.quantities import Described, nonnegative, numbers
 from tailwork.simulation.moment import Moment
 from tailwork.simulation.profiles import Mapped, PiecewiseCubic, PointToPoint, Polynomial, Sine
+
+WORST_CONDITION = 1e6
+"""Its square, which the normal equations have, still leaves four digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +47,21 @@ class _InverseDynamics(Described):
             raise RobotError("profiles", len(self.profiles), f"as many as coordinates, {len(self.coordinates)}")
         if len(self.redundant) != len(self.redundant_efforts):
             raise RobotError("redundant_efforts", self.redundant_efforts, f"{len(self.redundant)} efforts")
+        for field, names in (("coordinates", self.coordinates), ("redundant", self.redundant)):
+            if len(set(names)) != len(names):
+                raise RobotError(field, names, "names that differ")
+
+    def check_start(self, model: Model, q: Floats, v: Floats) -> None:
+        """Whether the actuators can be solved for where a run begins."""
+        redundant = dict(zip(self.redundant, map(float, self.redundant_efforts), strict=True)) or None
+        condition = float(model.allocation(q, v, np.zeros(len(v)), redundant=redundant).condition)
+        if not condition < WORST_CONDITION:
+            raise RobotError(
+                "redundant" if self.redundant else "control",
+                self.redundant or type(self).__name__,
+                "actuators that can move every coordinate where the run begins; here the matrix to invert is singular "
+                f"(condition number {condition:.1e})",
+            )
 
     def _wanted(self, layout: Layout, t: Scalar) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
         """Desired coordinates, their rates and accelerations."""
@@ -75,7 +97,10 @@ class _InverseDynamics(Described):
             )
         own = [k for k, name in enumerate(layout.velocity_names)
                if name.removesuffix(" rate") not in layout.prescribed_names]  # fmt: skip
-        force = array([generalised_force(layout, Inputs(q, v, ()), list(a))[k] for k in own])
+        if len(own) > len(names):
+            raise RobotError("control", len(names), f"at least {len(own)} actuators, one a velocity of the model")
+        whole = generalised_force(layout, Inputs(q, v, ()), list(a))
+        force = array([whole[k] for k in own])
         actuation = actuation_matrix(layout, q)[own]
         if not self.redundant:
             dual = Factored(times(actuation, actuation.T)).solve(list(force))

@@ -25,6 +25,10 @@ class Constant(Described):
     values: tuple[Scalar, ...] = numbers("N m or N")
     actuators: tuple[str, ...] = ()  # none named: all, in the order of the model
 
+    def check(self) -> None:
+        if len(set(self.actuators)) != len(self.actuators):
+            raise RobotError("actuators", self.actuators, "names that differ")
+
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
         """The efforts, by name."""
         names = self.actuators or moment.layout.actuator_names

@@ -84,7 +84,7 @@ class PointToPoint(Described):
 
     def acceleration(self, t: Scalar) -> Scalar:
         """Second derivative; it jumps to zero at the end."""
-        going = step(1.0 - t / self.duration)
+        going = 1.0 - step(t / self.duration - 1.0)
         return (self.end - self.start) * ((6.0 - self._share(t) * 12.0) * going) / (self.duration * self.duration)
 
 
@@ -137,7 +137,7 @@ class PiecewiseCubic(Described):
         pieces.append((times[-1], y[-1], 0.0, 0.0, 0.0))
         chosen = list(pieces[0])
         for k, piece in enumerate(pieces[1:]):
-            begun = step(t - times[k])
+            begun = step(t - times[k]) if k else 1.0 - step(times[0] - t)  # the first point belongs to its piece
             chosen = [old + begun * (new - old) for old, new in zip(chosen, piece, strict=True)]
         return t - chosen[0], chosen[1:]
 

@@ -71,7 +71,12 @@ def simulate(
         raise RobotError("limits", limits, "'report' or 'respect'")
     sampled, laws = _control(control)
     system = System(model, laws, tail, events, limits == "respect")
-    x = system.state(*_start(model, state))
+    q, v = _start(model, state)
+    for law in laws:
+        check: Any = getattr(law, "check_start", None)
+        if check is not None:
+            check(model, q, v)
+    x = system.state(q, v)
     held = np.zeros(system.efforts)
     if sampled is not None:
         held = _asked(sampled, model, 0.0, *system.full(np.zeros(1), x[None], held[None])[:2])

@@ -67,7 +67,8 @@ def planar_rotation(robot: Robot, tail: str, motion: TailMotion) -> float | None
     hinge = np.array(part.mount, dtype=float) + ready.q[:3] - center
     body = PlanarBody(mass, inertia, *_bar(part), -float(hinge[1]))
     # A tail that turns to the right turns about +z, one that goes down about +x: the body turns the other way.
-    return body.rotation(motion.start[1], motion.end[1])
+    done = float(motion.share.value(motion.duration))
+    return body.rotation(motion.start[1], motion.start[1] + done * (motion.end[1] - motion.start[1]))
 
 
 def _bar(tail: Pendulum) -> tuple[float, float, float]:
