@@ -42,7 +42,7 @@ def ready_folder(path: str | os.PathLike[str]) -> None:
         os.makedirs(path, exist_ok=True)
     except (OSError, ValueError, TypeError) as error:
         raise FileError(path, why(error)) from None
-    probe = os.path.join(path, ".writable")
+    probe = os.path.join(path, f".{secrets.token_hex(8)}")
     write_whole(probe, b"")
     with contextlib.suppress(OSError):
         os.remove(probe)

@@ -14,7 +14,7 @@ from tailwork.cli.progress import PROCESSES, bar
 from tailwork.cli.tables import plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.robots.robot import Robot
-from tailwork.studies.compare import SWEPT, TAIL_NAMES, Comparison, Plan, cases, compare, paper_plan, with_tail
+from tailwork.studies.comparison import SWEPT, TAIL_NAMES, Comparison, Plan, cases, compare, paper_plan, with_tail
 from tailwork.studies.manoeuvre import tail_name
 from tailwork.studies.motions import TailMotion, motion_from_text, roll, yaw
 from tailwork.studies.policies import POLICIES
@@ -57,7 +57,7 @@ def add_compare(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, print a table, write the report."""
-    console = wide_console(110)
+    console = wide_console(110, markup=False)
     plan = _plan(options)
     cases(plan)  # what is impossible is said before anything is done
     ready_folder(options.out)

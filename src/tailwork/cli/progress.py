@@ -21,7 +21,7 @@ def bar(console: Console) -> Iterator[Callable[[int, int, str], None]]:
         BarColumn(30),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("compiling what is new", total=None)

@@ -14,7 +14,7 @@ from rich.text import Text
 from tailwork.cli.progress import PROCESSES, bar
 from tailwork.cli.tables import plain_table, wide_console
 from tailwork.studies.claims import Claim
-from tailwork.studies.compare import compare, paper_plan
+from tailwork.studies.comparison import compare, paper_plan
 from tailwork.writing import ready_folder
 
 PAPERS = ("liu2018", "liu2020")
@@ -26,7 +26,7 @@ def add_reproduce(commands: Any) -> None:
         "reproduce",
         help="run the experiments of a paper, its numbers beside ours",
         description="Runs a paper's own experiments and leaves a folder with a report: its numbers beside ours, with "
-        "the reading chosen, also where they differ. What was interrupted goes on where it was.",
+        "the reading chosen, also where they differ.",
     )
     command.add_argument("paper", choices=PAPERS, help="which paper")
     command.add_argument("--out", type=Path, help="the folder (default: reproduction-PAPER)")
@@ -35,10 +35,10 @@ def add_reproduce(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Reproduce, print tables, write the report."""
-    console = wide_console(110)
+    console = wide_console(110, markup=False)
     folder = options.out or Path(f"reproduction-{options.paper}")
-    ready_folder(folder)
-    ready_folder(folder / "figures")
+    for needed in (folder, folder / "runs", folder / "figures"):
+        ready_folder(needed)
     report = (_liu2018 if options.paper == "liu2018" else _liu2020)(console, folder)
     console.print(f"\nreport: {report}", soft_wrap=True)
     return 0
@@ -50,7 +50,6 @@ def _liu2018(console: Console, folder: Path) -> Path:
     with console.status("compiling") as status:
         result = reproduce_liu2018(status.update)
         for name in ("forward", "matched", "open_loop", "controlled", "computed"):
-            ready_folder(folder / "runs")
             getattr(result, name).save(folder / "runs" / f"{name}.nc")
     console.print(_claims("Liu & Ben-Tzvi 2018", result.claims))
     with console.status("drawing") as status:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tailwork.algebra.expression import OPERATION_NAMES
 from tailwork.kernels import emit
 from tailwork.kernels import graph as graphs
 from tailwork.kernels.emit import module
@@ -43,7 +44,8 @@ class Kernel:
         self.operations = main.operations
         self.width = machine().width if lanes else 1
         self._constants = main.parameters
-        self.code = compiled(_identity(graph, self.width), lambda: module(prelude, main, self.width))
+        identity = _identity(graph, self.width) or module(prelude, main, self.width)
+        self.code = compiled(identity, lambda: module(prelude, main, self.width))
         self._prelude = self.code.function("prelude", counted=False)
         self._scalar = self.code.function("scalar", counted=False)
         self._rows = self.code.function("rows", counted=True)
@@ -93,15 +95,20 @@ class Kernel:
 
 
 def _identity(graph: Graph, width: int) -> str:
-    """What a kernel's assembly follows from: the graph, the lanes, and how assembly is written."""
-    told = repr((graph.entries, graph.outputs, graph.inputs, graph.parameters, width, _writing()))
+    """What a kernel's assembly follows from: the graph, the lanes, and how assembly is written; empty if not known."""
+    if not _writing():
+        return ""
+    told = repr((graph.entries, graph.outputs, graph.inputs, graph.parameters, width, OPERATION_NAMES, _writing()))
     return hashlib.sha256(told.encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)
 def _writing() -> str:
-    """The source of what turns graphs into assembly: another version of it writes other code."""
-    return "".join(inspect.getsource(source) for source in (graphs, emit))
+    """The source of what turns graphs into assembly: another version of it writes other code. Empty without source."""
+    try:
+        return "".join(inspect.getsource(source) for source in (graphs, emit))
+    except OSError:
+        return ""
 
 
 def _address(array: Floats) -> int:

@@ -13,7 +13,7 @@ from tailwork.mechanics.solve import Factored
 from tailwork.robots.limb import Cable, Limb
 from tailwork.robots.quantities import Described, nonnegative
 from tailwork.simulation.moment import Moment
-from tailwork.simulation.profiles import Mapped, PiecewiseCubic, PointToPoint, Polynomial, Sine
+from tailwork.simulation.profiles import Profiles
 
 PITCH, YAW = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -57,8 +57,8 @@ class CurvatureTracking(Described):
     """
 
     limb: str
-    pitch: tuple[Polynomial | Sine | PointToPoint | PiecewiseCubic | Mapped, ...]  # by segment
-    yaw: tuple[Polynomial | Sine | PointToPoint | PiecewiseCubic | Mapped, ...]
+    pitch: tuple[Profiles, ...]  # by segment
+    yaw: tuple[Profiles, ...]
     kp: Scalar = nonnegative("N m/rad")
     kd: Scalar = nonnegative("N m s/rad")
     stiffness: Scalar = nonnegative("N m/rad", 0.0)  # of a joint, to be fed forward: m + stiffness · desired a joint

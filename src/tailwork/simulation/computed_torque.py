@@ -21,22 +21,22 @@ from tailwork.model import Model
 from tailwork.robots.limb import Cable
 from tailwork.robots.quantities import Described, nonnegative, numbers
 from tailwork.simulation.moment import Moment
-from tailwork.simulation.profiles import Mapped, PiecewiseCubic, PointToPoint, Polynomial, Sine
+from tailwork.simulation.profiles import Profiles
 
 WORST_CONDITION = 1e6
 """Its square, which the normal equations have, still leaves four digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _InverseDynamics(Described):
-    """A desired motion of every coordinate, and which efforts are given beforehand.
+class InverseDynamics(Described):
+    """A desired motion of every coordinate that is not prescribed, and which efforts are given beforehand.
 
     Efforts are the smallest that do (minimum norm); with `redundant`, the efforts of those actuators are given and the
     others, as many as velocities, solved for (2018, Eqs. 37 and 41).
     """
 
     coordinates: tuple[str, ...]
-    profiles: tuple[Polynomial | Sine | PointToPoint | PiecewiseCubic | Mapped, ...]
+    profiles: tuple[Profiles, ...]
     kp: Scalar = nonnegative("1/s^2", 0.0)
     kd: Scalar = nonnegative("1/s", 0.0)
     redundant: tuple[str, ...] = ()
@@ -63,24 +63,37 @@ class _InverseDynamics(Described):
                 f"(condition number {condition:.1e})",
             )
 
-    def _wanted(self, layout: Layout, t: Scalar) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-        """Desired coordinates, their rates and accelerations."""
-        names = layout.coordinate_names
+    def _wanted(self, moment: Moment) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+        """Desired coordinates, their rates and accelerations; those of prescribed limbs are what they are."""
+        layout, t = moment.layout, moment.t
         if layout.attitude == "quaternion":
             raise RobotError("control", layout.attitude, "an attitude of angles ('rpy') with a desired motion of them")
+        imposed = dict(zip(layout.prescribed_names, moment.given, strict=True))
+        own = [name for name in layout.coordinate_names if name not in imposed]
         given = dict(zip(self.coordinates, self.profiles, strict=True))
         for name in given:
-            if name not in names:
-                raise UnknownNameError.among("coordinates", name, names, "coordinate")
-        for name in names:
-            if name not in given:
+            if name not in own:
+                raise UnknownNameError.among("coordinates", name, own, "coordinate that is not prescribed")
+        values: list[Scalar] = []
+        rates: list[Scalar] = []
+        accelerations: list[Scalar] = []
+        for k, name in enumerate(layout.coordinate_names):
+            if name in imposed:
+                values.append(moment.q[k])
+                rates.append(moment.rate(name))
+                accelerations.append(imposed[name])
+            elif name in given:
+                profile = given[name]
+                values.append(profile.value(t))
+                rates.append(profile.rate(t))
+                accelerations.append(profile.acceleration(t))
+            else:
                 raise RobotError("coordinates", self.coordinates, f"every coordinate of the model; {name} is missing")
-        found = [given[name] for name in names]
-        return [p.value(t) for p in found], [p.rate(t) for p in found], [p.acceleration(t) for p in found]
+        return values, rates, accelerations
 
     def _corrected(self, moment: Moment) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
         """Desired q and q-dot, q-ddot with the feedback on it, and the present q-dot."""
-        q, rates, accelerations = self._wanted(moment.layout, moment.t)
+        q, rates, accelerations = self._wanted(moment)
         now = coordinate_rates(moment.layout, moment.q, moment.v)
         corrected = [
             a + (want - have) * self.kp + (rate - pace) * self.kd
@@ -122,7 +135,7 @@ class _InverseDynamics(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComputedTorque(_InverseDynamics):
+class ComputedTorque(InverseDynamics):
     """Inverse dynamics where the robot is: M(q) (q-ddot_d + kp e + kd e-dot) + h(q, q-dot)."""
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
@@ -133,7 +146,7 @@ class ComputedTorque(_InverseDynamics):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FeedForward(_InverseDynamics):
+class FeedForward(InverseDynamics):
     """Inverse dynamics where the robot should be, and feedback on top (2018, Fig. 7): M(q_d) (q-ddot_d + kp e + kd
     e-dot) + h(q_d, q-dot_d). Without gains it is the open loop.
     """

@@ -13,9 +13,9 @@ from tailwork.algebra.expression import Scalar, arctan2, cos, sin
 from tailwork.algebra.vectors import array, cross, dot
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.limb import Motor
-from tailwork.robots.quantities import Described, Vector, nonnegative, number, numbers, vector
+from tailwork.robots.quantities import Described, Vector, nonnegative, numbers, vector
 from tailwork.simulation.moment import Moment
-from tailwork.simulation.profiles import Mapped, PiecewiseCubic, PointToPoint, Polynomial, Sine
+from tailwork.simulation.profiles import Profiles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Driven(Described):
     """One actuator's effort as a function of time."""
 
     actuator: str
-    profile: Polynomial | Sine | PointToPoint | PiecewiseCubic | Mapped
+    profile: Profiles
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
         """The effort now."""
@@ -55,9 +55,9 @@ class Tracking(Described):
 
     limb: str
     coordinate: str
-    profile: Polynomial | Sine | PointToPoint | PiecewiseCubic | Mapped
-    kp: Scalar = number("N m/rad")
-    kd: Scalar = number("N m s/rad")
+    profile: Profiles
+    kp: Scalar = nonnegative("N m/rad")
+    kd: Scalar = nonnegative("N m s/rad")
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
         """The motor's effort: torque, or tension on its arm."""

@@ -22,6 +22,7 @@ class Moment:
     t: Scalar
     q: Sequence[Scalar]
     v: Sequence[Scalar]
+    given: Sequence[Scalar] = ()  # accelerations of prescribed coordinates
     tau: Sequence[Scalar] = ()  # efforts that act
     asked: Sequence[Scalar] = ()  # efforts that the laws ask for, before limits
 

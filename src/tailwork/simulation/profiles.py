@@ -5,6 +5,7 @@ A profile is a frozen dataclass; its numbers are inputs of the kernels, so chang
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,7 +43,7 @@ class Sine(Described):
     offset: Scalar = number("SI", 0.0)
 
     def _angle(self, t: Scalar) -> tuple[Scalar, Scalar]:
-        pace = 6.283185307179586 / self.period
+        pace = math.tau / self.period
         return t * pace + self.phase, pace
 
     def value(self, t: Scalar) -> Scalar:

@@ -158,7 +158,7 @@ def load_run(file: str | os.PathLike[str]) -> Run:
             data = opened.load()
     except OSError as error:
         raise FileError(file, why(error)) from None
-    except (ValueError, TypeError, KeyError, IndexError, AssertionError) as error:
+    except (ValueError, TypeError, LookupError, AssertionError) as error:
         raise FileError(file, f"not a NetCDF file of a run ({error})") from None
     try:
         for key, value in data.attrs.items():
@@ -176,5 +176,5 @@ def load_run(file: str | os.PathLike[str]) -> Run:
         events = tuple((float(time), str(what)) for time, what in json.loads(data.attrs["events"]))
         stopped = None if ended is None else Stopped(float(ended[0]), str(ended[1]))
         return Run(model, data, stopped, events, data.attrs["method"], data.attrs["why_method"])
-    except (KeyError, ValueError, TypeError, TailworkError) as error:
+    except (LookupError, ValueError, TypeError, TailworkError) as error:
         raise FileError(file, f"not a run that tailwork has saved ({error})") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.simulation.choose import STIFF, spectral_radius
 from tailwork.simulation.compiled import Kernels, Settings, Tableau
+from tailwork.simulation.computed_torque import InverseDynamics
 from tailwork.simulation.dense import Piece, Trajectory
 from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK, Steps, integrate
 from tailwork.simulation.events import Event, LegStraight
@@ -73,9 +75,8 @@ def simulate(
     system = System(model, laws, tail, events, limits == "respect")
     q, v = _start(model, state)
     for law in laws:
-        check: Any = getattr(law, "check_start", None)
-        if check is not None:
-            check(model, q, v)
+        if isinstance(law, InverseDynamics):
+            law.check_start(model, q, v)
     x = system.state(q, v)
     held = np.zeros(system.efforts)
     if sampled is not None:
@@ -131,11 +132,11 @@ def _check_numbers(
 ) -> None:
     numbers = {"duration": duration, "rtol": rtol, "atol": atol, "control_rate": control_rate}
     for name, value in (numbers | ({} if step is None else {"step": step})).items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value) or value <= 0:
+        if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or value <= 0:
             raise RobotError(name, value, "a finite number greater than 0")
-    if not isinstance(samples, int) or samples < 2:
+    if not isinstance(samples, Integral) or samples < 2:
         raise RobotError("samples", samples, "a whole number, at least 2")
-    if not isinstance(most_steps, int) or most_steps < 1:
+    if not isinstance(most_steps, Integral) or most_steps < 1:
         raise RobotError("most_steps", most_steps, "a whole number, at least 1")
 
 

@@ -65,6 +65,9 @@ class System:
         self.laws = tuple(laws)
         self.watched = (*events, *_always_watched(model.layout))
         self.respect_limits = respect_limits
+        if respect_limits and limited_motions(model.layout):
+            required = "'report' where a prescribed limb's motors have limits: its motion is imposed, whatever it needs"
+            raise RobotError("limits", "respect", required)
         self.motions = _checked_motions(motions or {})
         layout = model.layout
         for limb in self.motions:
@@ -190,7 +193,7 @@ class System:
         for k, symbol in zip(self.free_v, x[len(self.free_q) :], strict=True):
             v[k] = symbol
         tau: list[Scalar] = list(held)
-        moment = Moment(layout, t, q, v)
+        moment = Moment(layout, t, q, v, given)
         for name, law in described.items():
             if name.startswith("law "):
                 for actuator, effort in law.efforts(moment).items():
@@ -214,7 +217,7 @@ class System:
 
     def _events(self, r: Recorded) -> list[Scalar]:
         found = path(r.layout, Inputs(r.q, r.v, r.tau, r.given))
-        moment = Moment(r.layout, r.t, r.q, r.v, r.tau, r.asked)
+        moment = Moment(r.layout, r.t, r.q, r.v, r.given, r.tau, r.asked)
         return [value for event in self.watched for value in event.values(moment, found)]
 
     def _linear(self, r: Recorded) -> tuple[list[Scalar], Tape, list[Scalar]]:

@@ -56,7 +56,7 @@ class PlanarBody:
 def planar_rotation(robot: Robot, tail: str, motion: TailMotion) -> float | None:
     """The closed form for a robot whose pendulum tail yaws or pitches, its legs rigid [rad]; None for other motions.
 
-    The tail's hinge is taken to lie on the line through the body's centre of mass; what it lies above it is left out.
+    Exact for pitch, with the hinge wherever it lies; for yaw, what it lies above the body's centre of mass is left out.
     """
     part = robot.part(tail)
     if not isinstance(part, Pendulum) or motion.axis not in ("yaw", "pitch"):
@@ -65,10 +65,15 @@ def planar_rotation(robot: Robot, tail: str, motion: TailMotion) -> float | None
     axis = 2 if motion.axis == "yaw" else 0
     mass, center, inertia = _body(robot, tail, ready.model, ready.q, axis)
     hinge = np.array(part.mount, dtype=float) + ready.q[:3] - center
-    body = PlanarBody(mass, inertia, *_bar(part), -float(hinge[1]))
+    height = float(hinge[2]) if motion.axis == "pitch" else 0.0
+    body = PlanarBody(mass, inertia, *_bar(part), math.hypot(hinge[1], height))
+    off = math.atan2(height, -float(hinge[1]))  # of the straight tail from the line through centre and hinge
     # A tail that turns to the right turns about +z, one that goes down about +x: the body turns the other way.
     done = float(motion.share.value(motion.duration))
-    return body.rotation(motion.start[1], motion.start[1] + done * (motion.end[1] - motion.start[1]))
+    turned = done * (motion.end[1] - motion.start[1])
+    # alpha = +90° bends to the left.
+    sign = -1.0 if motion.axis == "yaw" and motion.start[0] > 0.0 else 1.0
+    return body.rotation(off + sign * motion.start[1], off + sign * (motion.start[1] + turned))
 
 
 def _bar(tail: Pendulum) -> tuple[float, float, float]:

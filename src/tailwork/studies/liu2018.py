@@ -161,12 +161,12 @@ def _tracking_claims(model: Model, matched: Run, open_loop: Run) -> list[Claim]:
         ),
         Claim(
             "§4.2, the same from rest, error at 50 ms [°]", "deviates before 0.2 s", f"{early:.1f}",
-            f"the desired motion starts at {start:.2f} rad/s: this, not the integrator's drift, explains the deviation",
+            f"the desired motion starts at {start:.2f} rad/s; only where the run starts differs from the line above",
         ),
         Claim("§4.2, from rest, open loop", "deviates before 0.2 s", ended),
         Claim(
             "§4.2, least normal force [N]", "—", f"{force.min():.0f}",
-            f"{(force < 0).mean():.0%} of the foot samples pull: with tau_p = 0 the motion is not feasible",
+            f"{(force < 0).mean():.0%} of the foot samples pull, with tau_p = 0",
         ),
     ]  # fmt: skip
 

@@ -15,11 +15,13 @@ from tailwork.simulation.cable_law import CurvatureTracking
 from tailwork.simulation.events import FootPulls, LegStraight
 from tailwork.simulation.laws import Tracking
 from tailwork.simulation.moment import Law
+from tailwork.simulation.pose import forward_axis
 from tailwork.simulation.profiles import Profiles
 from tailwork.studies.motions import TailMotion
-from tailwork.studies.policies import stand
-from tailwork.studies.tail_coordinates import profiles, segment_profiles, shapes
+from tailwork.studies.policies import POLICIES, stand
+from tailwork.studies.tail_coordinates import MAPS, profiles, segment_profiles, shapes
 
+ATTITUDES = ("rpy", "rpy-small-angle")
 DRIVES = ("auto", "prescribed", "motors")
 PENDULUM_KP, PENDULUM_KD = 1000.0, 20.0  # [N m/rad], [N m s/rad]: keeps within the paper's 0.5° up to 80°
 R3_FACTOR = 12.0  # R3's beta moves twelve joints at once
@@ -45,6 +47,20 @@ class Manoeuvre:
     com_map: str = "arc"
     attitude: str = "rpy"
 
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("policy", self.policy, POLICIES), ("drive", self.drive, DRIVES), ("map", self.com_map, MAPS),
+            ("attitude", self.attitude, ATTITUDES),
+        ):  # fmt: skip
+            if value not in known:
+                raise UnknownNameError.among(name, str(value), known, name)
+        if forward_axis(self.robot) != "y":
+            raise RobotError("robot", self.robot.name, "a robot that faces y: tails leave the torso towards −y")
+        if self.drive == "prescribed" and self.by_cables:
+            raise RobotError("drive", self.drive, "'auto' or 'motors' for a USRT, which its cables bend")
+        if self.drive == "prescribed" and self.motion.period:
+            raise RobotError("drive", self.drive, "'auto' or 'motors' for a motion that does not start from rest")
+
     @property
     def tail(self) -> str:
         """Name of the robot's tail."""
@@ -58,8 +74,6 @@ class Manoeuvre:
     @property
     def imposed(self) -> bool:
         """Whether the tail's motion is imposed."""
-        if self.drive not in DRIVES:
-            raise UnknownNameError.among("drive", self.drive, DRIVES, "drive of the tail")
         return not self.by_cables and (self.drive == "prescribed" or (self.drive == "auto" and not self.motion.period))
 
     @property
@@ -110,7 +124,7 @@ def tail_laws(manoeuvre: Manoeuvre) -> list[Law]:
     tail, part, motion = manoeuvre.tail, manoeuvre.tail_part, manoeuvre.motion
     if manoeuvre.by_cables:
         wanted: dict[str, Any] = segment_profiles(part, motion, manoeuvre.com_map)
-        return [CurvatureTracking(limb=tail, kp=CABLE_KP, kd=CABLE_KD, **wanted)]
+        return [CurvatureTracking(limb=tail, kp=CABLE_KP, kd=CABLE_KD, stiffness=part.bending_stiffness, **wanted)]
     gain = {"alpha": 1.0} if isinstance(part, R3) else {"ta": 1.0, "tb": 1.0}
     return [
         Tracking(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from tailwork.kernels.kernel import Floats
 from tailwork.robots.limb import Cable
-from tailwork.simulation import Run
+from tailwork.simulation import Run, pose
+from tailwork.simulation.pose import TURNS as AXES
+from tailwork.simulation.pose import torso_rates
 from tailwork.studies.curvature import bending
 from tailwork.studies.manoeuvre import Manoeuvre
 
-AXES = ("pitch", "roll", "yaw")
 SLACK = 1e-6  # [N]; a cable below this tension is slack
 
 
@@ -35,13 +36,15 @@ class Measures:
     peak_roll_rate: float = measure("deg/s", "largest roll rate")
     peak_yaw_rate: float = measure("deg/s", "largest yaw rate")
     effectiveness: float = measure("1", "torso rotation about the motion's axis for each degree that the tail moves")
+    tail_rotation: float = measure("deg", "how far the tail's centre of mass has been carried about its mount")
+    tail_deviation: float = measure("deg", "largest angle between the tail's centre of mass and where it should be")
     impulse_x: float = measure("N m s", "angular impulse of the tail on the torso about P at the start, x")
     impulse_y: float = measure("N m s", "the same, y")
     impulse_z: float = measure("N m s", "the same, z")
     torso_momentum: float = measure("N m s", "largest angular momentum of the torso about the centre of mass")
-    legs_momentum: float = measure("N m s", "largest angular momentum of the legs about the centre of mass")
+    legs_momentum: float = measure("N m s", "largest angular momentum of all else about the centre of mass")
     tail_momentum: float = measure("N m s", "largest angular momentum of the tail about the centre of mass")
-    peak_tail_torque: float = measure("N m", "largest torque on a coordinate of the tail, by motors or imposed")
+    peak_tail_torque: float = measure("N m", "largest torque on a coordinate of the tail (an R3's: on a segment)")
     peak_leg_torque: float = measure("N m", "largest torque of a leg motor")
     peak_tail_power: float = measure("W", "largest power of the tail's actuators together")
     tail_energy: float = measure("J", "work of the tail's actuators, positive and negative counted alike")
@@ -61,33 +64,37 @@ MEANINGS: dict[str, str] = {f.name: f.metadata["meaning"] for f in fields(Measur
 
 def measured(run: Run, manoeuvre: Manoeuvre) -> Measures:
     """The measures of a run."""
-    data, tail, time = run.data, manoeuvre.tail, run.data["time"].to_numpy()
+    tail, time = manoeuvre.tail, run.data["time"].to_numpy()
     angles = torso_angles(run)
-    rates = np.abs(np.degrees(data["v"].sel(velocity=["omega_x", "omega_y", "omega_z"]).to_numpy())).max(axis=0)
+    rates = np.abs(np.degrees(np.stack(list(torso_rates(run).values()), axis=-1))).max(axis=0)
     net = angles[-1] - angles[0]
     along = abs(float(net[AXES.index(manoeuvre.motion.axis)]))
     moved = tail_rotation(run, manoeuvre)
-    power = tail_power(run, tail)
-    energy = float(np.trapezoid(np.abs(power), time)) if len(time) > 1 else 0.0
+    powers = tail_powers(run, tail)
+    energy = float(np.trapezoid(np.abs(powers).sum(axis=-1), time)) if len(time) > 1 else 0.0
     impulse = tail_impulse(run, tail)
     bends = bending(run, manoeuvre)
     errors = [bend.error for bend in bends]
-    means = [float(_mean(error, time)) for error in errors]
+    means = [mean_over(error, time) for error in errors]
     tensions = cable_tensions(run, tail)
     return Measures(
         duration=run.duration,
         **{f"{axis}": float(x) for axis, x in zip(AXES, net, strict=True)},
         **{f"peak_{axis}_rate": float(x) for axis, x in zip(AXES, rates, strict=True)},
         effectiveness=along / moved if moved else math.nan,
+        tail_rotation=moved,
+        tail_deviation=float(
+            np.degrees(_angles(tail_directions(run, manoeuvre), wanted_directions(run, manoeuvre)).max())
+        ),
         **{f"impulse_{axis}": float(x) for axis, x in zip("xyz", impulse, strict=True)},
         **{f"{group}_momentum": value for group, value in momentum_budget(run, tail).items()},
         peak_tail_torque=_peak(tail_torques(run, tail)),
         peak_leg_torque=_peak(leg_torques(run)),
-        peak_tail_power=_peak(power),
+        peak_tail_power=_peak(powers.sum(axis=-1)),
         tail_energy=energy,
         cost=energy / along if along else math.nan,
-        least_normal_force=run.min_normal_force(),
-        friction_needed=run.friction_needed(),
+        least_normal_force=run.min_normal_force() if run.model.foot_names else math.nan,
+        friction_needed=run.friction_needed() if run.model.foot_names else math.nan,
         curvature_error_mean=max(means, key=abs, default=math.nan),
         curvature_error_peak=max((_peak(error) for error in errors), default=math.nan),
         peak_tension=_peak(tensions),
@@ -96,23 +103,35 @@ def measured(run: Run, manoeuvre: Manoeuvre) -> Measures:
     )
 
 
-def row(measures: Measures) -> dict[str, float]:
-    """The measures by name."""
-    return asdict(measures)
-
-
 def torso_angles(run: Run) -> Floats:
     """Pitch, roll and yaw of the torso over time [deg]."""
-    return np.degrees(run.data["q"].sel(coordinate=["phi_x", "phi_y", "phi_z"]).to_numpy())
+    return np.degrees(np.stack(list(pose.torso_angles(run).values()), axis=-1))
+
+
+def tail_directions(run: Run, manoeuvre: Manoeuvre) -> Floats:
+    """Where the tail's centre of mass is seen from its mount over time: unit vectors in the torso frame."""
+    q = run.data["q"].to_numpy()
+    rotations = pose.torso_rotations(run.model.layout, q)
+    center = run.data["part_center"].sel(part=manoeuvre.tail).to_numpy()
+    local = np.einsum("tji,tj->ti", rotations, center - q[:, :3]) - np.array(manoeuvre.tail_part.mount, dtype=float)
+    return local / np.linalg.norm(local, axis=-1, keepdims=True)
+
+
+def wanted_directions(run: Run, manoeuvre: Manoeuvre) -> Floats:
+    """Where the motion would have it: unit vectors in the torso frame."""
+    share = np.array([manoeuvre.motion.share.value(float(t)) for t in run.data["time"].to_numpy()])
+    alpha, theta = manoeuvre.motion.directions(share)
+    return np.stack([-np.sin(theta) * np.sin(alpha), -np.cos(theta), -np.sin(theta) * np.cos(alpha)], axis=-1)
 
 
 def tail_rotation(run: Run, manoeuvre: Manoeuvre) -> float:
     """How far the tail's centre of mass has been carried about its mount [deg]: the length of the way it points."""
-    share = np.array([manoeuvre.motion.share.value(float(t)) for t in run.data["time"].to_numpy()])
-    alpha, theta = manoeuvre.motion.directions(share)
-    way = np.stack([np.sin(theta) * np.sin(alpha), np.cos(theta), np.sin(theta) * np.cos(alpha)], axis=-1)
-    turns = np.linalg.norm(np.diff(way, axis=0), axis=-1)
-    return float(np.degrees(2.0 * np.arcsin(np.minimum(turns / 2.0, 1.0)).sum()))
+    return float(np.degrees(_angles(*(tail_directions(run, manoeuvre)[k] for k in (slice(1, None), slice(-1)))).sum()))
+
+
+def _angles(first: Floats, second: Floats) -> Floats:
+    """Angles between unit vectors [rad]."""
+    return 2.0 * np.arcsin(np.minimum(np.linalg.norm(first - second, axis=-1) / 2.0, 1.0))
 
 
 def tail_impulse(run: Run, tail: str) -> Floats:
@@ -164,9 +183,9 @@ def leg_torques(run: Run) -> Floats:
     return np.hstack([_of(run, "tau", "actuator", leg) for leg in run.model.foot_names])
 
 
-def tail_power(run: Run, tail: str) -> Floats:
-    """Power of the tail's actuators together over time [W]."""
-    return _of(run, "power", "source", tail).sum(axis=-1)
+def tail_powers(run: Run, tail: str) -> Floats:
+    """Power of each of the tail's actuators over time [W]."""
+    return _of(run, "power", "source", tail)
 
 
 def cable_tensions(run: Run, tail: str) -> Floats:
@@ -190,5 +209,6 @@ def _peak(values: Floats) -> float:
     return float(np.abs(values).max()) if values.size else math.nan
 
 
-def _mean(values: Floats, time: Floats) -> float:
+def mean_over(values: Floats, time: Floats) -> float:
+    """Mean of a quantity over time."""
     return float(np.trapezoid(values, time) / (time[-1] - time[0])) if len(time) > 1 else float(values[0])

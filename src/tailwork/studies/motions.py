@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from tailwork.simulation.profiles import PointToPoint, Sine
 PROFILES = ("cubic", "sine")
 SPACES = ("polar", "joints")
 SIDEWAYS = -math.pi / 2  # roll at which a bend goes to the right
+PLANE = 1e-9  # how far a plane may be off
+DURATION = 0.3  # [s], of the papers' motions
+PERIOD = 1.2  # [s], of the papers' sine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +53,8 @@ class TailMotion(Described):
             raise RobotError("period", self.period, "a period [s] greater than 0 with a sine, none with a cubic")
         if not all(math.isfinite(x) for x in (*self.start, *self.end)):
             raise RobotError("end", self.end, "finite angles [rad]")
+        if self.space == "polar" and self.start[0] == self.end[0] and not _upright(self.start[0]):
+            raise RobotError("start", self.start, "a bend in the vertical or the horizontal plane (alpha of 0 or ±90°)")
 
     @property
     def share(self) -> PointToPoint | Sine:
@@ -72,9 +78,13 @@ class TailMotion(Described):
     @property
     def axis(self) -> str:
         """What the motion is meant to do to the torso: "pitch", "roll" or "yaw"."""
-        if self.space == "joints":
+        if self.space == "joints" or self.start[0] != self.end[0]:
             return "roll"
-        return "roll" if self.start[0] != self.end[0] else "yaw" if self.start[0] == SIDEWAYS else "pitch"
+        return "yaw" if abs(math.cos(self.start[0])) < PLANE else "pitch"
+
+
+def _upright(alpha: float) -> bool:
+    return min(abs(math.cos(alpha)), abs(math.sin(alpha))) < PLANE
 
 
 def yaw(angle: float, duration: float = 0.3) -> TailMotion:
@@ -89,10 +99,10 @@ def pitch(angle: float, duration: float = 0.3, period: float = 0.0) -> TailMotio
 
 def roll(bend: float, angle: float = 45.0, duration: float = 0.3) -> TailMotion:
     """The tail, bent down by `bend` [deg], rolls about its axis by `angle` [deg] (2020, Sect. 5.1)."""
-    _finite("bend", bend)
-    _finite("roll", angle)
+    for name, value in (("bend", bend), ("angle", angle)):
+        _nonzero(name, value)
     theta = math.radians(bend)
-    name = f"roll{bend:g}" if angle == 45.0 else f"roll{bend:g}by{angle:g}"
+    name = (f"roll{bend:g}" if angle == 45.0 else f"roll{bend:g}by{angle:g}") + _lasting(duration)
     return TailMotion(name=name, start=(0.0, theta), end=(math.radians(angle), theta), duration=duration)
 
 
@@ -106,21 +116,32 @@ def coupled(
     a, b, c, d = (math.radians(angle) for angle in angles)
     usual = angles == (20.0, 0.0, 0.0, -50.0)
     name = "coupled" if usual else f"coupled{pitch_from:g}to{pitch_to:g}and{yaw_from:g}to{yaw_to:g}"
+    name += _lasting(duration)
     return TailMotion(name=name, start=(a, c), end=(b, d), space="joints", duration=duration)
 
 
 def _bend(kind: str, alpha: float, angle: float, duration: float, period: float = 0.0) -> TailMotion:
-    _finite(kind, angle)
-    if angle == 0:
-        raise RobotError(kind, angle, "an angle other than 0")
+    _nonzero(kind, angle)
     ends = {"start": (alpha, 0.0), "end": (alpha, math.radians(angle))}
     swing = {"profile": "sine", "period": period} if period else {}
-    return TailMotion(name=f"{kind}{angle:g}{'sine' if period else ''}", duration=duration, **ends, **swing)
+    wave = "" if not period else "sine" if period == PERIOD else f"sine{period:g}s"
+    return TailMotion(name=f"{kind}{angle:g}{wave}{_lasting(duration)}", duration=duration, **ends, **swing)
+
+
+def _lasting(duration: float) -> str:
+    """What a name says of an unusual duration."""
+    return "" if duration == DURATION else f"in{duration:g}s"
 
 
 def _finite(name: str, angle: Any) -> None:
-    if isinstance(angle, bool) or not isinstance(angle, (int, float)) or not math.isfinite(angle):
+    if isinstance(angle, bool) or not isinstance(angle, Real) or not math.isfinite(angle):
         raise RobotError(name, angle, "a finite angle [deg]")
+
+
+def _nonzero(name: str, angle: Any) -> None:
+    _finite(name, angle)
+    if angle == 0:
+        raise RobotError(name, angle, "an angle other than 0 [deg]")
 
 
 KINDS = {"yaw": yaw, "pitch": pitch, "roll": roll, "coupled": coupled}
@@ -148,6 +169,8 @@ def motion_from_text(text: str) -> TailMotion:
             name, value = FIRST[kind], name
         elif name not in WORDS[kind]:
             raise UnknownNameError.among(f"motion {text}", name, WORDS[kind], "word, with = and a number")
+        if name in values:
+            raise RobotError(f"motion {text}", name, "each word once")
         try:
             values[name] = float(value)
         except ValueError:

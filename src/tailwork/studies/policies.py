@@ -24,6 +24,7 @@ from tailwork.simulation.profiles import Profiles, held
 
 POLICIES = ("paper", "constant", "joint", "foot", "airborne")
 EQUATION_85 = (0.0, 1.63, 7.7, 0.0, 1.63, 7.7, 0.0, 1.9, 7.16, 0.0, 1.9, 7.16)  # [N m], ha, hb, k of legs 1 to 4
+NEARLY = 2.0  # [N m], how far the torques of Eq. 85 may be from those that balance a robot
 JOINT_STIFFNESS, JOINT_DAMPING = 200.0, 5.0  # [N m/rad], [N m s/rad]
 FOOT_STIFFNESS, FOOT_DAMPING = 5000.0, 100.0  # [N/m], [N s/m]
 
@@ -36,13 +37,12 @@ class Stand:
     q: Floats
     laws: Sequence[Law]
     legs: dict[str, dict[str, Profiles]]  # motions of legs that are prescribed, by leg and joint
-    said: str  # the policy in words
 
 
 def stand(
     robot: Robot,
     policy: str,
-    tail: str | None,
+    tail: str,
     shape: dict[str, float],
     *,
     prescribed: bool,
@@ -53,14 +53,14 @@ def stand(
     Args:
         robot: the robot.
         policy: what the legs do; one of POLICIES.
-        tail: name of the tail, or None.
+        tail: name of the tail.
         shape: the tail's coordinates at the start [rad], by name.
         prescribed: whether the tail's motion is imposed.
         attitude: as for Model.
     """
     if policy not in POLICIES:
         raise UnknownNameError.among("policy", policy, POLICIES, "leg policy")
-    given = [tail] if tail is not None and prescribed else []
+    given = [tail] if prescribed else []
     standing = Model(robot, prescribed=given, attitude=attitude)
     q = _with_shape(standing, tail, shape)
     if policy == "airborne":
@@ -68,22 +68,21 @@ def stand(
     feet = standing.foot_names
     if not feet:
         raise RobotError("policy", policy, "'airborne' for a robot that has no leg to stand on")
-    legs = [name for name in standing.actuator_names if name.split(".")[0] in feet]
+    others = [name for name in standing.actuator_names if name.split(".")[0] != tail]
+    torques = balancing_torques(robot, tail, shape)
     if policy == "paper":
-        if len(legs) != len(EQUATION_85):
-            raise RobotError("policy", policy, "'constant', 'joint' or 'foot': Eq. 85 is for twelve leg motors")
+        # Eq. 85 is of the quadruped of the paper: it nearly balances that, with any of its tails.
+        if len(others) != len(EQUATION_85) or np.abs(torques - np.array(EQUATION_85)).max() > NEARLY:
+            required = "'constant', 'joint' or 'foot': the torques of Eq. 85 do not balance this robot"
+            raise RobotError("policy", policy, required)
         torques = np.array(EQUATION_85)
-    else:
-        torques = balancing_torques(robot, tail, shape)
-    laws: list[Law] = [Constant(values=tuple(map(float, torques)), actuators=tuple(legs))]
-    said = "constant leg torques of Eq. 85" if policy == "paper" else "constant leg torques that balance the start"
+    laws: list[Law] = [Constant(values=tuple(map(float, torques)), actuators=tuple(others))]
     if policy == "joint":
         angles = standing.joint_angles(q)
         for foot in feet:
             joints = standing.layout.limbs[foot].joints
             rest = tuple(float(angles[f"{foot}.{joint.name}"]) for joint in joints)
             laws.append(JointImpedance(leg=foot, rest=rest, stiffness=JOINT_STIFFNESS, damping=JOINT_DAMPING))
-        said = f"joints held by {JOINT_STIFFNESS:g} N m/rad and {JOINT_DAMPING:g} N m s/rad"
     if policy == "foot":
         for foot in feet:
             place = standing.layout.limbs[foot].foot
@@ -91,18 +90,17 @@ def stand(
             rest_x, rest_y, rest_z = np.array(place.place, dtype=float) - q[:3]  # the torso stands level
             rest = (float(rest_x), float(rest_y), float(rest_z))
             laws.append(FootImpedance(leg=foot, rest=rest, stiffness=FOOT_STIFFNESS, damping=FOOT_DAMPING))
-        said = f"feet held by {FOOT_STIFFNESS:g} N/m and {FOOT_DAMPING:g} N s/m"
-    return Stand(standing, q, laws, {}, said)
+    return Stand(standing, q, laws, {})
 
 
-def balancing_torques(robot: Robot, tail: str | None, shape: dict[str, float]) -> Floats:
-    """The smallest leg torques that hold the torso at rest, the tail held in its shape [N m]."""
-    model = Model(robot, prescribed=[tail] if tail is not None else [])
+def balancing_torques(robot: Robot, tail: str, shape: dict[str, float]) -> Floats:
+    """The smallest torques of all but the tail that hold the robot at rest, the tail held in its shape [N m]."""
+    model = Model(robot, prescribed=[tail])
     q = _with_shape(model, tail, shape)
     return model.static_torques(q)
 
 
-def _with_shape(model: Model, tail: str | None, shape: dict[str, float]) -> Floats:
+def _with_shape(model: Model, tail: str, shape: dict[str, float]) -> Floats:
     q = model.standing()
     for name, angle in shape.items():
         q[model.coordinate_names.index(f"{tail}.{name}")] = angle
@@ -110,7 +108,7 @@ def _with_shape(model: Model, tail: str | None, shape: dict[str, float]) -> Floa
 
 
 def _airborne(
-    robot: Robot, standing: Model, q: Floats, given: list[str], attitude: str, tail: str | None, shape: dict[str, float]
+    robot: Robot, standing: Model, q: Floats, given: list[str], attitude: str, tail: str, shape: dict[str, float]
 ) -> Stand:
     """The robot in the air, its legs in the shape in which it stood."""
     legs = list(standing.foot_names)
@@ -122,4 +120,4 @@ def _airborne(
         motions[leg] = {c: held(float(angles[f"{leg}.{c}"])) for c in model.layout.limbs[leg].coordinates}
         for c in motions[leg]:
             start[model.coordinate_names.index(f"{leg}.{c}")] = float(angles[f"{leg}.{c}"])
-    return Stand(model, start, [], motions, "airborne, the legs keep their shape")
+    return Stand(model, start, [], motions)

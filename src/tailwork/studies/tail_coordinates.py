@@ -15,8 +15,10 @@ from tailwork.simulation.profiles import Mapped, Profiles
 from tailwork.studies.motions import TailMotion
 
 MAPS = ("arc", "chain")
-DEGREE = 24
+DEGREE = 48
 """Of the series that carry the coordinates as functions of the share; always the same, so that nothing recompiles."""
+SINGULAR = math.radians(89.9)
+"""Yaw of a pendulum that is too near to its singular joint [rad]."""
 ACCURACY = 1e-9  # [rad], largest error of a series that is let pass
 
 
@@ -96,11 +98,13 @@ def shapes(tail: Any, motion: TailMotion, com_map: str, share: Floats) -> dict[s
     if isinstance(tail, Pendulum):
         if motion.space == "joints":
             ta, tb = (a + (b - a) * share for a, b in zip(motion.start, motion.end, strict=True))
+            beyond = np.abs(tb).max() >= SINGULAR
         else:
+            beyond = np.abs(theta).max() >= (math.pi if motion.axis == "pitch" else SINGULAR)
             tb = -np.arcsin(np.sin(alpha) * np.sin(theta))
             ta = np.arctan2(np.cos(alpha) * np.sin(theta), np.cos(theta))
-        if np.abs(tb).max() >= math.radians(89.9) or np.abs(theta).max() >= math.radians(179.9):
-            raise RobotError("motion", motion.name, "a yaw below 90° of a pendulum: its joint is singular there")
+        if beyond:
+            raise RobotError("motion", motion.name, "less than 90° to the side: a pendulum's joint is singular there")
         return {"ta": ta, "tb": tb}
     if not isinstance(tail, (R3, Usrt)):
         raise RobotError("tail", tail, "a pendulum, R3 or USRT tail, for which motions of the centre of mass are known")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from tailwork.simulation import Run
-from tailwork.studies.compare import Comparison, Result, sweep_rotations
+from tailwork.studies.comparison import Comparison, Result, sweep_rotations
 from tailwork.studies.curvature import Bending, bending
-from tailwork.studies.measures import AXES, MEANINGS, UNITS, row
+from tailwork.studies.measures import AXES, MEANINGS, UNITS
 from tailwork.studies.motions import TailMotion
 from tailwork.view.curvature import curvature_tracking
 from tailwork.view.feet import foot_forces
@@ -30,7 +31,7 @@ POLICY_WORDS = {
 }
 MAP_WORDS = {
     "arc": "the arc of Eq. 86",
-    "chain": "the exact centre of mass of the links",
+    "chain": "the centre of mass of the evenly bent chain of links",
 }
 Drawing = Callable[[], Figure]
 
@@ -173,9 +174,11 @@ def _summary(comparison: Comparison) -> str:
     first, robot = next(iter(plan.robots.items()))
     name, tails = robot.name.removesuffix(f"-{first}"), ", ".join(plan.robots)
     return (
-        f"Robot {name} with the tails {tails}. Leg policy: {POLICY_WORDS[plan.policy]}. All tails carry their "
-        f"centre of mass alike, by {MAP_WORDS[plan.com_map]}. Beside every rotation of the torso about the motion's "
-        "own axis stands what the same tail motion does to the robot in the air with its legs rigid."
+        f"Robot {name} with the tails {tails}. Leg policy: {POLICY_WORDS[plan.policy]}. All tails are to "
+        f"carry their centre of mass alike, by {MAP_WORDS[plan.com_map]}; how far off they are is among the measures "
+        "(tail deviation). A USRT is bent by its cables: PD on curvature, with what its springs need fed forward. "
+        "Beside every rotation of the torso about the motion's own axis stands what the same tail motion does to the "
+        "robot in the air with its legs rigid."
     )
 
 
@@ -197,7 +200,7 @@ def comparison_sections(
         angles = [math.degrees(motion.end[1]) for motion in comparison.plan.sweeps[axis]]
         columns = list(sweep_rotations(comparison, axis))
         rows = [
-            [f"{angle:.0f}", *(f"{net[k]:.1f}" for _, net, _, _ in columns), *(f"{a[k]:.1f}" for _, _, a, _ in columns)]
+            [f"{angle:.0f}", *(shown(c[1][k], 1) for c in columns), *(shown(c[2][k], 1) for c in columns)]
             for k, angle in enumerate(angles)
         ]
         sections.append(Section(f"Net {axis} against the bend", "", [drawn[f"net-{axis}"]], [Table(header, rows)]))
@@ -230,7 +233,7 @@ def _everything(comparison: Comparison) -> Section:
     """All measures of all motions."""
     results = comparison.results
     header = ["measure", "unit", *(f"{r.case.manoeuvre.motion.name}, {r.case.tail}" for r in results)]
-    values = [row(r.measures) for r in results]
+    values = [asdict(r.measures) for r in results]
     rows = [[MEANINGS[name], unit, *(_short(v[name]) for v in values)] for name, unit in UNITS.items()]
     return Section(
         "All measures", "The same numbers, and those of the sweeps, are in measures.csv.", (), [Table(header, rows)]

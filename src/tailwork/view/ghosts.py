@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.simulation import Run
+from tailwork.simulation.pose import forward_axis, torso_rotations
 from tailwork.view.camera import Camera, camera
 from tailwork.view.ground import Ground, draw_ground, ground_under
 from tailwork.view.paint import Pose, Solid, lit, paint, paint_shadow
-from tailwork.view.pose import forward_axis, torso_rotations
 from tailwork.view.solids import box_corners, limb_bars, torso_box
 from tailwork.view.stops import folded, stop_note
 from tailwork.view.style import FAINT, PAGE, WARNING, look, looks, shown
@@ -75,7 +75,8 @@ def _strip(run: Run, times: Floats, view: str, color: str) -> Strip:
     close = run.duration - reached[-1] < 0.1 * times[1]  # to its end
     reached = [*(reached[:-1] if close else reached), run.duration]
     rows = [int(np.abs(samples - samples[0] - time).argmin()) for time in reached]
-    points = run.data["points"].to_numpy()[rows]
+    fall = _fall(run)
+    points = run.data["points"].to_numpy()[rows] - fall[rows][:, None]
     rotations = torso_rotations(layout, run.data["q"].to_numpy()[rows])
     names = run.model.point_names
     poses = [
@@ -86,7 +87,7 @@ def _strip(run: Run, times: Floats, view: str, color: str) -> Strip:
     lower, upper = torso_box(robot)
     bars = limb_bars(layout, 0.038 * float((upper - lower).max()))
     tails = [name for name in layout.limbs if name not in layout.legs]
-    paths = [run.data["part_center"].sel(part=name).to_numpy() for name in tails]
+    paths = [run.data["part_center"].sel(part=name).to_numpy() - fall for name in tails]
     return Strip(
         solid=Solid(lower, upper, tuple(bars), "xy".index(forward), color),
         camera=camera(view, forward),
@@ -95,6 +96,15 @@ def _strip(run: Run, times: Floats, view: str, color: str) -> Strip:
         traces=[(path, path[rows]) for path in paths],
         stopped=stop_note(run),
     )
+
+
+def _fall(run: Run) -> Floats:
+    """How far a robot in the air has come down with its centre of mass, which is not drawn, (times, 3) [m]."""
+    fall = np.zeros((len(run.data["time"]), 3))
+    if run.model.layout.torso_free and not run.model.foot_names:
+        height = run.model.center_of_mass(run.data["q"].to_numpy())[:, 2]
+        fall[:, 2] = height - height[0]
+    return fall
 
 
 @dataclass(frozen=True)

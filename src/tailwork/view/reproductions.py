@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from tailwork.simulation import Run
 from tailwork.studies.claims import Claim
-from tailwork.studies.compare import Comparison
+from tailwork.studies.comparison import Comparison
 from tailwork.studies.liu2018 import Liu2018, compensation, desired_states
 from tailwork.studies.liu2020 import VARIANT_NAMES, Liu2020, ratio_row, wave_claims
 from tailwork.view.comparison import comparison_sections, drawn_pictures, shown

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailwork.simulation import Run
-from tailwork.view.pose import TURNS, torso_angles, torso_rates
+from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
 from tailwork.view.stops import folded, mark_stop, stop_note
 from tailwork.view.style import (
     PAGE,

@@ -9,11 +9,13 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import tailwork.errors as tailwork_errors
 from tailwork.errors import FileError, RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.robots import liu2020
@@ -24,18 +26,26 @@ from tailwork.studies.airborne import planar_rotation
 from tailwork.studies.manoeuvre import SAMPLES, Manoeuvre, perform, tail_name
 from tailwork.studies.measures import AXES, UNITS, Measures, measured, torso_angles
 from tailwork.studies.motions import TailMotion, coupled, pitch, roll, yaw
-from tailwork.studies.policies import POLICIES
+from tailwork.studies.policies import stand
 from tailwork.studies.tail_coordinates import profiles
 from tailwork.writing import ready_folder, write_whole
 
 TAIL_NAMES = ("pendulum", "r3", "usrt")
 SWEPT = tuple(range(10, 90, 10))  # [deg], as in Figs. 10 and 12
 SWEEP_SAMPLES = 61
-FORMAT = 1
-"""Of the files of runs; runs of another format are made again."""
 
 Progress = Callable[[int, int, str], None]
 """Told (done, all, what comes next)."""
+
+
+@lru_cache(maxsize=1)
+def source_digest() -> str:
+    """Of all that a run follows from besides its case: equations, methods, gains. Another version makes runs again."""
+    package = Path(tailwork_errors.__file__).parent
+    sources = sorted(
+        file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in ("view", "cli")
+    )
+    return hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -59,15 +69,15 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Of the file."""
-        return f"{self.manoeuvre.motion.name}-{self.tail}-{self.manoeuvre.policy}"
+        """Of the file; cases that differ have names that differ."""
+        return f"{self.manoeuvre.motion.name}-{self.tail}-{self.manoeuvre.policy}-{self.digest[:8]}"
 
     @property
     def digest(self) -> str:
         """Says whether a kept run is of this very case."""
         m = self.manoeuvre
         told = {
-            "format": FORMAT, "robot": as_text(m.robot), "motion": asdict(m.motion), "policy": m.policy,
+            "code": source_digest(), "robot": as_text(m.robot), "motion": asdict(m.motion), "policy": m.policy,
             "drive": m.drive, "map": m.com_map, "attitude": m.attitude, "samples": self.samples,
         }  # fmt: skip
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
@@ -122,14 +132,15 @@ def with_tail(robot: Robot, tail: str) -> Robot:
 
 def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
     """Cases of the motions and of the sweeps that are not among them. Each motion is first asked of each tail."""
-    if plan.policy not in POLICIES:
-        raise RobotError("policy", plan.policy, f"one of {', '.join(POLICIES)}")
     if not plan.robots or not (plan.motions or plan.sweeps):
         raise RobotError("compare", "nothing", "at least one tail and one motion")
-    names = [motion.name for motion in plan.motions]
-    if len(set(names)) != len(names):
-        raise RobotError("motions", names, "motions that differ")
     swept = [motion for motions in plan.sweeps.values() for motion in motions if motion not in plan.motions]
+    names = [motion.name for motion in (*plan.motions, *swept)]
+    if len(set(names)) != len(names):
+        raise RobotError("motions", names, "motions that differ, with names that differ")
+    for tail in plan.robots:
+        if not tail or not set(tail).isdisjoint("/\\[]"):
+            raise RobotError("tails", tail, "a label that can be part of a file's name")
     found: list[list[Case]] = [[], []]
     for which, (motions, samples) in enumerate(((plan.motions, SAMPLES), (swept, SWEEP_SAMPLES))):
         for motion in motions:
@@ -137,6 +148,8 @@ def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
                 manoeuvre = Manoeuvre(robot, motion, plan.policy, com_map=plan.com_map)
                 try:
                     profiles(manoeuvre.tail_part, motion, plan.com_map)
+                    shape = manoeuvre.start_shape()
+                    stand(robot, plan.policy, manoeuvre.tail, shape, prescribed=manoeuvre.imposed)
                 except RobotError as error:
                     raise RobotError(f"{motion.name} of the {tail} tail", error.value, error.required) from None
                 found[which].append(Case(tail, manoeuvre, samples))
@@ -171,6 +184,7 @@ def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, to
 
 def kept_run(case: Case, folder: Path) -> Run:
     """The run of a case, from the folder if it is there."""
+    ready_folder(folder)
     file = folder / f"{case.name}.nc"
     if file.exists():
         try:

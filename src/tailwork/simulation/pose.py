@@ -9,7 +9,7 @@ from tailwork.kernels.kernel import Floats
 from tailwork.mechanics.attitude import attitude_rates, attitude_size, rotation_matrix
 from tailwork.mechanics.layout import Layout
 from tailwork.robots import InsectLeg, Robot
-from tailwork.simulation import Run
+from tailwork.simulation.run import Run
 
 TURNS = ("pitch", "roll", "yaw")
 
