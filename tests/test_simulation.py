@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -419,6 +420,18 @@ def test_saving_where_it_cannot(tmp_path: Path) -> None:
     """A folder that is not there is named."""
     with pytest.raises(FileError, match=r"missing/run\.nc"):
         usual().save(str(tmp_path / "missing" / "run.nc"))
+
+
+def test_many_calls_are_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code returns now and then, so that a run can be interrupted; the steps are the same."""
+    whole = simulated(duration=0.3)
+    monkeypatch.setattr(importlib.import_module("tailwork.simulation.simulate"), "STEPS_A_CALL", 7)
+    parts = simulated(duration=0.3)
+    assert len(parts.trajectory.pieces) > 2 and len(whole.trajectory.pieces) == 1
+    np.testing.assert_allclose(parts.data["q"], whole.data["q"], rtol=0, atol=1e-7)
+    short = simulated(duration=0.3, most_steps=10)
+    assert short.stopped is not None and "more steps than allowed" in short.stopped.reason
+    assert len(short.trajectory.times) == 11
 
 
 def test_run_certifies_itself() -> None:

@@ -52,6 +52,8 @@ def why(error: Any) -> str:
     """What is wrong with a path, in a few words."""
     if isinstance(error, FileNotFoundError):
         return "no such file or directory"
+    if isinstance(error, (FileExistsError, NotADirectoryError)):
+        return "a file is where a folder should be"
     if isinstance(error, PermissionError):
         return "no permission"
     return (error.strerror if isinstance(error, OSError) else None) or f"not a path of a file ({error})"

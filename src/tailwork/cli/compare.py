@@ -24,6 +24,16 @@ from tailwork.writing import ready_folder
 SWEEPS = {"yaw": yaw, "roll": roll}
 
 
+class Once(argparse.Action):
+    """An option that may be given once: of two, neither is silently dropped."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        """Keep the value."""
+        if getattr(namespace, self.dest) is not None:
+            parser.error(f"{option_string}: one a study; run the command again, with another --out, for the other")
+        setattr(namespace, self.dest, values)
+
+
 def add_compare(commands: Any) -> None:
     """The command and its options."""
     command = commands.add_parser(
@@ -38,8 +48,8 @@ def add_compare(commands: Any) -> None:
     )
     command.add_argument(
         "--motion", action="append", dest="motions", metavar="MOTION",
-        help="a motion of the tail's centre of mass: yaw:40, pitch:20, pitch:20,period=1.2, roll:40,angle=45 or "
-        "coupled [deg, s]; may be repeated",
+        help="a motion of the tail's centre of mass [deg, s]: yaw:40, yaw:40,duration=0.5, pitch:20,period=1.2, "
+        "roll:40,angle=45 or coupled; may be repeated",
     )  # fmt: skip
     command.add_argument(
         "--sweep",
@@ -48,7 +58,7 @@ def add_compare(commands: Any) -> None:
         help="net rotation against bends of 10° to 80°; may be repeated",
     )
     command.add_argument(
-        "--policy", choices=POLICIES, help="what the legs do (default: paper for liu2020, else constant)"
+        "--policy", choices=POLICIES, action=Once, help="what the legs do (default: paper for liu2020, else constant)"
     )
     command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help="from centre of mass to tail shape")
     command.add_argument("--out", type=Path, default=Path("comparison"), help="the folder (default: comparison)")
@@ -57,12 +67,12 @@ def add_compare(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, print a table, write the report."""
-    console = wide_console(110, markup=False)
+    console = wide_console(80, markup=False)
     plan = _plan(options)
     cases(plan)  # what is impossible is said before anything is done
     ready_folder(options.out)
     ready_folder(options.out / "figures")
-    with bar(console) as tell:
+    with bar(console, f"runs are kept in {options.out}: the same command goes on") as tell:
         comparison = compare(plan, options.out, tell)
     _print(console, comparison)
     with console.status("drawing") as status:
@@ -114,19 +124,23 @@ def _robots(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
 def _print(console: Console, comparison: Comparison) -> None:
     from tailwork.view.comparison import POLICY_WORDS, motion_words, rotation_rows
 
-    console.print(f"leg policy: {POLICY_WORDS[comparison.plan.policy]}", highlight=False)
+    console.print(f"leg policy: {POLICY_WORDS[comparison.plan.policy]}")
     for motion in comparison.plan.motions:
+        results = comparison.of(motion)
         table = plain_table(
-            f"\n{motion.name}: {motion_words(motion)}", "tail", "pitch °", "roll °", "yaw °", "airborne °", "closed °",
+            f"\n{motion.name}: {motion_words(motion)}", "tail", "pitch°", "roll°", "yaw°", "airborne°", "closed°",
             "effect.", "N m", "J", "Fz N", "friction",
         )  # fmt: skip
-        table.add_column("", justify="left")
-        for line in rotation_rows(comparison.of(motion)):
+        table.padding = (0, 1, 0, 0)
+        for line in rotation_rows(results):
             table.add_row(*line)
         console.print(table)
+        for tail, result in results.items():
+            if result.note:
+                console.print(f"{tail} {result.note}", style="yellow")
     console.print(
-        "airborne: the same tail motion in the air, about the motion's axis; closed: the same for a planar pendulum in "
-        "closed form; effect.: torso rotation a degree of tail motion; N m, J: peak torque and work of the tail; Fz, "
-        "friction: least normal force and friction needed of the feet",
+        "\nairborne: the same tail motion in the air, about the motion's axis; closed: the same in closed form, for a "
+        "planar pendulum; effect.: torso rotation a degree of tail motion; N m, J: peak torque and work of the tail; "
+        "Fz, friction: least normal force and friction needed of the feet",
         style="dim",
     )

@@ -14,21 +14,31 @@ PROCESSES = min(4, os.cpu_count() or 1)
 
 
 @contextmanager
-def bar(console: Console) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar that is told (done, all, what comes next). Without a terminal, a line now and then."""
+def bar(console: Console, kept: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar that is told (done, all, what comes next); without a terminal, a line now and then.
+
+    Args:
+        console: where it is shown.
+        kept: what is said when the work is interrupted.
+    """
     columns = (
-        SpinnerColumn(),
-        BarColumn(30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
+        SpinnerColumn(), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("compiling what is new", total=None)
+    )  # fmt: skip
+    done_last = 0
+    try:
+        with Progress(*columns, console=console, transient=True) as progress:
+            task = progress.add_task("", total=None)
 
-        def tell(done: int, total: int, what: str) -> None:
-            progress.update(task, completed=done, total=total, description=what)
-            if not console.is_terminal and done % 20 == 0 and done < total:
-                console.print(f"{done} of {total}: {what}")
+            def tell(done: int, total: int, what: str) -> None:
+                nonlocal done_last
+                done_last = done
+                said = f"{what} (a new kind is compiled first, once)" if what else ""
+                progress.update(task, completed=done, total=total, description=said)
+                if not console.is_terminal and done % 20 == 0 and done < total:
+                    console.print(f"{done} of {total}: {what}")
 
-        yield tell
+            yield tell
+    except KeyboardInterrupt:
+        console.print(f"interrupted after {done_last}; {kept}")
+        raise

@@ -35,7 +35,7 @@ def add_reproduce(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Reproduce, print tables, write the report."""
-    console = wide_console(110, markup=False)
+    console = wide_console(100, markup=False)
     folder = options.out or Path(f"reproduction-{options.paper}")
     for needed in (folder, folder / "runs", folder / "figures"):
         ready_folder(needed)
@@ -61,9 +61,10 @@ def _liu2018(console: Console, folder: Path) -> Path:
 def _liu2020(console: Console, folder: Path) -> Path:
     from tailwork.studies.liu2020 import VARIANT_NAMES, ratio_row, reproduce_liu2020, wave_claims
 
-    with bar(console) as tell:
+    kept = f"runs are kept in {folder}: the same command goes on"
+    with bar(console, kept) as tell:
         comparison = compare(paper_plan(), folder, tell)
-    with bar(console) as tell:
+    with bar(console, kept) as tell:
         result = reproduce_liu2020(folder / "runs", tell)
     console.print(_claims("Liu & Ben-Tzvi 2020", (*result.claims, *wave_claims(result.waves))))
     table = plain_table("\nTorso rotation with R3 against pendulum", "motion", "torso", "paper", *VARIANT_NAMES)

@@ -97,8 +97,9 @@ def crossing(
 def integrate(
     kernels: Kernels, method: Tableau, settings: Settings, stops: np.ndarray, held: Floats, x0: Floats, t0: float,
     t1: float,
-) -> Steps:  # fmt: skip
-    """Step from (t0, x0) to t1 [s]; `stops` says which events end the run."""
+) -> tuple[int, int, Floats, Floats, Floats, Floats, Floats, np.ndarray, int, int]:  # fmt: skip
+    """Step from (t0, x0) to t1 [s]; `stops` says which events end the run. The fields of `Steps`, as a plain tuple: to
+    make a named one runs Python code, in which a keyboard interrupt that came meanwhile would be raised and lost."""
     n, stages, count = len(x0), len(method.b), len(stops)
     room = 128
     times, states = np.empty(room + 1), np.empty((room + 1, n))
@@ -183,7 +184,7 @@ def integrate(
         if settings.fixed <= 0.0:
             grown = FASTEST if size == 0.0 else SAFETY * size ** (-1.0 / method.order)
             h = step * min(FASTEST, max(SLOWEST, grown))
-    return Steps(
+    return (
         status, event, times[: done + 1], states[: done + 1], kept[:done], lengths[:done], event_times, event_numbers,
         evaluations, rejected,
     )  # fmt: skip

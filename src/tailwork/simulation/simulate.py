@@ -17,7 +17,7 @@ from tailwork.simulation.choose import STIFF, spectral_radius
 from tailwork.simulation.compiled import Kernels, Settings, Tableau
 from tailwork.simulation.computed_torque import InverseDynamics
 from tailwork.simulation.dense import Piece, Trajectory
-from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK, Steps, integrate
+from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.moment import Law
 from tailwork.simulation.recorded import recorded_data
@@ -26,6 +26,9 @@ from tailwork.simulation.system import Motion, System
 from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
 
 METHODS: dict[str, RungeKutta | Rosenbrock] = {m.name: m for m in (RK4, DORMAND_PRINCE, RODAS5P)}
+
+STEPS_A_CALL = 20_000
+"""Steps between two looks at the keyboard: compiled code cannot be interrupted."""
 
 Sampled = Callable[[float, Floats, Floats], ArrayLike]
 """A controller in Python: (time [s], q, v) → efforts, asked at a control rate; its answer is held in between."""
@@ -68,6 +71,8 @@ def simulate(
         limits: what becomes of efforts beyond an actuator's limit: "report" them as events and apply them all the same,
             or "respect" the limit (and report it).
     """
+    if not isinstance(model, Model):
+        raise RobotError("model", type(model).__name__, "a Model, such as Model(robot)")
     _check_numbers(duration, rtol, atol, step, control_rate, samples, most_steps)
     if limits not in ("report", "respect"):
         raise RobotError("limits", limits, "'report' or 'respect'")
@@ -83,24 +88,28 @@ def simulate(
         held = _asked(sampled, model, 0.0, *system.full(np.zeros(1), x[None], held[None])[:2])
     chosen, why = _chosen(system, method, step, x, held, duration)
     kernels, tableau = compiled_system(system, chosen)
-    settings = Settings(rtol, atol, step or 0.0, step or min(1e-4, duration), most_steps)
+    settings = Settings(rtol, atol, step or 0.0, step or min(1e-4, duration), min(most_steps, STEPS_A_CALL))
     pieces: list[Piece] = []
     happened: list[tuple[float, str]] = []
     below: set[int] = set()  # events that have happened and still hold
     names = system.event_names
-    t = 0.0
+    t, ticks, taken = 0.0, 0, 0
     while True:
-        end = duration if sampled is None else min(duration, (len(pieces) + 1) / control_rate)
+        end = duration if sampled is None else min(duration, (ticks + 1) / control_rate)
         steps = Steps(*integrate(kernels, tableau, settings, system.stops, held, x, t, end))
         pieces.append(Piece(steps, held))
         found = zip(steps.event_times, steps.event_numbers, strict=True)
         happened += [(float(at), names[k]) for at, k in found if at <= steps.times[-1] and not (at == t and k in below)]
         t, x = float(steps.times[-1]), steps.states[-1]
         below = system.below(t, x, held)
-        if steps.status != FINISHED or end >= duration:
+        taken += len(steps.lengths)
+        going_on = steps.status == TOO_LONG and taken < most_steps  # only this call's share of steps is used up
+        if not going_on and (steps.status != FINISHED or end >= duration):
             break
-        settings = settings._replace(first=step or float(steps.lengths[-1]))
-        if sampled is not None:
+        more = min(most_steps - taken, STEPS_A_CALL)
+        settings = settings._replace(first=step or float(steps.lengths[-1]), most=more)
+        ticks += not going_on
+        if sampled is not None and not going_on:
             held = _asked(sampled, model, t, *system.full(np.array([t]), x[None], held[None])[:2])
     trajectory = Trajectory(system, tuple(pieces), tableau.p)
     stopped = _stopped(pieces[-1].steps, names)

@@ -13,8 +13,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import tailwork.errors as tailwork_errors
 from tailwork.errors import FileError, RobotError
 from tailwork.kernels.kernel import Floats
@@ -199,10 +197,11 @@ def kept_run(case: Case, folder: Path) -> Run:
 
 
 def _result(case: Case, run: Run, aloft: Run) -> Result:
-    angles = torso_angles(aloft)
+    # Where a run ended early, its robot in the air is looked at then.
+    aloft_angles = angles_at(aloft, run.duration) - torso_angles(aloft)[0]
     planar = planar_rotation(case.manoeuvre.robot, case.manoeuvre.tail, case.manoeuvre.motion)
-    closed = math.nan if planar is None else math.degrees(planar)
-    return Result(case, run, measured(run, case.manoeuvre), angles[-1] - angles[0], closed)
+    closed = math.nan if planar is None or run.stopped is not None else math.degrees(planar)
+    return Result(case, run, measured(run, case.manoeuvre), aloft_angles, closed)
 
 
 def as_csv(results: Sequence[Result]) -> str:
@@ -223,12 +222,15 @@ def as_csv(results: Sequence[Result]) -> str:
 def last_common(first: Run, second: Run) -> tuple[float, Floats, Floats]:
     """The last time that both runs reached [s], and the torso's pitch, roll and yaw of each then [deg]."""
     time = min(first.duration, second.duration)
-    return time, _angles_at(first, time), _angles_at(second, time)
+    return time, angles_at(first, time), angles_at(second, time)
 
 
-def _angles_at(run: Run, time: float) -> Floats:
+def angles_at(run: Run, time: float) -> Floats:
+    """Pitch, roll and yaw of the torso at a time of a run [deg], between its samples by cubics."""
+    from scipy.interpolate import CubicSpline
+
     times, angles = run.data["time"].to_numpy(), torso_angles(run)
-    return np.array([np.interp(time, times, column) for column in angles.T])
+    return CubicSpline(times, angles)(time) if len(times) > 2 else angles[-1]
 
 
 def sweep_rotations(comparison: Comparison, axis: str) -> Iterator[tuple[str, list[float], list[float], list[bool]]]:

@@ -48,6 +48,10 @@ class Manoeuvre:
     attitude: str = "rpy"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.robot, Robot):
+            raise RobotError("robot", self.robot, "a Robot, from tailwork.robots or tailwork.load")
+        if not isinstance(self.motion, TailMotion):
+            raise RobotError("motion", self.motion, "a TailMotion, such as yaw(40) or motion_from_text('yaw:40')")
         for name, value, known in (
             ("policy", self.policy, POLICIES), ("drive", self.drive, DRIVES), ("map", self.com_map, MAPS),
             ("attitude", self.attitude, ATTITUDES),

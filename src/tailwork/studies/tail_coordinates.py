@@ -17,13 +17,20 @@ from tailwork.studies.motions import TailMotion
 MAPS = ("arc", "chain")
 DEGREE = 48
 """Of the series that carry the coordinates as functions of the share; always the same, so that nothing recompiles."""
+ARC_END = math.radians(87.0)
+"""Bends beyond this are refused by Eq. 86, whose arc is a closed circle at 90° [rad]."""
 SINGULAR = math.radians(89.9)
 """Yaw of a pendulum that is too near to its singular joint [rad]."""
 ACCURACY = 1e-9  # [rad], largest error of a series that is let pass
 
 
 def arc_angle(theta: Floats) -> Floats:
-    """Central angle of an arc whose centre of mass is seen under theta (2020, Eq. 86), |theta| < 90° [rad]."""
+    """Central angle of an arc whose centre of mass is seen under theta (2020, Eq. 86) [rad]."""
+    if np.abs(theta).max(initial=0.0) > ARC_END:
+        said, end = (f"{math.degrees(float(x)):.4g}°" for x in (np.abs(theta).max(), ARC_END))
+        raise RobotError(
+            "motion", said, f"a bend of the centre of mass of at most {end}: by Eq. 86 the tail then rolls up"
+        )
     return _inverse(arc_direction, theta, 2.0 * math.pi)
 
 

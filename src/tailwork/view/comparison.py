@@ -47,7 +47,7 @@ def motion_words(motion: TailMotion) -> str:
         where = "to the right" if motion.axis == "yaw" else "down"
         said = f"bends {where} by {last[1]:g}°"
     if motion.period:
-        return f"{said} and back, a sine of {motion.period:g} s, over {motion.duration:g} s"
+        return f"the first {motion.duration:g} s of a sine of {motion.period:g} s that {said}"
     return f"{said} in {motion.duration:g} s"
 
 
@@ -57,25 +57,25 @@ def figures(comparison: Comparison) -> dict[str, tuple[str, Drawing]]:
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
         runs = {tail: r.run for tail, r in results.items()}
-        said = motion_words(motion)
+        said, title = motion_words(motion), f"{motion.name}, leg policy {comparison.plan.policy}"
         found[f"torso-{motion.name}"] = (
             f"Torso response while the tail {said}." if motion.space != "joints" else f"Torso response: {said}.",
-            _drawing(torso_response, runs, motion.name),
+            _drawing(torso_response, runs, title),
         )
         bends = {tail: bending(r.run, r.case.manoeuvre) for tail, r in results.items()}
         if motion.period and any(bends.values()):
             found[f"curvature-{motion.name}"] = (
                 "Curvature of each segment: wanted, found, and the difference.",
-                lambda bends=bends, runs=runs, motion=motion: _curvature(bends, runs, motion.name),
+                lambda bends=bends, runs=runs, title=title: _curvature(bends, runs, title),
             )
         if comparison.plan.policy != "airborne":
             found[f"feet-{motion.name}"] = (
                 "Normal force of each foot, and the friction that it needs to stay.",
-                _drawing(foot_forces, runs, motion.name),
+                _drawing(foot_forces, runs, title),
             )
         found[f"timelapse-{motion.name}"] = (
             "The robot at equal intervals; older ones paler, the last in full.",
-            _drawing(time_lapse, runs, motion.name),
+            _drawing(time_lapse, runs, title),
         )
     for axis, motions in comparison.plan.sweeps.items():
         found[f"net-{axis}"] = (
@@ -123,15 +123,19 @@ def rotation_rows(results: Mapping[str, Result]) -> list[list[str]]:
             shown(r.measures.tail_energy, 2),
             shown(r.measures.least_normal_force, 0),
             shown(r.measures.friction_needed, 2),
-            r.note,
         ])  # fmt: skip
     return rows
 
 
 ROTATION_HEADER = (
     "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
-    "energy [J]", "least normal force [N]", "friction needed", "note",
+    "work [J]", "least normal force [N]", "friction needed",
 )  # fmt: skip
+
+
+def notes(results: Mapping[str, Result]) -> str:
+    """What must be known of the runs, a paragraph a tail."""
+    return "\n\n".join(f"{tail}: {r.note}." for tail, r in results.items() if r.note)
 
 
 def shown(x: float, digits: int) -> str:
@@ -193,7 +197,7 @@ def comparison_sections(
         names = [f"{kind}-{motion.name}" for kind in ("timelapse", "torso", "curvature", "feet")]
         table = Table(ROTATION_HEADER, rotation_rows(results))
         pictures = [drawn[name] for name in names if name in drawn]
-        sections.append(Section(f"{motion.name}: {motion_words(motion)}", "", pictures, [table]))
+        sections.append(Section(f"{motion.name}: {motion_words(motion)}", notes(results), pictures, [table]))
     for axis in comparison.plan.sweeps:
         header = ("bend [°]", *(f"{tail} [°]" for tail in comparison.plan.robots),
                   *(f"{tail}, airborne [°]" for tail in comparison.plan.robots))  # fmt: skip
@@ -218,6 +222,8 @@ def _overview(comparison: Comparison) -> Section:
         stay = "—" if comparison.plan.policy == "airborne" else "no" if r.measures.least_normal_force <= 0 else "yes"
         if stay == "yes":
             stay = f"friction ≥ {r.measures.friction_needed:.2f}"
+        if r.run.stopped is not None:
+            stay += f"; ends at {r.run.stopped.time:.3f} s"
         rows.append([
             r.case.manoeuvre.motion.name, r.case.tail, *(shown(x, 1) for x in angles), axis,
             shown(angles[AXES.index(axis)], 1), shown(r.airborne[AXES.index(axis)], 1), stay,

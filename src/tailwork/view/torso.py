@@ -23,6 +23,9 @@ from tailwork.view.style import (
     zero_line,
 )
 
+LEAST_SPAN = (0.2, 2.0)
+"""Of the axes of angles [deg] and rates [deg/s]."""
+
 
 def torso_response(runs: Mapping[str, Run], *, title: str = "") -> Figure:
     """Pitch, roll and yaw [deg] above, their rates [deg/s] below, over time [ms]; one line a tail.
@@ -45,8 +48,12 @@ def torso_response(runs: Mapping[str, Run], *, title: str = "") -> Figure:
                         mark_stop(place, times[-1], degrees[-1], style.color)
             text = folded(f"{shown(label)}, {note}") if note else shown(label)
             keys.append(line_key(text, style, marker="x" if note else None))
-        for place in axes.flat:
-            zero_line(place)
+        for row, least in zip(axes, LEAST_SPAN, strict=True):
+            for place in row:
+                zero_line(place)
+                low, high = place.get_ylim()
+                if high - low < least:  # rounding is not blown up
+                    place.set_ylim((low + high - least) / 2, (low + high + least) / 2)
         for top, bottom, name in zip(*axes, TURNS, strict=True):
             top.set_ylabel(f"{name} [deg]")
             bottom.set_ylabel(f"{name} rate [deg/s]")
