@@ -166,19 +166,48 @@ def test_feedback_brings_compensation_down() -> None:
 
 
 def test_prescribed_limbs_need_no_effort() -> None:
-    """With the tail prescribed, the legs do the rest: errors of the torso still obey their equation."""
+    """With the tail prescribed, the legs do the rest: errors of the torso still obey their equation, whatever the tail
+    does."""
     m = Model(liu2018(), prescribed=("tail",))
+    own = {name: profile for name, profile in MOTION.items() if not name.startswith("tail.")}
+    control = ComputedTorque(coordinates=tuple(own), profiles=tuple(own.values()), kp=KP, kd=KD)
+    pitch, q, efforts_of = MOTION["phi_x"], m.standing(), []
+    for amplitude in (-0.2, 0.5):
+        swing = {"ta": held(0.0), "tb": Sine(amplitude=amplitude, period=0.3)}
+        run = simulate(m, q, 0.2, control=control, tail={"tail": swing}, rtol=1e-11, atol=1e-12, samples=21, events=())
+        times = run.data["time"].to_numpy()
+        expected = -pitch.rate(0.0) * times * np.exp(-20.0 * times)
+        found = run.data["q"].sel(coordinate="phi_x") - [pitch.value(float(t)) for t in times]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(run.data["q"].to_numpy()[:, [0, 1, 2, 4, 5]] - q[[0, 1, 2, 4, 5]], 0.0, atol=1e-10)
+        efforts_of.append(run.data["tau"].to_numpy())
+    assert np.abs(efforts_of[1] - efforts_of[0]).max() > 1.0  # the legs answer the tail
+
+
+@pytest.mark.parametrize("kind", [ComputedTorque, FeedForward])
+def test_prescribed_coordinates_are_not_desired(kind: type[ComputedTorque] | type[FeedForward]) -> None:
+    """What they do is imposed: a profile for one of them is refused."""
+    m = Model(liu2018(), prescribed=("tail",))
+    swing = {"tail": {"ta": held(0.0), "tb": held(0.0)}}
+    required = r"coordinates: got 'tail\.ta'; required: a known coordinate that is not prescribed"
+    with pytest.raises(UnknownNameError, match=required):
+        simulate(m, m.standing(), 0.01, control=law(kind), tail=swing)
+
+
+def test_feed_forward_with_a_prescribed_tail() -> None:
+    """From the desired velocity, the open loop tracks the own coordinates, the tail moving as imposed."""
+    m = Model(liu2018(), prescribed=("tail",))
+    own = {name: MOTION[name] for name in m.coordinate_names[:6]}
+    control = FeedForward(coordinates=tuple(own), profiles=tuple(own.values()))
     swing = {"ta": held(0.0), "tb": Sine(amplitude=-0.2, period=0.3)}
-    motion = MOTION | {"tail.ta": swing["ta"], "tail.tb": swing["tb"]}
-    control = ComputedTorque(coordinates=tuple(motion), profiles=tuple(motion.values()), kp=KP, kd=KD)
-    q = m.standing()
-    run = simulate(m, q, 0.2, control=control, tail={"tail": swing}, rtol=1e-11, atol=1e-12, samples=21, events=())
+    q, v = m.standing(), np.zeros(8)
+    for k, name in enumerate(own):
+        q[k], v[k] = own[name].value(0.0), own[name].rate(0.0)
+    v[7] = swing["tb"].rate(0.0)
+    run = simulate(m, (q, v), 0.1, control=control, tail={"tail": swing}, rtol=1e-11, atol=1e-12, events=())
     times = run.data["time"].to_numpy()
-    pitch = MOTION["phi_x"]
-    expected = -pitch.rate(0.0) * times * np.exp(-20.0 * times)
-    found = run.data["q"].sel(coordinate="phi_x") - [pitch.value(float(t)) for t in times]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(run.data["q"].to_numpy()[:, [0, 1, 2, 4, 5]] - q[[0, 1, 2, 4, 5]], 0.0, atol=1e-10)
+    wanted_q = np.array([[own[name].value(float(t)) for name in own] for t in times])
+    np.testing.assert_allclose(run.data["q"].to_numpy()[:, :6], wanted_q, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", [ComputedTorque, FeedForward])

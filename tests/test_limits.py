@@ -119,22 +119,31 @@ def test_limits_of_a_controller_in_python() -> None:
 
 
 def test_prescribed_limbs_report() -> None:
-    """A prescribed tail moves as told; where its motion needs more than the limit, this is an event."""
-    for limits in ("report", "respect"):
-        m = Model(liu2020("pendulum").replace({"tail.torque_limit": 5.0}), prescribed=("tail",))
-        motion = {"tail": {"ta": held(0.0), "tb": point_to_point(0.0, 0.7, 0.2)}}
-        run = simulate(m, m.standing(), 0.15, control=Constant(values=standing()), tail=motion, limits=limits)
-        events = [(time, name) for time, name in run.events if name == BEYOND]
-        needed = run.data["prescribed_effort"].sel(prescribed="tail.tb")
-        assert float(np.abs(needed).max()) > 5.0
-        assert events
-        assert events[0][0] == 0.0  # from the first moment on
-        for time, _ in events[1:]:
-            before, at = run.path(np.array([time - 1e-6, time + 1e-6])).prescribed_efforts[:, 1]
-            assert abs(before) < 5.0 < abs(at)
-        q = run.data["q"].sel(coordinate="tail.tb")
-        expected = [motion["tail"]["tb"].value(float(t)) for t in run.data["time"]]
-        np.testing.assert_allclose(q, expected, rtol=0, atol=1e-14)
+    """A prescribed tail moves as told; where its motion needs more than the limit, this is an event.
+
+    Respected it cannot be, which is said; without limits of its own there is nothing to respect.
+    """
+    m = Model(liu2020("pendulum").replace({"tail.torque_limit": 5.0}), prescribed=("tail",))
+    motion = {"tail": {"ta": held(0.0), "tb": point_to_point(0.0, 0.7, 0.2)}}
+    given: dict[str, Any] = {"control": Constant(values=standing()), "tail": motion}
+    run = simulate(m, m.standing(), 0.15, limits="report", **given)
+    events = [(time, name) for time, name in run.events if name == BEYOND]
+    needed = run.data["prescribed_effort"].sel(prescribed="tail.tb")
+    assert float(np.abs(needed).max()) > 5.0
+    assert events
+    assert events[0][0] == 0.0  # from the first moment on
+    for time, _ in events[1:]:
+        before, at = run.path(np.array([time - 1e-6, time + 1e-6])).prescribed_efforts[:, 1]
+        assert abs(before) < 5.0 < abs(at)
+    q = run.data["q"].sel(coordinate="tail.tb")
+    expected = [motion["tail"]["tb"].value(float(t)) for t in run.data["time"]]
+    np.testing.assert_allclose(q, expected, rtol=0, atol=1e-14)
+    with pytest.raises(RobotError, match=r"^limits: got 'respect'; required: 'report' where a prescribed limb's"):
+        simulate(m, m.standing(), 0.15, limits="respect", **given)
+    unlimited = Model(liu2020("pendulum"), prescribed=("tail",))
+    np.testing.assert_array_equal(
+        simulate(unlimited, m.standing(), 0.15, limits="respect", **given).data["q"], run.data["q"]
+    )
 
 
 def test_limits_of_tensions() -> None:

@@ -23,11 +23,11 @@ from tailwork import view
 from tailwork.errors import FileError, RobotError, UnknownNameError
 from tailwork.mechanics.layout import make_layout
 from tailwork.simulation import Constant, Polynomial, Run, Tracking, load_run, point_to_point
+from tailwork.simulation.pose import forward_axis, torso_angles, torso_rates, torso_rotations
 from tailwork.view.camera import VIEWS, camera
 from tailwork.view.feet import friction
 from tailwork.view.ground import nice
 from tailwork.view.paint import Pose, Solid, capsule, torso_layers
-from tailwork.view.pose import forward_axis, torso_angles, torso_rates, torso_rotations
 from tailwork.view.solids import box_corners, limb_bars, torso_box
 from tailwork.view.stops import STOPPED
 from tailwork.view.style import KINDS, RC, TAILS, looks, rendered, shown

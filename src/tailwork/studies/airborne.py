@@ -56,7 +56,8 @@ class PlanarBody:
 def planar_rotation(robot: Robot, tail: str, motion: TailMotion) -> float | None:
     """The closed form for a robot whose pendulum tail yaws or pitches, its legs rigid [rad]; None for other motions.
 
-    Exact for pitch, with the hinge wherever it lies; for yaw, what it lies above the body's centre of mass is left out.
+    Exact for pitch of a robot that is the same on both sides, wherever its hinge lies; for yaw, what the hinge lies
+    above the body's centre of mass is left out.
     """
     part = robot.part(tail)
     if not isinstance(part, Pendulum) or motion.axis not in ("yaw", "pitch"):
@@ -71,8 +72,8 @@ def planar_rotation(robot: Robot, tail: str, motion: TailMotion) -> float | None
     # A tail that turns to the right turns about +z, one that goes down about +x: the body turns the other way.
     done = float(motion.share.value(motion.duration))
     turned = done * (motion.end[1] - motion.start[1])
-    # alpha = +90° bends to the left.
-    sign = -1.0 if motion.axis == "yaw" and motion.start[0] > 0.0 else 1.0
+    # alpha = 180° bends up, +90° to the left.
+    sign = math.copysign(1.0, math.cos(motion.start[0]) if motion.axis == "pitch" else -math.sin(motion.start[0]))
     return body.rotation(off + sign * motion.start[1], off + sign * (motion.start[1] + turned))
 
 

@@ -182,7 +182,8 @@ def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, to
 
 def kept_run(case: Case, folder: Path) -> Run:
     """The run of a case, from the folder if it is there."""
-    ready_folder(folder)
+    if not folder.is_dir():
+        ready_folder(folder)
     file = folder / f"{case.name}.nc"
     if file.exists():
         try:
@@ -230,7 +231,7 @@ def angles_at(run: Run, time: float) -> Floats:
     from scipy.interpolate import CubicSpline
 
     times, angles = run.data["time"].to_numpy(), torso_angles(run)
-    return CubicSpline(times, angles)(time) if len(times) > 2 else angles[-1]
+    return CubicSpline(times, angles)(min(time, times[-1])) if len(times) > 2 else angles[-1]
 
 
 def sweep_rotations(comparison: Comparison, axis: str) -> Iterator[tuple[str, list[float], list[float], list[bool]]]:

@@ -16,6 +16,7 @@ from tailwork.simulation.pose import torso_rates
 from tailwork.studies.curvature import bending
 from tailwork.studies.manoeuvre import Manoeuvre
 
+STILL = 1e-6  # [deg]; a tail that has been carried less than this has not moved
 SLACK = 1e-6  # [N]; a cable below this tension is slack
 
 
@@ -81,7 +82,7 @@ def measured(run: Run, manoeuvre: Manoeuvre) -> Measures:
         duration=run.duration,
         **{f"{axis}": float(x) for axis, x in zip(AXES, net, strict=True)},
         **{f"peak_{axis}_rate": float(x) for axis, x in zip(AXES, rates, strict=True)},
-        effectiveness=along / moved if moved else math.nan,
+        effectiveness=along / moved if moved > STILL else math.nan,
         tail_rotation=moved,
         tail_deviation=float(
             np.degrees(_angles(tail_directions(run, manoeuvre), wanted_directions(run, manoeuvre)).max())

@@ -107,8 +107,10 @@ def shapes(tail: Any, motion: TailMotion, com_map: str, share: Floats) -> dict[s
             ta, tb = (a + (b - a) * share for a, b in zip(motion.start, motion.end, strict=True))
             beyond = np.abs(tb).max() >= SINGULAR
         else:
-            beyond = np.abs(theta).max() >= (math.pi if motion.axis == "pitch" else SINGULAR)
             tb = -np.arcsin(np.sin(alpha) * np.sin(theta))
+            # A bend to the side comes to the singular joint at 90°, one in the vertical plane never; a roll may.
+            far = {"yaw": np.abs(theta).max(), "pitch": 0.0, "roll": np.abs(tb).max()}[motion.axis]
+            beyond = far >= SINGULAR or np.abs(theta).max() >= math.pi
             ta = np.arctan2(np.cos(alpha) * np.sin(theta), np.cos(theta))
         if beyond:
             raise RobotError("motion", motion.name, "less than 90° to the side: a pendulum's joint is singular there")

@@ -1,0 +1,91 @@
+"""`tailwork reproduce` and its reports: pages that need nothing else, and requests that are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tailwork.cli import main
+from tailwork.robots import liu2020
+from tailwork.simulation import Run
+from tailwork.studies import comparison, liu2018
+from tailwork.studies.claims import Claim
+from tailwork.studies.manoeuvre import Manoeuvre, perform
+from tailwork.studies.motions import yaw
+from tailwork.view.reproductions import claim_table, figure_6
+from tailwork.view.series import Panel, series
+
+
+def test_a_table_of_claims() -> None:
+    """Paper and ours side by side, with the reading."""
+    table = claim_table([Claim("speed [m/s]", "1.2", "1.3", "of the feet"), Claim("mass [kg]", "—", "2")])
+    assert list(table.header) == ["quantity", "paper", "ours", "note"]
+    assert [list(row) for row in table.rows] == [
+        ["speed [m/s]", "1.2", "1.3", "of the feet"],
+        ["mass [kg]", "—", "2", ""],
+    ]
+
+
+def test_panels_over_time() -> None:
+    """A label has the same line in each panel; times are in milliseconds; panels left over are empty."""
+    time = np.linspace(0.0, 0.5, 11)
+    figure = series(
+        [
+            Panel("angle [deg]", {"a": (time, time), "b": (time, -time)}),
+            Panel("torque [N m]", {"b": (time[1:], time[1:])}, log=True),
+        ],
+        columns=3,
+    )
+    first, second, empty = figure.axes
+    lines = {line.get_label(): line for line in first.get_lines() if len(line.get_xdata()) > 2}  # type: ignore[arg-type]
+    assert set(lines) == {"a", "b"}
+    np.testing.assert_allclose(lines["a"].get_xdata(), 1e3 * time)
+    (again,) = second.get_lines()
+    assert again.get_color() == lines["b"].get_color() != lines["a"].get_color()
+    assert again.get_linestyle() == lines["b"].get_linestyle()
+    assert second.get_yscale() == "log" and first.get_yscale() == "linear"
+    assert (first.get_ylabel(), second.get_ylabel()) == ("angle [deg]", "torque [N m]")
+    assert not empty.axison
+
+
+def test_the_figure_of_a_run() -> None:
+    """Place from where it stood [mm], attitude and tail [deg]."""
+    run = perform(Manoeuvre(liu2020("pendulum"), yaw(20), "paper"), samples=11)
+    axes = {panel.get_ylabel(): panel for panel in figure_6(run).axes}
+    assert list(axes) == ["x [mm]", "y [mm]", "z [mm]", "pitch [deg]", "roll [deg]", "yaw [deg]", "tail pitch [deg]",
+                          "tail yaw [deg]"]  # fmt: skip
+    shown = [line.get_ydata() for line in axes["tail yaw [deg]"].get_lines() if line.get_label() == "ours"]
+    np.testing.assert_allclose(np.asarray(shown)[0, [0, -1]], [0.0, 20.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("paper", ["liu2018", "liu2020"])
+def test_a_folder_that_cannot_be_written(
+    paper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Said before any simulation: 2, one line on stderr."""
+
+    def never(*given: Any, **more: Any) -> Run:
+        raise AssertionError("simulated")
+
+    monkeypatch.setattr(comparison, "perform", never)
+    monkeypatch.setattr(liu2018, "simulate", never)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half" / "figures").write_text("mine")
+    for name in ("file", "file/below", "half"):
+        assert main(["reproduce", paper, "--out", str(tmp_path / name)]) == 2
+        said = capsys.readouterr()
+        assert said.out == "" and said.err.startswith("error: ") and said.err.count("\n") == 1
+        assert name in said.err
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_an_unknown_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    """The parser names those that there are."""
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", "liu2019"])
+    assert ended.value.code == 2
+    assert "liu2018" in capsys.readouterr().err
