@@ -220,7 +220,7 @@ def test_segments_of_a_usrt(links: int, segments: int, sizes: list[int]) -> None
         (Usrt(), yaw(95), "arc", "at most 87°"),
         (Pendulum(length=1.0, mass=1.0), yaw(95), "arc", "yaw95'; required: less than 90° to the side"),
         (Pendulum(length=1.0, mass=1.0), yaw(-90), "arc", "less than 90° to the side: a pendulum's joint is singular"),
-        (Pendulum(length=1.0, mass=1.0), roll(90), "arc", "less than 90° to the side"),
+        (Pendulum(length=1.0, mass=1.0), roll(90, 90), "arc", "less than 90° to the side"),
         (Pendulum(length=1.0, mass=1.0), coupled(yaw_to=-90.0), "arc", "less than 90° to the side"),
         (Pendulum(length=1.0, mass=1.0), pitch(180), "arc", "less than 90° to the side"),
         (R3(), coupled(20.0, -20.0, 0.0, 0.0), "arc", "straight tail"),
