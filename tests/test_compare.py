@@ -309,7 +309,10 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
         (Plan(PLAN.robots, (yaw(20), yaw(20)), {}), "motions that differ"),
         (Plan(PLAN.robots, (yaw(20), yaw(95)), {}), "yaw95 of the pendulum tail: got"),
         (Plan(PLAN.robots, (pitch(100),), {}), "pitch100 of the r3 tail: got '100°'"),
-        (Plan(PLAN.robots, (), {"roll": (roll(90, 90),)}), "roll90by90 of the pendulum tail: .*less than 90° to the side"),
+        (
+            Plan(PLAN.robots, (), {"roll": (roll(90, 90),)}),
+            "roll90by90 of the pendulum tail: .*less than 90° to the side",
+        ),
         (Plan({"r3": PLAN.robots["r3"]}, (), {"roll": (roll(120),)}), "roll120 of the r3 tail: got '120°'"),
         (Plan(PLAN.robots, (coupled(20.0, -20.0, 0.0, 0.0),), {}), "of the r3 tail: .*straight tail"),
         (Plan(PLAN.robots, (yaw(20),), {}, "paper", "line"), "^map: got 'line'; required: a known map"),

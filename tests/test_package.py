@@ -136,6 +136,9 @@ def test_the_readme_shows_what_was_measured() -> None:
         ratios = ["—" if row[key] is None else f"{row[key]:.0f}×" for key in ("ratio_loop", "ratio_lanes")]
         cells = (row["robot"], row["velocities"], row["operations"], f"{row['loop']:.0f}", f"{row['lanes']:.0f}", peer)
         assert f"| {' | '.join(map(str, cells))} | {' / '.join(ratios)} |" in readme
+    for row in json.loads((ROOT / "benchmarks" / "engine.json").read_text())["trajectories"]:
+        line = f"| {row['name']} | {row['ours']:.2f} | {row['peer']} | {row['theirs']:.1f} | {row['ratio']:.0f}× |"
+        assert line in readme
 
 
 def test_the_code_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
