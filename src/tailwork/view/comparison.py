@@ -7,13 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
 
+from tailwork.model import Model
 from tailwork.simulation import Run
 from tailwork.studies.comparison import Comparison, Result, sweep_rotations
 from tailwork.studies.curvature import Bending, bending
+from tailwork.studies.manoeuvre import tail_name
 from tailwork.studies.measures import AXES, MEANINGS, UNITS
 from tailwork.studies.motions import TailMotion
+from tailwork.studies.policies import FOOT_DAMPING, FOOT_STIFFNESS, JOINT_DAMPING, JOINT_STIFFNESS
 from tailwork.view.curvature import curvature_tracking
 from tailwork.view.feet import foot_forces
 from tailwork.view.ghosts import time_lapse
@@ -25,8 +29,8 @@ from tailwork.view.torso import torso_response
 POLICY_WORDS = {
     "paper": "the constant leg torques of Liu & Ben-Tzvi 2020, Eq. 85 (an open loop, and unstable)",
     "constant": "constant leg torques that balance the robot at the start (an open loop, and unstable)",
-    "joint": "leg joints held by springs and dampers",
-    "foot": "feet held in their places under the torso by springs and dampers",
+    "joint": f"leg joints held by springs of {JOINT_STIFFNESS:g} N m/rad and dampers of {JOINT_DAMPING:g} N m s/rad",
+    "foot": f"feet held under the torso by springs of {FOOT_STIFFNESS:g} N/m and dampers of {FOOT_DAMPING:g} N s/m",
     "airborne": "no feet on the ground",
 }
 MAP_WORDS = {
@@ -232,7 +236,23 @@ def _overview(comparison: Comparison) -> Section:
         "How far the torso has turned at the end of each run, and about the motion's own axis in stance and in the "
         "air. The difference is what the ground and the legs do."
     )
-    return Section("At a glance", text, (), [Table(header, rows)])
+    return Section("At a glance", text, (), [Table(header, rows), tail_table(comparison)])
+
+
+def tail_table(comparison: Comparison) -> Table:
+    """The tails that are compared: mass, length from mount to tip when straight, mount."""
+    rows = []
+    for tail, robot in comparison.plan.robots.items():
+        name = tail_name(robot)
+        model = Model(robot)
+        q = model.standing()
+        mass = float(model.part_momenta(q, np.zeros(len(model.velocity_names))).masses[model.part_names.index(name)])
+        places = dict(zip(model.point_names, model.points(q), strict=True))
+        first = model.layout.limbs[name].joints[0].name
+        length = float(np.linalg.norm(places[f"{name}.tip"] - places[f"{name}.{first}"]))
+        mount = ", ".join(f"{x:g}" for x in robot.part(name).mount)
+        rows.append([tail, robot.part(name).kind, f"{mass:.3g}", f"{length:.3g}", mount])
+    return Table(("tail", "kind", "mass [kg]", "length [m]", "mount [m]"), rows, "The tails")
 
 
 def _everything(comparison: Comparison) -> Section:
