@@ -306,6 +306,7 @@ def test_motions_as_text(text: str, motion: TailMotion) -> None:
         ("yaw:nan", "yaw: got nan; required: a finite angle"),
         ("pitch:inf", "pitch: got inf; required: a finite angle"),
         ("roll:nan", "^bend: got nan; required: a finite angle"),
+        ("pitch:20,period=0", "period \\[s\\] greater than 0"),
         ("roll:40,angle=nan", "^angle: got nan; required: a finite angle"),
         ("coupled:yaw_to=nan", "coupled: got nan; required: a finite angle"),
         ("yaw:0", "yaw: got 0.0; required: an angle other than 0"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ import xarray
 
 import tailwork
 from oracles.layout import Array
-from tailwork.errors import FileError, RobotError, StateError, TailworkError, UnknownNameError
+from tailwork.errors import ControllerError, FileError, RobotError, StateError, TailworkError, UnknownNameError
 from tailwork.kernels import kernel as kernel_module
 from tailwork.kernels import native
 from tailwork.model import Model
@@ -132,6 +133,18 @@ def test_wrong_controller(answer: Any, said: str) -> None:
         assert time in str(raised.value)
         assert "required: 14 finite efforts, for leg1.ha, " in str(raised.value)
         assert raised.match(said)
+
+
+def test_what_a_controller_did_is_kept() -> None:
+    """A controller that goes wrong in the middle: the error holds the run until then, the answer on one line."""
+    with pytest.raises(ControllerError, match=r"returned array\(\[nan") as caught:
+        simulated(control=lambda t, q, v: resting() if t < 0.0045 else np.full(14, np.nan), duration=0.02)
+    run = caught.value.run
+    assert run.stopped is not None and run.stopped.time == run.duration == pytest.approx(0.005, abs=1e-15)
+    assert "\n" not in str(caught.value)
+    same = simulated(control=lambda t, q, v: resting(), duration=0.005)
+    np.testing.assert_array_equal(run.data["q"], same.data["q"])
+    assert pickle.loads(pickle.dumps(caught.value)).run is None
 
 
 def test_controller_that_returns_text() -> None:

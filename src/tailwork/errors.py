@@ -90,6 +90,21 @@ class StateError(TailworkError):
         super().__init__(f"{argument}: {reason}")
 
 
+class ControllerError(StateError):
+    """A controller in Python that answered with something else than efforts.
+
+    Attributes:
+        run: the run until then (a `tailwork.simulation.Run`); it does not travel between processes.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("control", reason)
+        self.run: Any = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), self.args, {**self.__dict__, "run": None})
+
+
 class UnreachableError(StateError):
     """An acceleration or a rest that the actuators of the robot cannot produce."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError, StateError, UnknownNameError
+from tailwork.errors import ControllerError, RobotError, StateError, UnknownNameError
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.simulation.choose import STIFF, spectral_radius
@@ -27,6 +27,8 @@ from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbroc
 
 METHODS: dict[str, RungeKutta | Rosenbrock] = {m.name: m for m in (RK4, DORMAND_PRINCE, RODAS5P)}
 
+LONGEST = 120
+"""Characters of a controller's answer that an error shows."""
 STEPS_A_CALL = 20_000
 """Steps between two looks at the keyboard: compiled code cannot be interrupted."""
 
@@ -70,6 +72,9 @@ def simulate(
         most_steps: the run ends after this many.
         limits: what becomes of efforts beyond an actuator's limit: "report" them as events and apply them all the same,
             or "respect" the limit (and report it).
+
+    Raises:
+        ControllerError: a controller in Python answered with something else than efforts; its `run` is the run so far.
     """
     if not isinstance(model, Model):
         raise RobotError("model", type(model).__name__, "a Model, such as Model(robot)")
@@ -93,6 +98,19 @@ def simulate(
     happened: list[tuple[float, str]] = []
     below: set[int] = set()  # events that have happened and still hold
     names = system.event_names
+
+    def finished_run(stopped: Stopped | None) -> Run:
+        trajectory = Trajectory(system, tuple(pieces), tableau.p)
+        return Run(
+            model=model,
+            data=recorded_data(model, trajectory, samples),
+            stopped=stopped,
+            events=tuple(sorted(happened)),
+            method=chosen.name,
+            why_method=why,
+            trajectory=trajectory,
+        )
+
     t, ticks, taken = 0.0, 0, 0
     while True:
         end = duration if sampled is None else min(duration, (ticks + 1) / control_rate)
@@ -110,18 +128,12 @@ def simulate(
         settings = settings._replace(first=step or float(steps.lengths[-1]), most=more)
         ticks += not going_on
         if sampled is not None and not going_on:
-            held = _asked(sampled, model, t, *system.full(np.array([t]), x[None], held[None])[:2])
-    trajectory = Trajectory(system, tuple(pieces), tableau.p)
-    stopped = _stopped(pieces[-1].steps, names)
-    return Run(
-        model=model,
-        data=recorded_data(model, trajectory, samples),
-        stopped=stopped,
-        events=tuple(sorted(happened)),
-        method=chosen.name,
-        why_method=why,
-        trajectory=trajectory,
-    )
+            try:
+                held = _asked(sampled, model, t, *system.full(np.array([t]), x[None], held[None])[:2])
+            except ControllerError as error:
+                error.run = finished_run(Stopped(t, "the controller gave no efforts"))
+                raise
+    return finished_run(_stopped(pieces[-1].steps, names))
 
 
 def _control(control: Any) -> tuple[Sampled | None, Sequence[Law]]:
@@ -168,7 +180,9 @@ def _asked(controller: Sampled, model: Model, t: float, q: Floats, v: Floats) ->
         efforts = np.full(0, np.nan)
     if efforts.shape != (size,) or not np.isfinite(efforts).all():
         required = f"required: {size} finite efforts, for {', '.join(model.actuator_names)}"
-        raise StateError("control", f"the controller returned {answer!r} at t = {t:.6g} s; {required}")
+        said = " ".join(repr(answer).split())
+        said = said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
+        raise ControllerError(f"the controller returned {said} at t = {t:.6g} s; {required}")
     return efforts
 
 

@@ -175,6 +175,8 @@ def motion_from_text(text: str) -> TailMotion:
             values[name] = float(value)
         except ValueError:
             raise RobotError(f"motion {text}", value, "a number") from None
+    if values.get("period") == 0.0:
+        raise RobotError(f"motion {text}", values["period"], "a period [s] greater than 0, or none")
     if kind in FIRST and FIRST[kind] not in values:
         raise RobotError("motion", text, f"an angle in degrees, such as {kind}:40")
     return KINDS[kind](**values)
