@@ -20,8 +20,9 @@ import tailwork
 from tailwork import view
 from tailwork.errors import FileError, RobotError, UnknownNameError
 from tailwork.mechanics.layout import make_layout
+from tailwork.robots.facing import forward_axis
 from tailwork.simulation import Constant, Polynomial, Run, Tracking, load_run, point_to_point
-from tailwork.simulation.pose import forward_axis, torso_angles, torso_rates, torso_rotations
+from tailwork.simulation.pose import torso_angles, torso_rates, torso_rotations
 from tailwork.view.camera import VIEWS, camera
 from tailwork.view.feet import friction
 from tailwork.view.ground import nice

@@ -14,6 +14,7 @@ from tailwork.errors import FileError, RobotError
 from tailwork.studies.benchmark import GOALS, ROBOTS, Speed, as_json, machine_description, measured, prepared
 from tailwork.studies.trajectories import GOALS as TRAJECTORY_GOALS
 from tailwork.studies.trajectories import Race, races
+from tailwork.studies.walking_race import MOST_SECONDS, WalkingRace, walking_race
 
 
 def add_bench(commands: Any) -> None:
@@ -44,15 +45,21 @@ def run(options: argparse.Namespace) -> int:
             preparations.append(prepared(name))
         status.update("timing trajectories")
         trajectories = races()
+        status.update("timing a walk")
+        walk = walking_race()
     console.print(_speed_table(speeds))
     console.print(_ratio_table(speeds))
     console.print(_race_table(trajectories))
+    console.print(_walk_table(walk))
     table = plain_table("Model(...) is ready after [ms]", "robot", "new structure", "from the cache", "changed number")
     for p in preparations:
         table.add_row(p.robot, *(f"{seconds * 1e3:.0f}" for seconds in (p.new, p.cached, p.changed)))
     console.print(table)
     if options.json is not None:
-        more = {"trajectories": [asdict(r) | {"ratio": r.ratio} for r in trajectories]}
+        more = {
+            "trajectories": [asdict(r) | {"ratio": r.ratio} for r in trajectories],
+            "walking": asdict(walk) | {"ratio": walk.ratio},
+        }
         try:
             options.json.write_text(as_json(speeds, preparations, more))
         except OSError as error:
@@ -94,6 +101,19 @@ def _race_table(found: list[Race]) -> Table:
     for r in found:
         times = (f"{r.ours:.3f}", str(r.steps), r.peer, f"{r.theirs:.2f}", f"{r.difference:.0e}")
         table.add_row(r.name, *times, _judged(r.ratio, TRAJECTORY_GOALS[r.peer]))
+    return table
+
+
+def _walk_table(race: WalkingRace) -> Table:
+    table = plain_table(
+        f"\nA second of the cockroach's walk on compliant ground, steps of {race.step * 1e6:.1f} µs [s]",
+        "ours", "MuJoCo", "times faster", "walks at [m/s]", "MuJoCo's",
+    )  # fmt: skip
+    color = "green" if race.ours <= MOST_SECONDS else "red"
+    known = race.mujoco is not None and race.ratio is not None and race.mujoco_speed is not None
+    theirs = (f"{race.mujoco:.2f}", f"{race.ratio:.1f}") if known else ("—", "—")
+    speeds = (f"{race.speed:.4f}", f"{race.mujoco_speed:.4f}" if known else "—")
+    table.add_row(f"{race.ours:.2f} [{color}](at most {MOST_SECONDS:g})[/]", *theirs, *speeds)
     return table
 
 

@@ -6,12 +6,13 @@ the acceleration of P and of the torso's attitude, in the torso frame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
 from tailwork.mechanics.elements import cable_arms, spring_torques
+from tailwork.mechanics.footing import Footing, on_link
 from tailwork.mechanics.frames import one_frame, own_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg, bias_loads, foot_force, joint_loads, leg_inertia, rate_bias
@@ -33,6 +34,7 @@ from tailwork.mechanics.torso import (
     leg_pushes,
     limb_pushes,
     limb_state,
+    out_of_link,
     pushes_on,
     sprung_values,
     stance_leg,
@@ -45,6 +47,14 @@ Reply = Callable[[Array, Array], list[Scalar]]
 """From the torso's acceleration (linear, angular): a limb's coordinate accelerations."""
 
 
+@dataclass(frozen=True)
+class Added:
+    """What a coordinate feels besides its efforts, springs and dampers: force − inertia · acceleration."""
+
+    inertia: Scalar  # [kg m²]
+    force: Scalar  # [N m]
+
+
 @dataclass
 class Inputs:
     """Arguments of the dynamics, as scalars."""
@@ -54,6 +64,8 @@ class Inputs:
     tau: Sequence[Scalar]
     given: Sequence[Scalar] = ()  # accelerations of prescribed coordinates
     forces: Sequence[Array] = ()  # of the pushes, inertial frame [N]
+    footings: Mapping[str, Footing] = field(default_factory=dict)  # by limb: what the ground does to its foot
+    added: Mapping[str, Sequence[Added]] = field(default_factory=dict)  # by limb: one for each coordinate
 
 
 @dataclass
@@ -63,6 +75,7 @@ class Reduced:
     inertia: Inertia6
     wrench: Wrench
     reply: Reply | None = None  # None: a pinned leg, whose joints follow the torso
+    foot: Callable[[Array, Array], Array] | None = None  # likewise: what accelerations add to the foot, torso frame
 
 
 @dataclass
@@ -76,6 +89,7 @@ class ForwardSolution:
     legs: dict[str, PinnedLeg] = field(default_factory=dict)
     states: dict[str, LimbState] = field(default_factory=dict)
     prescribed_efforts: list[Scalar] = field(default_factory=list)  # by prescribed coordinate
+    feet: dict[str, Array] = field(default_factory=dict)  # by footing: J a of the foot, inertial frame [m/s²]
 
 
 def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
@@ -86,6 +100,7 @@ def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
     states = {name: limb_state(layout.limbs[name], inputs.q[layout.coordinates[name]], inputs.v[layout.rates[name]])
               for name in layout.moving}  # fmt: skip
     replies: dict[str, Reply] = {}
+    foot_replies: dict[str, Callable[[Array, Array], Array]] = {}
     parts: list[Reduced] = []
     for name, leg in legs.items():
         parts.append(_pinned(layout, torso, name, leg, inputs))
@@ -94,6 +109,8 @@ def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
         reduced = reduce(layout, torso, motion, name, state, inputs)
         assert reduced.reply is not None
         replies[name] = reduced.reply
+        if reduced.foot is not None:
+            foot_replies[name] = reduced.foot
         parts.append(reduced)
     linear, angular = _torso_acceleration(layout, torso, motion, parts, inputs)
     acceleration = [*torso.to_inertial(linear), *torso.to_inertial(angular)] if layout.torso_free else []
@@ -104,7 +121,8 @@ def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
             efforts += answer
             answer = list(inputs.given[layout.given[name]])
         acceleration += answer
-    return ForwardSolution(acceleration, torso, linear, angular, legs, states, efforts)
+    feet = {name: torso.to_inertial(foot(linear, angular)) for name, foot in foot_replies.items()}
+    return ForwardSolution(acceleration, torso, linear, angular, legs, states, efforts, feet)
 
 
 def _torso_acceleration(
@@ -153,14 +171,32 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
     """A limb whose joints are its coordinates, reduced joint by joint."""
     links = own_frames(state.limb, state.angles)
     pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
+    torques = joint_torques(state.limb, state, inputs.tau[layout.efforts[name]])
+    for coordinate, more in zip(state.limb.coordinates, inputs.added.get(name, ()), strict=False):
+        k = state.limb.index(coordinate)
+        links[k] = replace(links[k], armature=links[k].armature + more.inertia)
+        torques[k] = torques[k] + more.force
+    under_foot: dict[int, Inertia6] = {}
+    foot, footing = state.limb.foot, inputs.footings.get(name)
+    at = -1 if foot is None else state.limb.index(foot.joint)
+    if footing is not None:
+        assert foot is not None
+        push, under_foot[at] = on_link(footing, torso, links, at, array(foot.point))
+        held = pushes[at]
+        pushes[at] = push if held is None else held + push
     bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
-    reduced = articulated(links, bias, joint_torques(state.limb, state, inputs.tau[layout.efforts[name]]))
+    reduced = articulated(links, bias, torques, under_foot)
 
     def reply(linear: Array, angular: Array) -> list[Scalar]:
-        by_joint = reduced.solve(linear, angular)
+        by_joint, _ = reduced.solve(linear, angular)
         return [by_joint[state.limb.index(coordinate)] for coordinate in state.limb.coordinates]
 
-    return Reduced(reduced.inertia, reduced.wrench, reply)
+    def foot_reply(linear: Array, angular: Array) -> Array:
+        assert foot is not None
+        a, alpha = reduced.solve(linear, angular)[1][at]
+        return out_of_link(links, at, a + cross(alpha, array(foot.point)))
+
+    return Reduced(reduced.inertia, reduced.wrench, reply, None if footing is None else foot_reply)
 
 
 def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs) -> Reduced:
@@ -173,6 +209,9 @@ def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state:
     forces = coordinate_forces(state, joint_torques(state.limb, state, efforts), efforts)
     net = [f - n for f, n in zip(forces, times(state.gearing.T, array(needs)), strict=True)]
     whole = composite(links, state.gearing)
+    for k, more in enumerate(inputs.added.get(name, ())):
+        whole.mass[k, k] = whole.mass[k, k] + more.inertia
+        net[k] = net[k] + more.force
     factored = Factored(whole.mass)
     count = len(net)
     columns = array([[*c.force, *c.moment] for c in whole.coupling])  # coordinates × 6

@@ -172,6 +172,22 @@ def points(layout: Layout, q: Sequence[Scalar]) -> list[Scalar]:
     return places
 
 
+def feet(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, tuple[Array, Array]]:
+    """By limb with a foot: place [m] and velocity [m/s] of the foot, inertial frame."""
+    torso = torso_state(layout, q, v)
+    seen = bodies(torso, limb_states(layout, torso, q, v))
+    found: dict[str, tuple[Array, Array]] = {}
+    for name in layout.legs:
+        foot = layout.limbs[name].foot
+        assert foot is not None
+        body, point = seen[name][layout.limbs[name].index(foot.joint)], array(foot.point)
+        found[name] = (
+            body.place + times(body.rotation, point),
+            times(body.rotation, body.velocity + cross(body.omega, point)),
+        )
+    return found
+
+
 def joint_angles(layout: Layout, q: Sequence[Scalar]) -> list[Scalar]:
     """Angles of all joints of all limbs, pinned legs included [rad]."""
     torso = torso_state(layout, q, [0.0] * len(layout.velocity_names))

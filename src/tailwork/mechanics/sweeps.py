@@ -7,8 +7,9 @@ joint by joint (articulated), or collected in mass matrices (composite).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.algebra.vectors import Array, cross, dot, skew, times, zeros
@@ -140,8 +141,9 @@ class Articulated:
     links: Sequence[Link]
     steps: list[tuple[Array, Array, Scalar, Scalar]]  # by joint: U_lin, U_ang, 1/d, u
 
-    def solve(self, linear: Array, angular: Array) -> list[Scalar]:
-        """Joint accelerations [rad/s²] from the torso's, linear at P and angular, in the torso frame."""
+    def solve(self, linear: Array, angular: Array) -> tuple[list[Scalar], list[tuple[Array, Array]]]:
+        """Joint accelerations [rad/s²] from the torso's, linear at P and angular, in the torso frame; and what both add
+        to the motion of each link, (linear at its joint, angular), in its frame."""
         motion: list[tuple[Array, Array]] = []
         result: list[Scalar] = []
         for link, (u_lin, u_ang, per_d, u) in zip(self.links, self.steps, strict=True):
@@ -152,15 +154,24 @@ class Articulated:
             acceleration = (u - dot(u_lin, a) - dot(u_ang, alpha)) * per_d
             result.append(acceleration)
             motion.append((a, alpha + link.axis * acceleration))
-        return result
+        return result, motion
 
 
-def articulated(links: Sequence[Link], bias: Sequence[Wrench | None], torques: Sequence[Scalar]) -> Articulated:
+def articulated(
+    links: Sequence[Link],
+    bias: Sequence[Wrench | None],
+    torques: Sequence[Scalar],
+    added: Mapping[int, Inertia6] = MappingProxyType({}),
+) -> Articulated:
     """Tip to root: eliminate each joint's acceleration by its own equation of virtual work.
 
     Linear in the number of joints; the articulated-body algorithm of Featherstone with the bias motion taken out.
+    `added` is inertia, by link, that acts on the accelerations alone and not on the bias.
     """
     inertias: list[Inertia6 | None] = [None if x.moments is None else rigid(x.moments) for x in links]
+    for k, more in added.items():
+        held = inertias[k]
+        inertias[k] = more if held is None else held + more
     wrenches: list[Wrench | None] = list(bias)
     torso_inertia: Inertia6 | None = None
     torso_wrench: Wrench | None = None

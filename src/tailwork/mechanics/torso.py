@@ -137,20 +137,39 @@ def torso_push(layout: Layout, torso: TorsoState, forces: Sequence[Array]) -> Wr
     return total
 
 
+def into_link(links: Sequence[Link], k: int, v: Array) -> Array:
+    """A vector of the torso frame, in the frame of a link."""
+    for j in reversed(_chain(links, k)):
+        turn = links[j].turn
+        v = v if turn is None else turn.outward(v)
+    return v
+
+
+def out_of_link(links: Sequence[Link], k: int, v: Array) -> Array:
+    """A vector of a link's frame, in the torso frame."""
+    for j in _chain(links, k):
+        turn = links[j].turn
+        v = v if turn is None else turn.inward(v)
+    return v
+
+
+def _chain(links: Sequence[Link], k: int) -> list[int]:
+    """From a link to the torso."""
+    chain = [k]
+    while links[chain[-1]].parent >= 0:
+        chain.append(links[chain[-1]].parent)
+    return chain
+
+
 def limb_pushes(links: Sequence[Link], pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench | None]:
     """Pushes on a limb's bodies as wrenches about their joints, in the links' frames."""
     result: list[Wrench | None] = []
     for k, found in enumerate(pushes):
         wrench = None
         for point, force in found:
-            chain = [k]
-            while links[chain[-1]].parent >= 0:
-                chain.append(links[chain[-1]].parent)
-            for j in reversed(chain):
-                turn = links[j].turn
-                force = force if turn is None else turn.outward(force)
+            local = into_link(links, k, force)
             orientation = links[k].orientation
-            one = Wrench(force, cross(point if orientation is None else times(orientation, point), force))
+            one = Wrench(local, cross(point if orientation is None else times(orientation, point), local))
             wrench = one if wrench is None else wrench + one
         result.append(wrench)
     return result

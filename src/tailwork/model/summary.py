@@ -26,8 +26,9 @@ def limb_masses(robot: Robot) -> dict[str, float]:
 
 
 def pinnable(robot: Robot) -> list[str]:
-    """Legs whose feet can be pinned: those with a closed form."""
-    return [name for name, limb in robot.limbs().items() if limb.foot is not None and limb.closed_form is not None]
+    """Legs whose feet can be pinned: those of three hinges with a closed form."""
+    legs = {name: limb for name, limb in robot.limbs().items() if limb.foot is not None}
+    return [name for name, limb in legs.items() if limb.closed_form is not None and len(limb.joints) == 3]
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tailwork.algebra.expression import Scalar, sqrt
+from tailwork.algebra.expression import Scalar, cos, sin, sqrt
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body, bar, cylinder_inertia
 from tailwork.robots.limb import IDENTITY, Foot, Joint, Limb, Motor
-from tailwork.robots.quantities import Described, Matrix, Vector, nonnegative, positive, vector, vectors
+from tailwork.robots.quantities import (
+    Described,
+    Matrix,
+    Vector,
+    all_numbers,
+    nonnegative,
+    number,
+    positive,
+    vector,
+    vectors,
+)
 
 FORWARD_FRAMES: dict[str, Matrix] = {
     "y": IDENTITY,
@@ -20,6 +31,32 @@ FORWARD_FRAMES: dict[str, Matrix] = {
 KNEE_SIGNS = {"forward": -1.0, "backward": 1.0}
 MOST_LEGS = 64
 """More legs in one part than this are refused: a typing error, or equations too large to compile."""
+
+
+def _from_hip(foot: Vector, hip: Vector, rotation: Matrix) -> list[Scalar]:
+    """The foot from the hip in the leg frame; both are given in the torso frame [m]."""
+    from_hip = [f - h for f, h in zip(foot, hip, strict=True)]
+    return [sum((rotation[i][k] * from_hip[i] for i in range(3)), 0.0) for k in range(3)]
+
+
+def _two_bars(x: Scalar, y: Scalar, first: Scalar, second: Scalar, bend: float) -> list[tuple[Scalar, Scalar]]:
+    """(cosine, sine) of the two angles of a chain of two bars in a plane whose end is at (x, y) [m].
+
+    x = first cos f + second cos(f + g), y = first sin f + second sin(f + g); g has the sign `bend`.
+    """
+    reach2 = y * y + x * x
+    cos_g = (reach2 - (first * first + second * second)) * (1.0 / (2.0 * first * second))
+    sin_g = sqrt(1.0 - cos_g * cos_g) * bend
+    along, beside = first + second * cos_g, second * sin_g
+    per_reach2 = 1.0 / reach2
+    cos_f = (along * x + beside * y) * per_reach2
+    sin_f = (along * y - beside * x) * per_reach2
+    return [(cos_f, sin_f), (cos_g, sin_g)]
+
+
+def _two_bar_reach(first: Scalar, second: Scalar) -> tuple[Scalar, Scalar]:
+    """Extension of two bars that are folded, and of two in line."""
+    return abs(first - second) / (first + second), 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,36 +76,23 @@ class ThreeHinge:
     shank_length: Scalar
     knee_sign: float
 
-    def _hip_to_foot(self, foot: Vector) -> list[Scalar]:
-        from_hip = [f - h for f, h in zip(foot, self.hip, strict=True)]
-        return [sum((self.rotation[i][k] * from_hip[i] for i in range(3)), 0.0) for k in range(3)]
-
     def angles(self, foot: Vector) -> list[tuple[Scalar, Scalar]]:
         """(cosine, sine) of ha, hb and k for a foot at `foot` in the torso frame [m]."""
-        sx, sy, sz = self._hip_to_foot(foot)
+        sx, sy, sz = _from_hip(foot, self.hip, self.rotation)
         rho = sqrt(sx * sx + sz * sz)
-        down = rho - self.hip_length
-        a, b = self.thigh_length, self.shank_length
-        reach2 = sy * sy + down * down
-        cos_k = (reach2 - (a * a + b * b)) * (1.0 / (2.0 * a * b))
-        sin_k = sqrt(1.0 - cos_k * cos_k) * self.knee_sign
-        # In the leg plane: sy = a sin hb + b sin(hb + k), down = a cos hb + b cos(hb + k).
-        along, beside = a + b * cos_k, b * sin_k
-        per_reach2 = 1.0 / reach2
-        cos_hb = (along * down + beside * sy) * per_reach2
-        sin_hb = (along * sy - beside * down) * per_reach2
+        bars = _two_bars(rho - self.hip_length, sy, self.thigh_length, self.shank_length, self.knee_sign)
         per_rho = 1.0 / rho
-        return [(-sz * per_rho, -sx * per_rho), (cos_hb, sin_hb), (cos_k, sin_k)]
+        return [(-sz * per_rho, -sx * per_rho), *bars]
 
     def extension(self, foot: Vector) -> Scalar:
         """Distance from the hinge hb to the foot as a share of thigh + shank."""
-        sx, sy, sz = self._hip_to_foot(foot)
+        sx, sy, sz = _from_hip(foot, self.hip, self.rotation)
         down = sqrt(sx * sx + sz * sz) - self.hip_length
         return sqrt(sy * sy + down * down) * (1.0 / (self.thigh_length + self.shank_length))
 
     def reach(self) -> tuple[Scalar, Scalar]:
         """Extension of the folded and of the straight leg."""
-        return abs(self.thigh_length - self.shank_length) / (self.thigh_length + self.shank_length), 1.0
+        return _two_bar_reach(self.thigh_length, self.shank_length)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,11 +169,57 @@ class ThreeHingeLegs(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FiveHinge:
+    """Closed form of the insect's leg whose coxa keeps its elevation gamma and its twist alpha.
+
+    In the leg frame with the foot at s from the hip: Rz(−gamma) s = Ry(beta) Rx(alpha) (X, Y, 0), which gives Y, X > 0
+    and beta; femur and tibia are a two-bar chain that reaches (X − coxa, Y) with the knee up (tibia < 0).
+    """
+
+    hip: Vector
+    rotation: Matrix
+    gamma: Scalar
+    alpha: Scalar
+    coxa_length: Scalar
+    femur_length: Scalar
+    tibia_length: Scalar
+
+    def _unfolded(self, foot: Vector) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+        """The foot across the axis of beta, first and third component of Rz(−gamma) s, then X and Y."""
+        sx, sy, sz = _from_hip(foot, self.hip, self.rotation)
+        c, s = cos(self.gamma), sin(self.gamma)
+        across = c * sx + s * sy
+        y = (c * sy - s * sx) / cos(self.alpha)
+        beside = y * sin(self.alpha)
+        return across, sz, sqrt(across * across + sz * sz - beside * beside), y
+
+    def angles(self, foot: Vector) -> list[tuple[Scalar, Scalar]]:
+        """(cosine, sine) of gamma, beta, alpha, femur and tibia for a foot at `foot` in the torso frame [m]."""
+        px, pz, x, y = self._unfolded(foot)
+        beside = y * sin(self.alpha)  # (px, pz) is (x, beside) turned by beta
+        per_rho2 = 1.0 / (x * x + beside * beside)
+        gamma, alpha = ((cos(angle), sin(angle)) for angle in (self.gamma, self.alpha))
+        beta = ((x * px + beside * pz) * per_rho2, (beside * px - x * pz) * per_rho2)
+        return [gamma, beta, alpha, *_two_bars(x - self.coxa_length, y, self.femur_length, self.tibia_length, -1.0)]
+
+    def extension(self, foot: Vector) -> Scalar:
+        """Distance from the hinge of the femur to the foot as a share of femur + tibia."""
+        _, _, x, y = self._unfolded(foot)
+        beyond_coxa = x - self.coxa_length
+        return sqrt(beyond_coxa * beyond_coxa + y * y) * (1.0 / (self.femur_length + self.tibia_length))
+
+    def reach(self) -> tuple[Scalar, Scalar]:
+        """Extension of the folded and of the straight leg."""
+        return _two_bar_reach(self.femur_length, self.tibia_length)
+
+
+@dataclass(frozen=True, kw_only=True)
 class InsectLeg(Described):
     """An insect's leg of five hinges: body–coxa three (Euler 3-2-1), coxa–femur and femur–tibia one each.
 
     The leg frame has x outward, y up, z fore–aft (Nelson & Quinn). The torso frame has x forward, y left, z up. The
-    coxa is half an ellipsoid, with its centre of mass at 3/8 of its length; femur and tibia are cylinders.
+    coxa is half an ellipsoid, with its centre of mass at 3/8 of its length; femur and tibia are cylinders. Five hinges
+    are two more than a foot's place asks for: in its closed form the coxa keeps `coxa_gamma` and `coxa_alpha`.
     """
 
     kind: ClassVar[str] = "insect_leg"
@@ -166,10 +236,14 @@ class InsectLeg(Described):
     coxa_height: Scalar = positive("m")  # semi-axes of the coxa across its length
     coxa_width: Scalar = positive("m")
     rod_radius: Scalar = positive("m")  # of femur and tibia
+    coxa_gamma: Scalar = number("rad", math.radians(-25.0))  # estimate: the coxa points down by 25°
+    coxa_alpha: Scalar = number("rad", 0.0)
 
     def check(self) -> None:
         if self.side not in ("left", "right"):
             raise RobotError("side", self.side, "'left' or 'right'")
+        if all_numbers(self.coxa_alpha) and not abs(self.coxa_alpha) < math.pi / 2:
+            raise RobotError("coxa_alpha", self.coxa_alpha, "an angle between −pi/2 and pi/2 [rad]")
 
     def limbs(self, name: str) -> dict[str, Limb]:
         """The leg, under the name of the part."""
@@ -193,6 +267,15 @@ class InsectLeg(Described):
             joints=joints,
             actuators=tuple(Motor(name=n, coordinate=n) for n in names),
             foot=Foot(joint="tibia", point=(self.tibia_length, 0.0, 0.0), place=self.foot),
+            closed_form=FiveHinge(
+                hip=self.hip,
+                rotation=rotation,
+                gamma=self.coxa_gamma,
+                alpha=self.coxa_alpha,
+                coxa_length=self.coxa_length,
+                femur_length=self.femur_length,
+                tibia_length=self.tibia_length,
+            ),
         )
         return {name: limb}
 

@@ -3,21 +3,32 @@
 from tailwork.simulation.cable_law import CurvatureTracking
 from tailwork.simulation.computed_torque import ComputedTorque, FeedForward
 from tailwork.simulation.events import FootPulls, FootSlips, LegStraight, When
+from tailwork.simulation.gait import Gait, bound, pace, tripod, trot, walk
+from tailwork.simulation.ground import Ground, HeightField
 from tailwork.simulation.laws import Constant, Driven, FootImpedance, JointImpedance, Tracking
+from tailwork.simulation.leg_kinematics import foot_angles, foot_place, posed
 from tailwork.simulation.profiles import Mapped, PiecewiseCubic, PointToPoint, Polynomial, Sine, held, point_to_point
-from tailwork.simulation.run import Run, Stopped, load_run
+from tailwork.simulation.run import Contact, Run, Stopped, load_run
+from tailwork.simulation.servo import JointServo
 from tailwork.simulation.simulate import simulate
+from tailwork.simulation.stepping import JointTable, held_posture, joint_table, walking_start
 
 __all__ = [
     "ComputedTorque",
     "Constant",
+    "Contact",
     "CurvatureTracking",
     "Driven",
     "FeedForward",
     "FootImpedance",
     "FootPulls",
     "FootSlips",
+    "Gait",
+    "Ground",
+    "HeightField",
     "JointImpedance",
+    "JointServo",
+    "JointTable",
     "LegStraight",
     "Mapped",
     "PiecewiseCubic",
@@ -28,8 +39,19 @@ __all__ = [
     "Stopped",
     "Tracking",
     "When",
+    "bound",
+    "foot_angles",
+    "foot_place",
     "held",
+    "held_posture",
+    "joint_table",
     "load_run",
+    "pace",
     "point_to_point",
+    "posed",
     "simulate",
+    "tripod",
+    "trot",
+    "walk",
+    "walking_start",
 ]

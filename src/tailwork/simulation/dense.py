@@ -42,7 +42,7 @@ class Trajectory:
         if times.size and (times.min() < start or times.max() > ends[-1]):
             raise StateError("times", f"required: between {start:g} and {ends[-1]:g} s, the times of the run")
         x = np.empty((len(times), self.system.size))
-        held = np.empty((len(times), self.system.efforts))
+        held = np.empty((len(times), self.system.held))
         which = np.minimum(np.searchsorted(ends, times, side="left"), len(ends) - 1)
         for k, piece in enumerate(self.pieces):
             here = np.flatnonzero(which == k)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -25,6 +25,7 @@ class Moment:
     given: Sequence[Scalar] = ()  # accelerations of prescribed coordinates
     tau: Sequence[Scalar] = ()  # efforts that act
     asked: Sequence[Scalar] = ()  # efforts that the laws ask for, before limits
+    targets: Mapping[str, tuple[Scalar, Scalar]] = field(default_factory=dict)  # of servos: angle, rate by coordinate
 
     def coordinate(self, name: str) -> Scalar:
         """A coordinate by name."""

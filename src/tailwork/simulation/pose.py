@@ -1,4 +1,4 @@
-"""How the torso is turned over a run, and which way the robot faces."""
+"""How the torso is turned over a run."""
 
 from __future__ import annotations
 
@@ -8,18 +8,10 @@ from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.mechanics.attitude import attitude_rates, attitude_size, rotation_matrix
 from tailwork.mechanics.layout import Layout
-from tailwork.robots import InsectLeg, Robot
+from tailwork.robots.facing import forward_axis
 from tailwork.simulation.run import Run
 
 TURNS = ("pitch", "roll", "yaw")
-
-
-def forward_axis(robot: Robot) -> str:
-    """The axis of the torso frame that points forward: "y", unless the legs say "x"."""
-    for part in robot.parts.values():
-        if isinstance(part, InsectLeg) or getattr(part, "forward", "y") == "x":
-            return "x"
-    return "y"
 
 
 def torso_rotations(layout: Layout, q: Floats) -> Floats:

@@ -16,6 +16,7 @@ from tailwork.model import Model
 from tailwork.model.results import PathValues
 from tailwork.robots.files import as_text, from_text
 from tailwork.simulation.dense import Trajectory
+from tailwork.simulation.ground import CONTACT_NAMES, Ground, ground_from_text
 from tailwork.simulation.recorded import path_values
 from tailwork.writing import why, write_whole
 
@@ -30,12 +31,22 @@ class Stopped:
     reason: str
 
 
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """How the feet touch compliant ground: "air", "stick" or "slip" by foot, and their anchors."""
+
+    states: tuple[str, ...]
+    anchors: Floats  # (feet, 3), inertial frame [m]; not a number in the air
+
+
 @dataclass(frozen=True, repr=False)
 class Run:
     """A finished simulation.
 
     `data` holds, over `time`: q, v, tau, acceleration, foot_force, extension, power, energies, momenta and points, each
-    with its names and units.
+    with its names and units. On compliant ground, foot_force is what was applied over the last step, foot_impulse its
+    sum since the start, foot_work what the ground has done to the robot since then, and contact and anchor how the feet
+    touch.
     """
 
     model: Model
@@ -44,7 +55,9 @@ class Run:
     events: tuple[tuple[float, str], ...]  # (time [s], what happened)
     method: str
     why_method: str
-    trajectory: Trajectory | None = None  # None: read from a file, which keeps only `data`
+    trajectory: Trajectory | None = None  # None: only `data` was kept (compliant ground, or read from a file)
+    ground: Ground | None = None  # None: feet are pinned or in the air
+    changes: tuple[tuple[float, str, str], ...] = ()  # on compliant ground: (time [s], foot, what it starts to do)
 
     def __repr__(self) -> str:
         return self.summary()
@@ -59,6 +72,21 @@ class Run:
     def final_state(self) -> tuple[Floats, Floats]:
         """(q, v) at the end; from here another simulation can go on."""
         return self.data["q"].to_numpy()[-1], self.data["v"].to_numpy()[-1]
+
+    @property
+    def final_contact(self) -> Contact:
+        """How the feet touch the ground at the end; from here another simulation can go on."""
+        if self.ground is None:
+            raise StateError("contact", "required: a run on compliant ground")
+        states = tuple(CONTACT_NAMES[k] for k in self.data["contact"].to_numpy()[-1])
+        return Contact(states, self.data["anchor"].to_numpy()[-1])
+
+    def momentum_balance_error(self) -> float:
+        """On compliant ground: largest difference between linear momentum and the impulses of ground and weight, as a
+        share of the weight's impulse over the run."""
+        if self.ground is None:
+            raise StateError("momentum", "required: a run on compliant ground")
+        return float(self.data.attrs["momentum_balance_error"])
 
     def energy_balance_error(self) -> float:
         """Largest difference between the energy gained and the work done, less dissipation, as a share of the energy
@@ -102,13 +130,18 @@ class Run:
         return float(np.where(normal > 0, across / np.where(normal > 0, normal, 1.0), np.inf).max())
 
     def assumption_held(self, friction: float = 1.0) -> bool:
-        """Whether the feet would have stayed where they are: none pulls, none needs more friction than this."""
+        """Whether the feet would have stayed where they are: none pulls, none needs more friction than this. On
+        compliant ground: whether none has slipped or left it."""
+        if self.ground is not None:
+            return not any(state != "stick" for _, _, state in self.changes)
         return self.min_normal_force() > 0.0 and self.friction_needed() <= friction
 
     def path(self, times: Floats) -> PathValues:
         """Accelerations, foot forces, powers and so on at any times within the run [s]."""
         if self.trajectory is None:
-            raise StateError("times", "a run read from a file knows only the times in `data`; simulate it again")
+            raise StateError(
+                "times", "a run on compliant ground or from a file knows only the times in `data`; simulate it again"
+            )
         return path_values(self.model, *self.trajectory.full(times))
 
     def save(self, file: str | os.PathLike[str], more: Mapping[str, str] | None = None) -> None:
@@ -130,6 +163,8 @@ class Run:
             "method": self.method,
             "why_method": self.why_method,
             "energy_balance_error": self.energy_balance_error(),
+            "changes": json.dumps([list(change) for change in self.changes]),
+            "ground": "" if self.ground is None else self.ground.as_text(),
         }
         # Text as ASCII: not every reader of NetCDF takes more.
         plain = {key: value.encode("unicode_escape").decode() if isinstance(value, str) else value
@@ -144,11 +179,27 @@ class Run:
         ended = None if self.stopped is None else (self.stopped.time, self.stopped.reason)
         lines += [f"at {time:.4f} s: {what}" for time, what in self.events if (time, what) != ended]
         lines.append(f"energy balance to {self.energy_balance_error():.1e}")
+        if self.ground is not None:
+            lines.append(f"momentum balance to {self.momentum_balance_error():.1e} of the weight's impulse")
+            lines += self._touching()
         if self.model.foot_names:
             normal, friction = self.min_normal_force(), self.friction_needed()
             stay = f"the feet would stay where friction is at least {friction:.3g}"
             lines.append(f"smallest normal force {normal:.4g} N: {stay if normal > 0 else 'a foot would have to pull'}")
         return "\n".join(lines)
+
+    def _touching(self) -> list[str]:
+        """By foot on compliant ground: how its time was spent, and when it first slipped or left the ground."""
+        states = self.data["contact"].to_numpy()
+        lines = []
+        for k, foot in enumerate(self.data["foot"].to_numpy()):
+            shares = [f"{name} {np.mean(states[:, k] == mode):.0%}" for mode, name in enumerate(CONTACT_NAMES)]
+            firsts = {}
+            for time, name, state in self.changes:
+                if name == foot and state != "stick" and state not in firsts:
+                    firsts[state] = f"first {'slips' if state == 'slip' else 'leaves the ground'} at {time:.4f} s"
+            lines.append(f"{foot}: " + ", ".join([*shares, *firsts.values()]))
+        return lines
 
 
 def load_run(file: str | os.PathLike[str]) -> Run:
@@ -175,6 +226,12 @@ def load_run(file: str | os.PathLike[str]) -> Run:
         ended = json.loads(data.attrs["stopped"])
         events = tuple((float(time), str(what)) for time, what in json.loads(data.attrs["events"]))
         stopped = None if ended is None else Stopped(float(ended[0]), str(ended[1]))
-        return Run(model, data, stopped, events, data.attrs["method"], data.attrs["why_method"])
+        changes = tuple(
+            (float(time), str(foot), str(state)) for time, foot, state in json.loads(data.attrs.get("changes", "[]"))
+        )
+        told = data.attrs.get("ground")
+        ground = ground_from_text(told) if told else None
+        how = (data.attrs["method"], data.attrs["why_method"])
+        return Run(model, data, stopped, events, *how, ground=ground, changes=changes)
     except (LookupError, ValueError, TypeError, TailworkError) as error:
         raise FileError(file, f"not a run that tailwork has saved ({error})") from None

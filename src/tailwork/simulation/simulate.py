@@ -19,9 +19,12 @@ from tailwork.simulation.computed_torque import InverseDynamics
 from tailwork.simulation.dense import Piece, Trajectory
 from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
 from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.ground import Ground
 from tailwork.simulation.moment import Law
 from tailwork.simulation.recorded import recorded_data
-from tailwork.simulation.run import Run, Stopped
+from tailwork.simulation.run import Contact, Run, Stopped
+from tailwork.simulation.soft import METHOD as SOFT
+from tailwork.simulation.soft import simulate_soft
 from tailwork.simulation.system import Motion, System
 from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
 
@@ -52,6 +55,8 @@ def simulate(
     samples: int = 201,
     most_steps: int = 1_000_000,
     limits: str = "report",
+    ground: Ground | None = None,
+    contact: Contact | None = None,
 ) -> Run:
     """Simulate from a state for a duration [s].
 
@@ -62,16 +67,21 @@ def simulate(
         control: laws (compiled with the robot; their efforts add up), or a function of (t, q, v) that returns efforts,
             sampled and held. Nothing: no efforts at all.
         tail: by prescribed limb: profiles of its coordinates.
-        method: "auto", "rk4" (fixed steps), "dopri5" or "rodas5p" (stiff).
+        method: "auto", "rk4" (fixed steps), "dopri5", "rodas5p" (stiff), or "implicit-euler" (fixed steps, for
+            compliant ground; "auto" is that where there is a ground).
         rtol: relative tolerance.
         atol: absolute tolerance.
-        step: fixed step [s]; required for rk4, not allowed with "auto".
+        step: fixed step [s]; required for rk4, not allowed with "auto". On compliant ground it is chosen if not given,
+            and refused if it is too long for the ground.
         control_rate: of a controller in Python [Hz].
         events: what to watch.
         samples: how many times the data holds, evenly spaced.
         most_steps: the run ends after this many.
         limits: what becomes of efforts beyond an actuator's limit: "report" them as events and apply them all the same,
             or "respect" the limit (and report it).
+        ground: compliant ground under feet that are free to touch, stick, slip and lift (a model with stance="none").
+        contact: how the feet touch it at the start, such as `final_contact` of another run; without it, all feet start
+            at or above the ground.
 
     Raises:
         ControllerError: a controller in Python answered with something else than efforts; its `run` is the run so far.
@@ -88,6 +98,22 @@ def simulate(
         if isinstance(law, InverseDynamics):
             law.check_start(model, q, v)
     x = system.state(q, v)
+    if ground is not None or method == SOFT:
+        if not isinstance(ground, Ground):
+            raise RobotError("ground", ground, "a Ground, such as Ground(stiffness=2e4, …)")
+        if method not in ("auto", SOFT):
+            raise RobotError("method", method, f"'auto' or '{SOFT}' on compliant ground")
+
+        def asked(t: float, q: Floats, v: Floats) -> Floats:
+            assert sampled is not None
+            return _asked(sampled, model, t, q[None], v[None])
+
+        return simulate_soft(system, ground, x, contact, duration, step, samples, most_steps,
+                             None if sampled is None else asked, control_rate)  # fmt: skip
+    if contact is not None:
+        raise RobotError("contact", contact, "none without a ground")
+    if system.servos:
+        raise RobotError("control", "JointServo", f"a ground: tables of angles are followed by '{SOFT}' alone")
     held = np.zeros(system.efforts)
     if sampled is not None:
         held = _asked(sampled, model, 0.0, *system.full(np.zeros(1), x[None], held[None])[:2])
@@ -196,7 +222,7 @@ def _chosen(
         said = f"spectral radius times duration {stiffness:.3g}, stiff above {STIFF:g}"
         return (RODAS5P if stiffness > STIFF else DORMAND_PRINCE), said
     if method not in METHODS:
-        raise UnknownNameError.among("method", str(method), ["auto", *METHODS], "method")
+        raise UnknownNameError.among("method", str(method), ["auto", *METHODS, SOFT], "method")
     if method == "rk4" and step is None:
         raise RobotError("step", step, "a fixed step [s] with method 'rk4'")
     return METHODS[method], "as asked"

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 
 from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, larger, smaller
+from tailwork.algebra.vectors import array
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Constants, Floats, Kernel
+from tailwork.mechanics.footing import Footing
 from tailwork.mechanics.forward import Inputs, forward_dynamics
+from tailwork.mechanics.implicit import implicit_step
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.observe import path
+from tailwork.mechanics.observe import feet, path
 from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE
@@ -26,6 +29,7 @@ from tailwork.robots.quantities import Described
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
 from tailwork.simulation.moment import Law, Moment
 from tailwork.simulation.profiles import Profiles
+from tailwork.simulation.servo import JointServo, followed
 from tailwork.simulation.stage import Point, factored_stage, stage_solution
 
 Motion = Mapping[str, Profiles]
@@ -62,7 +66,9 @@ class System:
         respect_limits: bool = False,
     ) -> None:
         self.model = model
-        self.laws = tuple(laws)
+        self.servos = tuple(law for law in laws if isinstance(law, JointServo))
+        self.laws = tuple(law.law() if isinstance(law, JointServo) else law for law in laws)
+        self.targets = followed(self.servos, model.layout)
         self.watched = (*events, *_always_watched(model.layout))
         self.respect_limits = respect_limits
         if respect_limits and limited_motions(model.layout):
@@ -90,6 +96,7 @@ class System:
         self.free_v = [k for k in range(len(layout.velocity_names)) if k not in fixed_v]
         self.size = len(self.free_q) + len(self.free_v)
         self.efforts = len(layout.actuator_names)
+        self.held = self.efforts + 2 * len(self.targets)
         described = {"robot": model.robot} | {f"law {k + 1}": law for k, law in enumerate(self.laws)}
         profiles = {f"{limb}.{c}": p for limb, motion in self.motions.items() for c, p in motion.items()}
         self._described: dict[str, Any] = described | profiles
@@ -132,7 +139,7 @@ class System:
         return {int(k) for k in np.flatnonzero(np.logical_not(values >= 0.0))}
 
     def kernel(self, name: str) -> tuple[Kernel, Constants]:
-        """A kernel and its constants: "derivative", "expand", "events", "linear" or "solve"."""
+        """A kernel and its constants: "derivative", "expand", "events", "linear", "solve", "feet" or "step"."""
         watched = self.watched if name == "events" else ()
         if (name, self._structure, watched) not in _kernels:
             for made, kernel in self._compiled(name).items():
@@ -146,9 +153,11 @@ class System:
             "derivative": self._derivative,
             "expand": self._expand,
             "events": self._events,
+            "feet": self._feet,
+            "step": self._step,
         }
         if name in record:
-            recorded, parameters, count = self._record(0)
+            recorded, parameters, count = self._record(1 + 8 * len(self.model.layout.legs) if name == "step" else 0)
             graph = finished(recorded.tape, record[name](recorded), count, len(parameters))
             return {name: (Kernel(graph), tuple(parameters))}
         recorded, parameters, count = self._record(self.size + 1)
@@ -158,9 +167,9 @@ class System:
         return {"linear": (Kernel(linear, lanes=False), tuple(parameters)), "solve": (Kernel(solve, lanes=False), ())}
 
     def _record(self, more: int) -> tuple[Recorded, dict[str, Scalar], int]:
-        """All symbols: t, x, held efforts, then `more` inputs, with the system's numbers as parameters."""
+        """All symbols: t, x, what is held, then `more` inputs, with the system's numbers as parameters."""
         tape = Tape()
-        count = 1 + self.size + self.efforts + more
+        count = 1 + self.size + self.held + more
         parameters: dict[str, Scalar] = {}
 
         def symbols(name: str, part: Any) -> Any:
@@ -177,7 +186,8 @@ class System:
         t = tape.inputs(1, 0)[0]
         x = tape.inputs(self.size, 1)
         held = tape.inputs(self.efforts, 1 + self.size)
-        rest = tape.inputs(more, 1 + self.size + self.efforts)
+        aims = tape.inputs(self.held - self.efforts, 1 + self.size + self.efforts)
+        rest = tape.inputs(more, 1 + self.size + self.held)
         q: list[Scalar] = [0.0] * len(layout.coordinate_names)
         v: list[Scalar] = [0.0] * len(layout.velocity_names)
         given: list[Scalar] = []
@@ -193,7 +203,8 @@ class System:
         for k, symbol in zip(self.free_v, x[len(self.free_q) :], strict=True):
             v[k] = symbol
         tau: list[Scalar] = list(held)
-        moment = Moment(layout, t, q, v, given)
+        pairs = zip(aims[: len(self.targets)], aims[len(self.targets) :], strict=True)
+        moment = Moment(layout, t, q, v, given, targets=dict(zip(self.targets, pairs, strict=True)))
         for name, law in described.items():
             if name.startswith("law "):
                 for actuator, effort in law.efforts(moment).items():
@@ -219,6 +230,22 @@ class System:
         found = path(r.layout, Inputs(r.q, r.v, r.tau, r.given))
         moment = Moment(r.layout, r.t, r.q, r.v, r.given, r.tau, r.asked)
         return [value for event in self.watched for value in event.values(moment, found)]
+
+    def _feet(self, r: Recorded) -> list[Scalar]:
+        """Places of all feet, then their velocities, inertial frame."""
+        seen = feet(r.layout, r.q, r.v)
+        return [x for place, _ in seen.values() for x in place] + [x for _, velocity in seen.values() for x in velocity]
+
+    def _step(self, r: Recorded) -> list[Scalar]:
+        """The state after a linearly implicit step, J a of every foot, and the mean power of the joints over it."""
+        step, numbers = r.more[0], r.more[1:]
+        footings = {
+            name: Footing(array(numbers[k : k + 3]), array(numbers[k + 3 : k + 6]), numbers[k + 6], numbers[k + 7])
+            for k, name in zip(range(0, len(numbers), 8), r.layout.legs, strict=True)
+        }
+        found = implicit_step(r.tape, r.layout, Inputs(r.q, r.v, r.tau, r.given, footings=footings), step)
+        new = [found.q[k] for k in self.free_q] + [found.v[k] for k in self.free_v]
+        return [*new, *(x for name in r.layout.legs for x in found.feet[name]), found.power]
 
     def _linear(self, r: Recorded) -> tuple[list[Scalar], Tape, list[Scalar]]:
         """Linearise about (t, x) and factor; and the equations that solve one stage with it."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.robots.facing import forward_axis
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.simulation import Run, simulate
@@ -15,7 +16,6 @@ from tailwork.simulation.cable_law import CurvatureTracking
 from tailwork.simulation.events import FootPulls, LegStraight
 from tailwork.simulation.laws import Tracking
 from tailwork.simulation.moment import Law
-from tailwork.simulation.pose import forward_axis
 from tailwork.simulation.profiles import Profiles
 from tailwork.studies.motions import TailMotion
 from tailwork.studies.policies import POLICIES, stand

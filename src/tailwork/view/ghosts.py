@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 
 from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
+from tailwork.robots.facing import forward_axis
 from tailwork.simulation import Run
-from tailwork.simulation.pose import forward_axis, torso_rotations
+from tailwork.simulation.pose import torso_rotations
 from tailwork.view.camera import Camera, camera
 from tailwork.view.ground import Ground, draw_ground, ground_under
 from tailwork.view.paint import Pose, Solid, lit, paint, paint_shadow

@@ -1,0 +1,74 @@
+"""One step of the linearly implicit Euler method for the tree on compliant ground.
+
+(M + h B + h² K) a = Q − b + Jᵀf − h K v, then v + h a and q + h q-dot(q, v + h a), for a step h. K and B are what
+stiffens and damps: of each coordinate's own force Q (motors with their laws, springs, dampers: the diagonal, exactly
+derived) and of the ground under each foot (`Footing`). Both only add inertia to joints and feet, so the system is
+solved as the forward dynamics are, limb by limb. What K and B leave out is taken at the start of the step; the method
+stays consistent, of order one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tailwork.algebra.derivatives import jacobian
+from tailwork.algebra.expression import Scalar, Tape, is_zero, larger, sqrt
+from tailwork.algebra.vectors import Array
+from tailwork.mechanics.attitude import attitude_size
+from tailwork.mechanics.forward import Added, Inputs, coordinate_forces, forward_dynamics, joint_torques
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.torso import coordinate_rates, limb_state
+
+
+@dataclass(frozen=True)
+class ImplicitStep:
+    """The end of a step."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+    feet: dict[str, Array]  # by foot: J a, inertial frame [m/s²]
+    power: Scalar  # mean power of all joints' own forces (motors, springs, dampers) over the step [W]
+
+
+def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> ImplicitStep:
+    """Step by `step` [s] from the state in `inputs`; its footings are the ground's."""
+    own: dict[str, list[Scalar]] = {}
+    added: dict[str, list[Added]] = {}
+    for name in layout.moving:
+        if name not in layout.prescribed:
+            own[name], added[name] = _coordinates(tape, layout, name, inputs, step)
+    solution = forward_dynamics(layout, replace(inputs, added=added))
+    new = [rate + a * step for rate, a in zip(inputs.v, solution.acceleration, strict=True)]
+    power: Scalar = 0.0
+    for name, forces in own.items():
+        here = layout.rates[name]
+        rows = zip(forces, added[name], inputs.v[here], solution.acceleration[here], strict=True)
+        for force, more, rate, a in rows:
+            power = power + (force + more.force - more.inertia * a) * (rate + a * step * 0.5)
+    rates = coordinate_rates(layout, inputs.q, new)
+    places = [x + rate * step for x, rate in zip(inputs.q, rates, strict=True)]
+    if layout.torso_free and attitude_size(layout.attitude) == 4:
+        per_length = 1.0 / sqrt(sum((x * x for x in places[3:7]), 0.0))
+        places[3:7] = [x * per_length for x in places[3:7]]
+    return ImplicitStep(places, new, solution.feet, power)
+
+
+def _coordinates(
+    tape: Tape, layout: Layout, name: str, inputs: Inputs, step: Scalar
+) -> tuple[list[Scalar], list[Added]]:
+    """A limb's forces on its coordinates at the start of the step, and what being implicit adds."""
+    limb, places, rates = layout.limbs[name], inputs.q[layout.coordinates[name]], inputs.v[layout.rates[name]]
+    state, efforts = limb_state(limb, places, rates), inputs.tau[layout.efforts[name]]
+    torques = joint_torques(limb, state, efforts)
+    if limb.gearing is None:
+        forces = [torques[limb.index(coordinate)] for coordinate in limb.coordinates]
+    else:
+        forces = coordinate_forces(state, torques, efforts)
+    slopes = jacobian(tape, forces, [*places, *rates])
+    added = []
+    for k, rate in enumerate(rates):
+        by_place, by_rate = slopes[k][k], slopes[k][len(places) + k]
+        inertia = -(by_rate * step) - by_place * step * step
+        stiffening = 0.0 if is_zero(inertia) else larger(inertia, 0.0)
+        added.append(Added(stiffening, by_place * step * rate))
+    return forces, added

@@ -1,0 +1,14 @@
+"""Which way a robot faces."""
+
+from __future__ import annotations
+
+from tailwork.robots.legs import InsectLeg
+from tailwork.robots.robot import Robot
+
+
+def forward_axis(robot: Robot) -> str:
+    """The axis of the torso frame that points forward: "y", unless the legs say "x"."""
+    for part in robot.parts.values():
+        if isinstance(part, InsectLeg) or getattr(part, "forward", "y") == "x":
+            return "x"
+    return "y"
