@@ -91,6 +91,11 @@ ROBOTS = {
         gravity=0.0,
     ),
     "bare": Robot(name="bare", torso=PlateTorso(mass=1.0, width=0.1, length=0.2), parts={}),
+    "table": Robot(
+        name="table",
+        torso=PlateTorso(mass=1.0, width=0.1, length=0.2),
+        parts={"arm": robots.DhChain(convention="classic", rows=(robots.DhRow(a=0.1, bar_mass=1.0),))},
+    ),
     "long": robots.liu2020("usrt").replace({"tail.links": 12, "tail.segments": 3, "tail.extension_rest": (0.01,)}),
 }
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from tailwork.robots.body import Body, bar, point_mass
+from tailwork.robots.dh import DhChain, DhRow, dh_frames, dh_transform
 from tailwork.robots.files import load
 from tailwork.robots.legs import InsectLeg, ThreeHingeLegs
 from tailwork.robots.limb import BendingSpring, Cable, Foot, Hole, Joint, JointSpring, Limb, Motor, PointSpring, Tip
@@ -18,6 +19,8 @@ __all__ = [
     "BendingSpring",
     "Body",
     "Cable",
+    "DhChain",
+    "DhRow",
     "Foot",
     "FreeLimb",
     "Hole",
@@ -37,6 +40,8 @@ __all__ = [
     "bar",
     "biswal",
     "blaberus",
+    "dh_frames",
+    "dh_transform",
     "liu2018",
     "liu2020",
     "load",

@@ -31,6 +31,7 @@ from typing import Any
 import tomli_w
 
 from tailwork.errors import NOTHING, FileError, RobotError, UnknownNameError
+from tailwork.robots.dh import DhChain
 from tailwork.robots.hints import alternatives, field_hints, item_hint, label
 from tailwork.robots.legs import InsectLeg, ThreeHingeLegs
 from tailwork.robots.paths import numbers
@@ -40,7 +41,7 @@ from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.writing import why, write_whole
 
 TORSOS = (Torso, PlateTorso)
-PARTS = (ThreeHingeLegs, InsectLeg, Pendulum, R3, Usrt, FreeLimb)
+PARTS = (ThreeHingeLegs, InsectLeg, DhChain, Pendulum, R3, Usrt, FreeLimb)
 
 LARGEST_FILE = 1_000_000  # bytes; a robot of ten thousand numbers needs a fifth of that
 MOST_WORDS = 32

@@ -87,47 +87,99 @@ def aim(tables: Tables, t: float, targets: Floats) -> None:
 
 
 @njit(cache=True)
-def footing(law: Floats, h: float, depth: float, p: Floats, v: Floats, n: Floats, anchor: Floats, out: Floats) -> None:
-    """The ground under a foot that sticks, linearised over a step h [s]: force, normal, resistances."""
+def touched(
+    ground: SoftGround, feet: Feet, seen: Floats, given: Floats, modes: np.ndarray, i: int, start: int, h: float
+) -> int:
+    """What a foot finds at the start of a step h [s]: its mode, and in `given` from `start` on the ground under it,
+    linearised as if the foot stuck: force, normal, resistances."""
+    count, law = len(modes), ground.law
+    place, speed = 3 * i, 3 * (count + i)
+    height, by_x, by_y = surface(ground.grid, ground.heights, seen[place], seen[place + 1])
+    if not math.isfinite(height):
+        return OFF_THE_FIELD if math.isfinite(seen[place] + seen[place + 1]) else STUCK
+    up = 1.0 / math.sqrt(1.0 + by_x * by_x + by_y * by_y)
+    given[start + 3], given[start + 4], given[start + 5] = -by_x * up, -by_y * up, up
+    depth = (height - seen[place + 2]) * up
+    modes[i] = STICK if depth > 0.0 else AIR
+    if modes[i] == AIR:
+        let_go(given, start)
+        return FINISHED
     rising, beyond = 0.0, 0.0
     for k in range(3):
-        rising += n[k] * v[k]
-        beyond += n[k] * (p[k] - anchor[k])
+        if feet.modes[i] == AIR:
+            feet.anchors[i, k] = seen[place + k]
+        rising += given[start + 3 + k] * seen[speed + k]
+        beyond += given[start + 3 + k] * (seen[place + k] - feet.anchors[i, k])
     share = max(0.0, 1.0 - law[1] * rising)
     stiffness, damping = law[0] * share, law[0] * depth * law[1] if share > 0.0 else 0.0
-    normal = law[0] * depth * share - h * stiffness * rising
+    normal = stiffness * (depth - h * rising)
     for k in range(3):
-        stretch, across = p[k] - anchor[k] - beyond * n[k], v[k] - rising * n[k]
-        out[k] = normal * n[k] - law[2] * stretch - (law[3] + h * law[2]) * across
-        out[3 + k] = n[k]
-    out[6] = h * damping + h * h * stiffness
-    out[7] = h * law[3] + h * h * law[2]
+        n = given[start + 3 + k]
+        stretch, across = seen[place + k] - feet.anchors[i, k] - beyond * n, seen[speed + k] - rising * n
+        given[start + k] = normal * n - law[2] * stretch - (law[3] + h * law[2]) * across
+    given[start + 6] = h * damping + h * h * stiffness
+    given[start + 7] = h * law[3] + h * h * law[2]
+    return FINISHED
 
 
 @njit(cache=True)
-def applied(given: Floats, answer: Floats, force: Floats) -> float:
+def let_go(given: Floats, start: int) -> None:
+    """Make a footing one in the air."""
+    for k in range(3):
+        given[start + k] = 0.0
+    given[start + 6] = given[start + 7] = 0.0
+
+
+@njit(cache=True)
+def applied(given: Floats, start: int, answers: Floats, at: int, forces: Floats, i: int) -> float:
     """The force on a foot over a step, from its footing and J a; its normal part is returned [N]."""
     along = 0.0
     for k in range(3):
-        along += given[3 + k] * answer[k]
+        along += given[start + 3 + k] * answers[at + k]
     normal = 0.0
     for k in range(3):
-        inward = along * given[3 + k]
-        force[k] = given[k] - given[6] * inward - given[7] * (answer[k] - inward)
-        normal += force[k] * given[3 + k]
+        n = given[start + 3 + k]
+        forces[i, k] = (
+            given[start + k] - given[start + 6] * along * n - given[start + 7] * (answers[at + k] - along * n)
+        )
+        normal += forces[i, k] * n
     return normal
 
 
 @njit(cache=True)
-def slip(law: Floats, given: Floats, force: Floats, normal: float, friction: float) -> None:
-    """Make a footing one that slips: kinetic friction against the force that sticking would take."""
-    rising = 0.0
+def slips(given: Floats, start: int, forces: Floats, i: int, normal: float, most: float, kinetic: float) -> bool:
+    """Whether sticking would take more friction than `most` [N]; if so the footing becomes one that slips against
+    kinetic friction [N], in the direction of the force that sticking would take."""
+    needed, inward = 0.0, 0.0
     for k in range(3):
-        rising += given[k] * given[3 + k]
+        needed += (forces[i, k] - normal * given[start + 3 + k]) ** 2
+        inward += given[start + k] * given[start + 3 + k]
+    needed = math.sqrt(needed)
+    if needed <= most:
+        return False
     for k in range(3):
-        across = force[k] - normal * given[3 + k]
-        given[k] = rising * given[3 + k] + (law[5] * normal * across / friction if friction > 0.0 else 0.0)
-    given[7] = 0.0
+        n = given[start + 3 + k]
+        given[start + k] = inward * n + kinetic * (forces[i, k] - normal * n) / needed
+    given[start + 7] = 0.0
+    return True
+
+
+@njit(cache=True)
+def settle(feet: Feet, law: Floats, seen: Floats, answers: Floats, given: Floats, modes: np.ndarray, i: int, start: int,
+           at: int, h: float) -> None:  # fmt: skip
+    """Sum up what a foot got over a step, and leave its spring as stretched as friction holds it."""
+    place, speed, forces = 3 * i, 3 * (len(modes) + i), feet.forces
+    inward = 0.0
+    for k in range(3):
+        inward += forces[i, k] * given[start + 3 + k]
+    for k in range(3):
+        feet.impulses[i, k] += h * forces[i, k]
+        feet.work[i] += h * forces[i, k] * (seen[speed + k] + 0.5 * h * answers[at + k])
+        if modes[i] == AIR:
+            feet.anchors[i, k] = math.nan
+        elif modes[i] == SLIP:
+            now = seen[place + k] + h * (seen[speed + k] + h * answers[at + k])
+            feet.anchors[i, k] = now + (forces[i, k] - inward * given[start + 3 + k]) / law[2]
 
 
 @njit(cache=True)
@@ -136,64 +188,37 @@ def soft_step(
     answers: Floats, modes: np.ndarray,
 ) -> int:  # fmt: skip
     """One step of h [s]; the new state is in `answers`. `inputs` holds what is held; `seen`, `modes` are scratch."""
-    n, count = len(x), len(modes)
-    law, known = ground.law, len(inputs) - 1 - NUMBERS * count
-    inputs[0] = t
+    n, count, law = len(x), len(modes), ground.law
+    first = len(inputs) - NUMBERS * count
+    inputs[0], inputs[first - 1] = t, h
     for k in range(n):
         inputs[1 + k] = x[k]
-    call_kernel(kernels.feet, inputs[:known], kernels.feet_constants, seen)
-    inputs[known] = h
-    given = inputs[known + 1 :].reshape(count, NUMBERS)
+    call_kernel(kernels.feet, inputs, kernels.feet_constants, seen)
     for i in range(count):
-        p, v = seen[3 * i : 3 * i + 3], seen[3 * (count + i) : 3 * (count + i) + 3]
-        height, by_x, by_y = surface(ground.grid, ground.heights, p[0], p[1])
-        if not math.isfinite(height):
-            return OFF_THE_FIELD if math.isfinite(p[0] + p[1]) else STUCK
-        up = 1.0 / math.sqrt(1.0 + by_x * by_x + by_y * by_y)
-        depth = (height - p[2]) * up
-        normal = np.array([-by_x * up, -by_y * up, up])
-        given[i] = 0.0
-        given[i, 3:6] = normal
-        modes[i] = AIR
-        if depth > 0.0:
-            modes[i] = STICK
-            if feet.modes[i] == AIR:
-                feet.anchors[i] = p
-            footing(law, h, depth, p, v, normal, feet.anchors[i], given[i])
-    while True:
+        status = touched(ground, feet, seen, inputs, modes, i, first + NUMBERS * i, h)
+        if status != FINISHED:
+            return status
+    changed = True
+    while changed:
         call_kernel(kernels.step, inputs, kernels.step_constants, answers)
         changed = False
         for i in range(count):
+            start = first + NUMBERS * i
+            normal = applied(inputs, start, answers, n + 3 * i, feet.forces, i)
             if modes[i] == AIR:
-                feet.forces[i] = 0.0
                 continue
-            force = feet.forces[i]
-            normal_force = applied(given[i], answers[n + 3 * i : n + 3 * i + 3], force)
-            if not normal_force > 0.0:
+            if not normal > 0.0:
                 modes[i], changed = AIR, True
-                given[i, 0:3], given[i, 6:8] = 0.0, 0.0
+                let_go(inputs, start)
             elif modes[i] == STICK:
-                friction = math.sqrt(max(0.0, force[0] ** 2 + force[1] ** 2 + force[2] ** 2 - normal_force**2))
-                if friction > (law[5] if feet.modes[i] == SLIP else law[4]) * normal_force:
+                most = (law[5] if feet.modes[i] == SLIP else law[4]) * normal
+                if slips(inputs, start, feet.forces, i, normal, most, law[5] * normal):
                     modes[i], changed = SLIP, True
-                    slip(law, given[i], force, normal_force, friction)
-        if not changed:
-            break
     for k in range(n):
         if not math.isfinite(answers[k]):
             return STUCK
     for i in range(count):
-        p, v = seen[3 * i : 3 * i + 3], seen[3 * (count + i) : 3 * (count + i) + 3]
-        a, force, normal = answers[n + 3 * i : n + 3 * i + 3], feet.forces[i], given[i, 3:6]
-        if modes[i] == AIR:
-            feet.anchors[i] = np.nan
-            continue
-        inward = force[0] * normal[0] + force[1] * normal[1] + force[2] * normal[2]
-        for k in range(3):
-            feet.impulses[i, k] += h * force[k]
-            feet.work[i] += h * force[k] * (v[k] + 0.5 * h * a[k])
-            if modes[i] == SLIP:  # the spring is left as stretched as friction holds it
-                feet.anchors[i, k] = p[k] + h * (v[k] + h * a[k]) + (force[k] - inward * normal[k]) / law[2]
+        settle(feet, law, seen, answers, inputs, modes, i, first + NUMBERS * i, n + 3 * i, h)
     feet.joint_work[0] += h * answers[n + 3 * count]
     return FINISHED
 
@@ -231,8 +256,9 @@ def advance(
             x[k] = answers[k]
         if len(stops):
             inputs[0] = t + h
-            inputs[1 : 1 + n] = x
-            call_kernel(kernels.events, inputs[: 1 + n + len(held)], kernels.events_constants, values)
+            for k in range(n):
+                inputs[1 + k] = x[k]
+            call_kernel(kernels.events, inputs, kernels.events_constants, values)
             for k in range(len(stops)):
                 under = not values[k] >= 0.0
                 if under and not below[k]:

@@ -56,7 +56,9 @@ def contact_frequency(system: System, ground: Ground, x: Floats) -> float:
     still[:, 1 + n_q : 1 + system.size] = 0.0  # prescribed limbs may move of themselves
     jacobian = (kernel(rows, constants) - kernel(still, constants))[:, 3 * count :]
     q, _, _, _ = system.full(np.zeros(1), x[None], np.zeros((1, system.held)))
-    mass = model.mass_matrix(q[0])[np.ix_(system.free_v, system.free_v)]
+    unit = np.eye(len(model.velocity_names))
+    still_force = model.generalised_force(q[0], 0.0 * unit[0], 0.0 * unit[0])
+    mass = (model.generalised_force(q[0], 0.0 * unit[0], unit) - still_force)[np.ix_(system.free_v, system.free_v)]
     mobility = jacobian.T @ np.linalg.solve(mass, jacobian)
     stiffness = np.array([ground.tangential_stiffness, ground.tangential_stiffness, ground.stiffness] * count)
     root = np.sqrt(stiffness.astype(float))
