@@ -5,7 +5,7 @@ x = [q, v] without the coordinates and rates of prescribed limbs, which are func
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, larger, smaller
 from tailwork.algebra.vectors import array
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.kernels.graph import finished
+from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Constants, Floats, Kernel
 from tailwork.mechanics.footing import Footing
 from tailwork.mechanics.forward import Inputs, forward_dynamics
@@ -34,6 +34,9 @@ from tailwork.simulation.stage import Point, factored_stage, stage_solution
 
 Motion = Mapping[str, Profiles]
 """Profiles of a prescribed limb's coordinates, by name."""
+
+ALONE = ("derivative", "expand", "events", "feet", "step")
+"""Kernels that each have equations of their own, and lanes."""
 
 _kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
 
@@ -142,29 +145,22 @@ class System:
         """A kernel and its constants: "derivative", "expand", "events", "linear", "solve", "feet" or "step"."""
         watched = self.watched if name == "events" else ()
         if (name, self._structure, watched) not in _kernels:
-            for made, kernel in self._compiled(name).items():
-                _kernels[made, self._structure, watched] = kernel
+            for made, (graph, names) in self.graphs(name).items():
+                _kernels[made, self._structure, watched] = (Kernel(graph, lanes=name in ALONE), names)
         kernel, parameters = _kernels[name, self._structure, watched]
         return kernel, kernel.constants(np.array([self._numbers[path] for path in parameters]))
 
-    def _compiled(self, name: str) -> dict[str, tuple[Kernel, tuple[str, ...]]]:
-        """A kernel and the names of its parameters; linearisation and solution come together."""
-        record: dict[str, Callable[[Recorded], list[Scalar]]] = {
-            "derivative": self._derivative,
-            "expand": self._expand,
-            "events": self._events,
-            "feet": self._feet,
-            "step": self._step,
-        }
-        if name in record:
+    def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
+        """What a kernel is compiled from, and the names of its parameters; linearisation and solution come together."""
+        if name in ALONE:
             recorded, parameters, count = self._record(1 + 8 * len(self.model.layout.legs) if name == "step" else 0)
-            graph = finished(recorded.tape, record[name](recorded), count, len(parameters))
-            return {name: (Kernel(graph), tuple(parameters))}
+            outputs = getattr(self, f"_{name}")(recorded)
+            return {name: (finished(recorded.tape, outputs, count, len(parameters)), tuple(parameters))}
         recorded, parameters, count = self._record(self.size + 1)
         held, solve_tape, solve_outputs = self._linear(recorded)
         linear = finished(recorded.tape, held, count, len(parameters))
         solve = finished(solve_tape, solve_outputs, len(held) + self.size + 1, 0)
-        return {"linear": (Kernel(linear, lanes=False), tuple(parameters)), "solve": (Kernel(solve, lanes=False), ())}
+        return {"linear": (linear, tuple(parameters)), "solve": (solve, ())}
 
     def _record(self, more: int) -> tuple[Recorded, dict[str, Scalar], int]:
         """All symbols: t, x, what is held, then `more` inputs, with the system's numbers as parameters."""
