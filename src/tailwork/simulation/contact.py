@@ -65,6 +65,15 @@ class Feet(NamedTuple):
     acceleration: Floats  # of x over the last step
 
 
+class Log(NamedTuple):
+    """Room for what happens on the way, for as many steps as one call makes."""
+
+    changes: Floats  # rows: time [s], foot, its mode from there on
+    events: Floats  # rows: time [s], number of the event
+    stops: np.ndarray  # by event: whether it ends the run
+    below: np.ndarray  # by event: whether it has happened and still holds
+
+
 @njit(cache=True)
 def aim(tables: Tables, t: float, targets: Floats) -> None:
     """Angles, then rates, of all tables at a time, by cubic Hermite interpolation."""
@@ -225,46 +234,50 @@ def soft_step(
 
 @njit(cache=True)
 def advance(
-    kernels: SoftKernels, ground: SoftGround, tables: Tables, feet: Feet, stops: np.ndarray, below: np.ndarray,
-    x: Floats, held: Floats, first: int, last: int, h: float,
-) -> tuple[int, int, int, list[tuple[float, int, int]], list[tuple[float, int]]]:  # fmt: skip
+    kernels: SoftKernels, ground: SoftGround, tables: Tables, feet: Feet, log: Log, x: Floats, held: Floats, aims: int,
+    first: int, last: int, h: float,
+) -> tuple[int, int, int, int, int]:  # fmt: skip
     """Steps number `first` to `last` of h [s], from x, which becomes the state at the end.
 
-    Returns how it ended (see tailwork.simulation.driver), the steps done, the event that stopped it, the changes of
-    feet (time, foot, mode) and the events (time, number) on the way.
+    Of what is held, the entries from number `aims` on are targets of servos. Returns how it ended (see
+    tailwork.simulation.driver), the steps done, the event that stopped it, and how many changes and events are in the
+    log.
     """
-    n, count, aims = len(x), len(feet.modes), len(held) - 2 * int(tables.shapes[:, 1].sum())
-    inputs = np.zeros(1 + n + len(held) + 1 + NUMBERS * count)
-    inputs[1 + n : 1 + n + len(held)] = held
-    targets = inputs[1 + n + aims : 1 + n + len(held)]
+    n, count, known, watched = len(x), len(feet.modes), 1 + len(x) + len(held), len(log.stops)
+    inputs = np.zeros(known + 1 + NUMBERS * count)
+    for k in range(len(held)):
+        inputs[1 + n + k] = held[k]
+    targets = inputs[1 + n + aims : known]
     seen, answers, modes = np.empty(6 * count), np.empty(n + 3 * count + 1), np.zeros(count, np.int64)
-    values = np.ones(len(stops))
-    changes = [(0.0, 0, 0) for _ in range(0)]
-    happened = [(0.0, 0) for _ in range(0)]
+    values = np.ones(max(watched, 1))
+    changed, happened = 0, 0
     for step in range(first, last):
         t = step * h
         aim(tables, t + h, targets)
         status = soft_step(kernels, ground, feet, t, h, x, inputs, seen, answers, modes)
         if status != FINISHED:
-            return status, step, -1, changes, happened
+            return status, step, -1, changed, happened
         for i in range(count):
             if modes[i] != feet.modes[i]:
-                changes.append((t, i, modes[i]))
+                log.changes[changed, 0], log.changes[changed, 1], log.changes[changed, 2] = t, i, modes[i]
                 feet.modes[i] = modes[i]
+                changed += 1
         for k in range(n):
             feet.acceleration[k] = (answers[k] - x[k]) / h
             x[k] = answers[k]
-        if len(stops):
+        if watched:
             inputs[0] = t + h
             for k in range(n):
                 inputs[1 + k] = x[k]
             call_kernel(kernels.events, inputs, kernels.events_constants, values)
-            for k in range(len(stops)):
+            for k in range(watched):
                 under = not values[k] >= 0.0
-                if under and not below[k]:
-                    happened.append((t + h, k))
-                below[k] = under
-                if under and stops[k]:
-                    return AT_EVENT, step + 1, k, changes, happened
-    held[:] = inputs[1 + n : 1 + n + len(held)]
-    return FINISHED, last, -1, changes, happened
+                if under and not log.below[k]:
+                    log.events[happened, 0], log.events[happened, 1] = t + h, k
+                    happened += 1
+                log.below[k] = under
+                if under and log.stops[k]:
+                    return AT_EVENT, step + 1, k, changed, happened
+    for k in range(len(held)):
+        held[k] = inputs[1 + n + k]
+    return FINISHED, last, -1, changed, happened

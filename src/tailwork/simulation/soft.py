@@ -12,7 +12,7 @@ from tailwork.errors import ControllerError, RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.model.summary import total_mass
-from tailwork.simulation.contact import OFF_THE_FIELD, Feet, SoftGround, SoftKernels, Tables, advance
+from tailwork.simulation.contact import OFF_THE_FIELD, Feet, Log, SoftGround, SoftKernels, Tables, advance
 from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.ground import CONTACT_NAMES, Ground, surface
 from tailwork.simulation.recorded import Recorded, dataset
@@ -146,9 +146,11 @@ def simulate_soft(
         np.array([CONTACT_NAMES.index(state) for state in contact.states]), np.array(contact.anchors, dtype=float),
         np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count), np.zeros(1), np.zeros(len(x)),
     )  # fmt: skip
-    log = _Log(system, ground, feet)
+    log = _Kept(system, ground, feet)
     soft, tables = SoftGround(ground.laws(), *ground.field()), _tables(system)
-    below = np.zeros(len(system.stops), dtype=np.bool_)
+    watched = len(system.stops)
+    room = Log(np.empty((STEPS_A_CALL * count, 3)), np.empty((STEPS_A_CALL * watched, 2)), system.stops,
+               np.zeros(watched, dtype=np.bool_))  # fmt: skip
     wanted = np.unique(np.round(np.linspace(0, pace.count, samples)).astype(int))
     ticks = np.zeros(0, dtype=int)
     if asked is not None:
@@ -170,11 +172,11 @@ def simulate_soft(
             log.keep(0.0, x, held)
         if end == start:
             break
-        status, done, event, changes, happened = advance(
-            kernels, soft, tables, feet, system.stops, below, x, held, start, end, pace.step
+        status, done, event, changed, happened = advance(
+            kernels, soft, tables, feet, room, x, held, system.efforts, start, end, pace.step
         )
-        log.changes += changes
-        log.happened += [(float(time), system.event_names[k]) for time, k in happened]
+        log.changes += [(float(t), int(foot), int(mode)) for t, foot, mode in room.changes[:changed]]
+        log.happened += [(float(t), system.event_names[int(k)]) for t, k in room.events[:happened]]
         if status != FINISHED or end in sampled_at:
             log.keep(done * pace.step, x, held)
         if status != FINISHED:
@@ -192,7 +194,7 @@ def _reason(status: int, event: int, names: list[str]) -> str:
     return "numbers are not finite any more: take a shorter step, or look for a joint that is singular"
 
 
-class _Log:
+class _Kept:
     """What is kept of a run while it goes on."""
 
     def __init__(self, system: System, ground: Ground, feet: Feet) -> None:
