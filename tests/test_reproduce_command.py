@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
+from small_walks import small_biswal, small_nelson_quinn
 from tailwork.cli import main
 from tailwork.robots import liu2020
-from tailwork.simulation import Run
-from tailwork.studies import comparison, liu2018
+from tailwork.simulation import Run, load_run
+from tailwork.studies import biswal, comparison, liu2018, nelson_quinn
 from tailwork.studies.claims import Claim
 from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.motions import yaw
+from tailwork.view import saving
 from tailwork.view.reproductions import claim_table, figure_6
 from tailwork.view.series import Panel, series
+from tailwork.view.style import save
 
 
 def test_a_table_of_claims() -> None:
@@ -61,7 +68,7 @@ def test_the_figure_of_a_run() -> None:
     np.testing.assert_allclose(np.asarray(shown)[0, [0, -1]], [0.0, 20.0], atol=1e-9)
 
 
-@pytest.mark.parametrize("paper", ["liu2018", "liu2020"])
+@pytest.mark.parametrize("paper", ["liu2018", "liu2020", "nelson-quinn", "biswal"])
 def test_a_folder_that_cannot_be_written(
     paper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,6 +79,8 @@ def test_a_folder_that_cannot_be_written(
 
     monkeypatch.setattr(comparison, "perform", never)
     monkeypatch.setattr(liu2018, "simulate", never)
+    monkeypatch.setattr(nelson_quinn, "reproduce_nelson_quinn", never)
+    monkeypatch.setattr(biswal, "reproduce_biswal", never)
     (tmp_path / "file").write_text("mine")
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "figures").write_text("mine")
@@ -88,4 +97,62 @@ def test_an_unknown_paper(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["reproduce", "liu2019"])
     assert ended.value.code == 2
-    assert "liu2018" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert all(paper in said for paper in ("liu2018", "liu2020", "nelson-quinn", "biswal"))
+
+
+class Fetched(HTMLParser):
+    """Everything that a browser would fetch for a page, and its links."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.found += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "data")]
+
+
+@pytest.mark.parametrize(
+    ("paper", "study", "small", "printed", "left"),
+    [
+        ("nelson-quinn", (nelson_quinn, "reproduce_nelson_quinn"), small_nelson_quinn,
+         ("Nelson & Quinn", "Table 1", "41.7", "1.2e+07"),
+         ("table-1.csv", "sweep.csv", "reactions.csv", "runs/settled.nc", "runs/walk.nc")),
+        ("biswal", (biswal, "reproduce_biswal"), small_biswal,
+         ("Biswal & Mohanty", "24.1616, 70.6048, −206.7083"), ("leg.csv", "trot-torques.csv", "runs/trot.nc")),
+    ],
+)  # fmt: skip
+def test_a_walking_robot_reproduced(
+    paper: str, study: tuple[Any, str], small: Callable[[], Any], printed: tuple[str, ...], left: tuple[str, ...],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Tables on the terminal; a folder with runs, numbers and figures; one page that needs nothing else."""
+
+    def told(tell: Callable[[str], None]) -> Any:
+        tell("working")
+        return small()
+
+    def shown_only(figure: Figure, folder: Path, name: str, kinds: tuple[str, ...]) -> dict[str, Path]:
+        """PDFs, and PNGs of what is shown as SVG, are left out: time."""
+        return save(figure, folder, name, ["svg" if "svg" in kinds else "png"])
+
+    monkeypatch.setattr(*study, told)
+    monkeypatch.setattr(saving, "save", shown_only)
+    assert main(["reproduce", paper, "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "a number" in said and "report.html" in said.replace("\n", "")
+    assert all(text in said for text in printed)
+    assert all((tmp_path / name).is_file() for name in left)
+    for name in left:
+        if name.endswith(".nc"):
+            assert load_run(tmp_path / name).model.robot.name in ("blaberus", "biswal")
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = Fetched(html)
+    pictures = [address for address in page.found if address.startswith("data:image/")]
+    assert len(pictures) == len(list((tmp_path / "figures").iterdir())) >= 6
+    assert all(address.startswith(("data:", "#")) for address in page.found) and "script" not in page.tags
+    assert not re.search(r"https?://|url\(|@import", html)
+    assert all(name in html for name in left), "it says where the numbers are"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -13,11 +13,13 @@ from rich.text import Text
 
 from tailwork.cli.progress import PROCESSES, bar
 from tailwork.cli.tables import plain_table, wide_console
+from tailwork.simulation import Run
 from tailwork.studies.claims import Claim
 from tailwork.studies.comparison import compare, paper_plan
 from tailwork.writing import ready_folder
 
-PAPERS = ("liu2018", "liu2020")
+if TYPE_CHECKING:
+    from tailwork.view.report import Table as Shown  # needs matplotlib, which takes its time
 
 
 def add_reproduce(commands: Any) -> None:
@@ -39,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     folder = options.out or Path(f"reproduction-{options.paper}")
     for needed in (folder, folder / "runs", folder / "figures"):
         ready_folder(needed)
-    report = (_liu2018 if options.paper == "liu2018" else _liu2020)(console, folder)
+    report = PAPERS[options.paper](console, folder)
     console.print(f"\nreport: {report}", soft_wrap=True)
     return 0
 
@@ -49,8 +51,8 @@ def _liu2018(console: Console, folder: Path) -> Path:
 
     with console.status("compiling") as status:
         result = reproduce_liu2018(status.update)
-        for name in ("forward", "matched", "open_loop", "controlled", "computed"):
-            getattr(result, name).save(folder / "runs" / f"{name}.nc")
+        names = ("forward", "matched", "open_loop", "controlled", "computed")
+        _save({name: getattr(result, name) for name in names}, folder)
     console.print(_claims("Liu & Ben-Tzvi 2018", result.claims))
     with console.status("drawing") as status:
         from tailwork.view.reproductions import write_liu2018
@@ -77,10 +79,60 @@ def _liu2020(console: Console, folder: Path) -> Path:
         return write_liu2020(result, comparison, folder, status.update, PROCESSES)
 
 
+def _nelson_quinn(console: Console, folder: Path) -> Path:
+    from tailwork.studies.nelson_quinn import reproduce_nelson_quinn
+
+    with console.status("compiling") as status:
+        result = reproduce_nelson_quinn(status.update)
+        _save({"settled": result.settled, "walk": result.walk}, folder)
+    console.print(_claims("Nelson & Quinn", result.claims))
+    with console.status("drawing") as status:
+        from tailwork.view.nelson_quinn import table_1_shown, write_nelson_quinn
+
+        console.print(_numbers("Table 1: standing with joints of various stiffness", table_1_shown(result)))
+        return write_nelson_quinn(result, folder, status.update)
+
+
+def _biswal(console: Console, folder: Path) -> Path:
+    from tailwork.studies.biswal import reproduce_biswal
+
+    with console.status("compiling") as status:
+        result = reproduce_biswal(status.update)
+        _save({"trot": result.trot.run}, folder)
+    console.print(_claims("Biswal & Mohanty", result.claims))
+    with console.status("drawing") as status:
+        from tailwork.view.biswal import foot_table, write_biswal
+
+        console.print(_numbers("The foot in the motion of Sect. 4, by reading", foot_table(result.leg)))
+        return write_biswal(result, folder, status.update)
+
+
+PAPERS: dict[str, Callable[[Console, Path], Path]] = {
+    "liu2018": _liu2018,
+    "liu2020": _liu2020,
+    "nelson-quinn": _nelson_quinn,
+    "biswal": _biswal,
+}
+"""By name on the command line: what runs a paper's experiments, prints its tables and returns the report's path."""
+
+
+def _save(runs: Mapping[str, Run], folder: Path) -> None:
+    for name, one in runs.items():
+        one.save(folder / "runs" / f"{name}.nc")
+
+
 def _claims(title: str, claims: Sequence[Claim]) -> Table:
     table = plain_table(f"\n{title}", "quantity")
     for name in ("paper", "ours", "reading"):
         table.add_column(name)
     for claim in claims:
         table.add_row(*map(Text, (claim.quantity, claim.paper, claim.ours)), Text(claim.reading, style="dim"))
+    return table
+
+
+def _numbers(title: str, shown: Shown) -> Table:
+    """A table of the report on the terminal."""
+    table = plain_table(f"\n{title}", *shown.header)
+    for row in shown.rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
     return table

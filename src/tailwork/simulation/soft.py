@@ -65,8 +65,11 @@ def contact_frequency(system: System, ground: Ground, x: Floats) -> float:
     return float(np.sqrt(np.linalg.eigvalsh(root[:, None] * mobility * root).max()))
 
 
-def paced(system: System, ground: Ground, x: Floats, duration: float, step: float | None) -> Pace:
-    """Steps that divide the duration: chosen for the ground's stiffness, or as asked if they are short enough."""
+def paced(
+    system: System, ground: Ground, x: Floats, duration: float, step: float | None, samples: int = 2
+) -> Pace:  # fmt: skip
+    """Steps that divide the duration: as asked if they are short enough, or chosen for the ground's stiffness, and then
+    so that as many samples as are wanted are evenly spaced."""
     frequency = contact_frequency(system, ground, x)
     good = CHOSEN / frequency
     if step is not None and step * frequency > ALLOWED:
@@ -76,6 +79,8 @@ def paced(system: System, ground: Ground, x: Floats, duration: float, step: floa
         )
         raise RobotError("step", step, required)
     count = max(1, int(np.ceil(duration / (good if step is None else step) - 1e-9)))
+    if step is None:
+        count = int(np.ceil(count / (samples - 1))) * (samples - 1) if samples - 1 < count else samples - 1
     why = f"step times the ground's frequency {duration / count * frequency:.2g}"
     if step is not None and step > good:
         why += f", coarser than the {CHOSEN:g} that is taken of itself"
@@ -128,7 +133,7 @@ def simulate_soft(
     for name in names:
         if model.layout.limbs[name].gearing is not None or name in model.layout.prescribed:
             raise RobotError("ground", name, "feet on limbs that are neither geared nor prescribed")
-    pace = paced(system, ground, x, duration, step)
+    pace = paced(system, ground, x, duration, step, samples)
     if pace.count > most_steps:
         required = f"at least {pace.count}, what {duration:g} s take in steps of {pace.step:.3g} s"
         raise RobotError("most_steps", most_steps, required)

@@ -137,7 +137,7 @@ class Reactions:
 def reactions(run: Run, gait: Gait, settling: int = SETTLING) -> Reactions:
     """Forces over a stride and impulses, from the logged impulses, which leave nothing out."""
     times = run.data["time"].to_numpy()
-    each = round(gait.period / (times[1] - times[0]))
+    each = round(gait.period * (len(times) - 1) / (times[-1] - times[0]))
     strides = (len(times) - 1) // each
     impulse = run.data["foot_impulse"].to_numpy()
     names = list(run.data["foot"].to_numpy())
@@ -194,26 +194,18 @@ def reproduce_nelson_quinn(tell: Telling = lambda what: None) -> NelsonQuinn:
     gait = walking_gait()
     walk = walked()
     found = reactions(walk, gait)
-    claims = (*_standing_claims(rows, sweep, stiff_ground, least, rest), *_walking_claims(walk, found))
+    claims = (*_standing_claims(rows[2], sweep, stiff_ground, least, rest), *_walking_claims(walk, found))
     return NelsonQuinn(rows, sweep, stiff_ground, least, rest, walk, found, claims)
 
 
 def _standing_claims(
-    rows: tuple[Standing, ...], sweep: tuple[Standing, ...], stiff_ground: tuple[Standing, ...], least: LeastTorques,
+    row: Standing, sweep: tuple[Standing, ...], stiff_ground: tuple[Standing, ...], least: LeastTorques,
     rest: Run,
 ) -> list[Claim]:  # fmt: skip
-    claims = [
-        Claim(
-            f"torque effort of the front legs, mean error {error:g}° [(mN cm)²]", f"{effort:g}",
-            f"{row.front_effort:.1f} at {row.error:.3f}°", f"Table 1; joints of {row.stiffness:.2g} dyn cm/rad",
-        )
-        for row, error, effort in zip(rows, PAPER_ERRORS, PAPER_EFFORTS, strict=True)
-    ]  # fmt: skip
     stiffest = standing(1e10)
     smallest = efforts_by_leg(least.torques)
-    gap = np.abs(rest.data["q"].to_numpy()[-1] - rows[2].stance.q).max()
+    gap = np.abs(rest.data["q"].to_numpy()[-1] - row.stance.q).max()
     return [
-        *claims,
         Claim("horizontal over vertical reaction, joints of 1e10 dyn cm/rad", "0 as stiffness grows without bound",
               f"{stiffest.sideways:.1e}", "Numerical results"),
         Claim("smallest torque effort of all legs [(mN cm)²]", "a minimum exists",

@@ -45,7 +45,7 @@ def walking_race(repeats: int = 3) -> WalkingRace:
     q, v = walking_start(model, gait, table)
     system = System(model, [servo])
     x = system.state(q, v)
-    step = paced(system, ground, x, DURATION, None).step
+    step = paced(system, ground, x, DURATION, None, 3).step
 
     def ours() -> Any:
         return simulate(model, (q, v), DURATION, ground=ground, control=servo, samples=3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil
@@ -70,39 +70,46 @@ def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-q
 
 def _strip(run: Run, times: Floats, view: str, color: str) -> Strip:
     """What is drawn of a run, at those of the times that it reached; if it ended earlier, at its end, too."""
-    layout, robot = run.model.layout, run.model.robot
     samples = run.data["time"].to_numpy()
     reached = [time for time in times if time <= run.duration * (1.0 + 1e-9)]
     close = run.duration - reached[-1] < 0.1 * times[1]  # to its end
     reached = [*(reached[:-1] if close else reached), run.duration]
     rows = [int(np.abs(samples - samples[0] - time).argmin()) for time in reached]
     fall = _fall(run)
-    points = run.data["points"].to_numpy()[rows] - fall[rows][:, None]
-    rotations = torso_rotations(layout, run.data["q"].to_numpy()[rows])
-    names = run.model.point_names
-    poses = [
-        Pose(dict(zip(names, place, strict=True)), place[0], turn)
-        for place, turn in zip(points, rotations, strict=True)
-    ]
-    forward = forward_axis(robot)
-    lower, upper = torso_box(robot)
-    bars = limb_bars(layout, 0.038 * float((upper - lower).max()))
-    tails = [name for name in layout.limbs if name not in layout.legs]
+    tails = [name for name in run.model.layout.limbs if name not in run.model.layout.legs]
     paths = [run.data["part_center"].sel(part=name).to_numpy() - fall for name in tails]
     return Strip(
-        solid=Solid(lower, upper, tuple(bars), "xy".index(forward), color),
-        camera=camera(view, forward),
+        solid=robot_solid(run, color),
+        camera=camera(view, forward_axis(run.model.robot)),
         times=samples[rows],
-        poses=poses,
+        poses=poses_at(run, rows),
         traces=[(path, path[rows]) for path in paths],
         stopped=stop_note(run),
     )
 
 
+def robot_solid(run: Run, tail_color: str) -> Solid:
+    """The solids of the robot of a run."""
+    lower, upper = torso_box(run.model.robot)
+    bars = limb_bars(run.model.layout, 0.038 * float((upper - lower).max()))
+    return Solid(lower, upper, tuple(bars), "xy".index(forward_axis(run.model.robot)), tail_color)
+
+
+def poses_at(run: Run, rows: Sequence[int]) -> list[Pose]:
+    """Its poses at some samples; in the air, as seen by an eye that falls with it."""
+    points = run.data["points"].to_numpy()[rows] - _fall(run)[rows][:, None]
+    rotations = torso_rotations(run.model.layout, run.data["q"].to_numpy()[rows])
+    names = run.model.point_names
+    return [
+        Pose(dict(zip(names, place, strict=True)), place[0], turn)
+        for place, turn in zip(points, rotations, strict=True)
+    ]
+
+
 def _fall(run: Run) -> Floats:
     """How far a robot in the air has come down with its centre of mass, which is not drawn, (times, 3) [m]."""
     fall = np.zeros((len(run.data["time"]), 3))
-    if run.model.layout.torso_free and not run.model.foot_names:
+    if run.model.layout.torso_free and not run.model.foot_names and run.ground is None:
         height = run.model.center_of_mass(run.data["q"].to_numpy())[:, 2]
         fall[:, 2] = height - height[0]
     return fall

@@ -1,0 +1,214 @@
+"""A robot that walks: its torso over time, and pictures of it over a stride."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tailwork.errors import RobotError
+from tailwork.kernels.kernel import Floats
+from tailwork.robots import Robot
+from tailwork.robots.facing import forward_axis
+from tailwork.simulation import Run
+from tailwork.simulation.gait import Gait, leg_roles
+from tailwork.simulation.ground import CONTACT_NAMES
+from tailwork.simulation.pose import torso_angles
+from tailwork.view.camera import Camera, camera
+from tailwork.view.footfall import STATE_COLORS
+from tailwork.view.ghosts import EDGE, GAP, HEAD, TIME, Sheet, poses_at, robot_solid
+from tailwork.view.ground import Ground, draw_ground, nice
+from tailwork.view.paint import Pose, Solid, mixed, paint, paint_shadow
+from tailwork.view.solids import box_corners
+from tailwork.view.style import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    LINES,
+    PAGE,
+    PURPLE,
+    RULE,
+    VERMILION,
+    arranged,
+    legend_below,
+    look,
+    new_figure,
+    titled,
+)
+
+ROW_NAMES = {2: ("front", "hind"), 3: ("front", "middle", "hind")}
+SIDES = ("left", "right")
+LINE_COLORS = {"torso": BLUE, "pitch": GREEN, "roll": PURPLE}
+
+
+@dataclass(frozen=True)
+class Length:
+    """A unit of length, and how many of it make a metre."""
+
+    name: str
+    each: float
+
+
+METRE, CENTIMETRE = Length("m", 1.0), Length("cm", 100.0)
+
+
+def leg_names(robot: Robot) -> dict[str, str]:
+    """By leg of a robot with four or six: where it is, as "front left"."""
+    roles = leg_roles(robot)
+    rows = ROW_NAMES[len(roles) // 2]
+    return {leg: f"{rows[row]} {SIDES[side]}" for leg, (row, side) in roles.items()}
+
+
+def samples_a_stride(run: Run, gait: Gait) -> int:
+    """How many samples a stride has, by the whole run: samples are at whole steps, and so not quite even."""
+    return round(gait.period * (len(run.data["time"]) - 1) / run.duration)
+
+
+def _check_walk(run: Run, gait: Gait) -> None:
+    if run.ground is None or run.duration < gait.period * (1.0 - 1e-3):
+        raise RobotError("run", run.model.robot.name, f"a run on compliant ground of {gait.period:g} s at least")
+
+
+def torso_travel(run: Run, gait: Gait, *, settling: int, unit: Length = METRE, title: str = "") -> Figure:
+    """Height and forward speed of the torso, its pitch and roll, over time [s]: all of a run, and its last two strides.
+
+    Args:
+        run: of a walking robot.
+        gait: what it is asked for.
+        settling: strides at the start that numbers leave out: shaded.
+        unit: of lengths.
+        title: above the panels.
+    """
+    _check_walk(run, gait)
+    times, ahead = run.data["time"].to_numpy(), forward_axis(run.model.robot)
+    angles = {name: np.degrees(angle) for name, angle in torso_angles(run).items()}
+    rows = {
+        f"height [{unit.name}]": {"torso": unit.each * run.data["q"].sel(coordinate="z").to_numpy()},
+        f"speed [{unit.name}/s]": {"torso": unit.each * run.data["v"].sel(velocity=f"v_{ahead}").to_numpy()},
+        "angle [deg]": {"pitch": angles["pitch"], "roll": angles["roll"]},
+    }
+    each = samples_a_stride(run, gait)
+    last = slice(max(0, len(times) - 1 - 2 * each), None)
+    with look():
+        figure = new_figure(PAGE, 4.4)
+        panels = figure.subplots(len(rows), 2, sharex="col", sharey="row", width_ratios=(3, 2))
+        for (whole, late), (quantity, lines) in zip(panels, rows.items(), strict=True):
+            for name, values in lines.items():
+                whole.plot(times, values, color=mixed(LINE_COLORS[name], "#ffffff", 0.6), linewidth=0.5, gid=name)
+                whole.plot(*_stride_means(times, values, each), color=LINE_COLORS[name], gid=f"{name}, mean")
+                late.plot(times[last], values[last], color=LINE_COLORS[name], gid=name)
+            whole.axvspan(0.0, settling * gait.period, color=RULE, alpha=0.6, linewidth=0.0, zorder=0.4)
+            whole.set_ylabel(quantity)
+        for axes in panels[1]:
+            axes.axhline(unit.each * gait.speed, color=VERMILION, linewidth=0.9, linestyle=LINES[1], zorder=3)
+        for axes, what in zip(panels[0], ("whole run; bold: mean over a stride", "last two strides"), strict=True):
+            axes.set_title(what)
+        for axes in panels[-1]:
+            axes.set_xlabel("time [s]")
+        figure.align_ylabels()
+        titled(figure, title)
+        keys = [Line2D([], [], color=color, label=name) for name, color in LINE_COLORS.items()]
+        keys += [
+            Line2D([], [], color=VERMILION, linewidth=0.9, linestyle=LINES[1], label="speed asked for"),
+            Line2D([], [], color=RULE, linewidth=6.0, label="left out of the numbers"),
+        ]
+        legend_below(figure, keys)
+        return arranged(figure)
+
+
+def _stride_means(times: Floats, values: Floats, each: int) -> tuple[Floats, Floats]:
+    """Means over a stride of `each` samples, and the times in its middle."""
+    window = np.ones(each) / each
+    return np.convolve(times, window, "valid"), np.convolve(values, window, "valid")
+
+
+def stride_pictures(
+    run: Run, gait: Gait, *, views: Sequence[str] = ("side", "top"), frames: int = 8, columns: int = 4, title: str = ""
+) -> Figure:
+    """The last stride of a run as pictures that go along with the robot; feet on the ground are marked.
+
+    Args:
+        run: on compliant ground, a stride long at least.
+        gait: gives the length of a stride.
+        views: one below the other; see `tailwork.view.camera.VIEWS`.
+        frames: how many moments of the stride, evenly spaced.
+        columns: how many of them stand side by side.
+        title: above the pictures.
+    """
+    times = run.data["time"].to_numpy()
+    _check_walk(run, gait)
+    wanted = times[-1] - gait.period * (1.0 - np.arange(frames) / frames)
+    rows = [int(np.abs(times - moment).argmin()) for moment in wanted]
+    with look():
+        solid, poses = robot_solid(run, INK), poses_at(run, rows)
+        forward = forward_axis(run.model.robot)
+        cameras = [camera(view, forward) for view in views]
+        bounds = [_bounds(eye, solid, poses) for eye in cameras]
+        width = (PAGE - 2 * EDGE - (columns - 1) * GAP) / columns
+        heights = [width * (high - low)[1] / (high - low)[0] for low, high in bounds]
+        line = sum(heights) + TIME + GAP
+        head = HEAD if title else 0.0
+        lines = -(-frames // columns)
+        figure = Figure(figsize=(PAGE, head + lines * line + TIME))
+        sheets = [Sheet(figure, low, high) for low, high in bounds]
+        if title:
+            sheets[0].write(EDGE, EDGE, title, fontsize=9, fontweight="bold")
+        mesh = nice(solid.size / 5.0)
+        for n, (row, pose) in enumerate(zip(rows, poses, strict=True)):
+            left, top = EDGE + (n % columns) * (width + GAP), head + (n // columns) * line
+            states = run.data["contact"].isel(time=row)
+            feet = {f"{foot}.foot": CONTACT_NAMES[int(state)] for foot, state in
+                    zip(run.data["foot"].to_numpy(), states.to_numpy(), strict=True)}  # fmt: skip
+            for sheet, eye, tall in zip(sheets, cameras, heights, strict=True):
+                _draw(sheet.panel(left, top, width), eye, solid, pose, feet, mesh)
+                top += tall
+            said = f"{(times[row] - times[rows[0]]) * 1e3:.0f} ms"
+            sheets[0].write(left + width / 2, top, said, ha="center", color=FAINT)
+        note = (
+            f"Grid {Ground(np.zeros(2), np.zeros(2), mesh).shown}. A foot that sticks is blue, one that slips orange."
+        )
+        sheets[0].write(EDGE, head + lines * line, note, fontsize=7, color=FAINT)
+        return figure
+
+
+def _seen(solid: Solid, pose: Pose) -> Floats:
+    """All points of a pose, with the corners of the torso, from the place under the torso (…, 3) [m]."""
+    corners = pose.place + box_corners(solid.lower, solid.upper) @ pose.rotation.T
+    return np.concatenate([corners, np.array(list(pose.points.values()))]) - _under(pose)
+
+
+def _under(pose: Pose) -> Floats:
+    return pose.place * [1.0, 1.0, 0.0]
+
+
+def _bounds(eye: Camera, solid: Solid, poses: Sequence[Pose]) -> tuple[Floats, Floats]:
+    """Lower left and upper right corner of all poses on the sheet, from the place under the torso [m]."""
+    sheet = np.concatenate([eye.project(_seen(solid, pose)) for pose in poses])
+    margin = 0.05 * float(np.ptp(sheet, axis=0).max())
+    return sheet.min(axis=0) - margin, sheet.max(axis=0) + margin
+
+
+def _draw(axes: Axes, eye: Camera, solid: Solid, pose: Pose, feet: dict[str, str], mesh: float) -> None:
+    """One view of one moment; the panel goes along with the robot, the grid stays."""
+    here = eye.project(_under(pose))
+    axes.set(xlim=np.array(axes.get_xlim()) + here[0], ylim=np.array(axes.get_ylim()) + here[1])
+    reach = 3.0 * solid.size
+    lower = np.floor((_under(pose)[:2] - reach) / mesh) * mesh
+    draw_ground(axes, eye, Ground(lower, lower + np.ceil(2.0 * reach / mesh) * mesh, mesh))
+    if not eye.sees_ground:
+        low, high = axes.get_xlim()
+        marks = np.arange(np.ceil(low / mesh), np.floor(high / mesh) + 1) * mesh
+        axes.vlines(marks, -0.04 * solid.size, 0.0, color=FAINT, linewidth=0.8, zorder=0.5)
+    paint_shadow(axes, eye, solid, pose)
+    paint(axes, eye, solid, pose)
+    for point, state in feet.items():
+        if state in STATE_COLORS:
+            axes.plot(
+                *eye.project(pose.points[point]), marker="o", markersize=4.2, color=STATE_COLORS[state],
+                markeredgecolor="white", markeredgewidth=0.5, zorder=4, gid=f"{point} {state}",
+            )  # fmt: skip
