@@ -11,6 +11,7 @@ from rich.text import Text
 import tailwork
 from tailwork.cli.bench import add_bench
 from tailwork.cli.compare import add_compare
+from tailwork.cli.ground import add_ground
 from tailwork.cli.reproduce import add_reproduce
 from tailwork.cli.robots import add_robots
 from tailwork.cli.show import add_show
@@ -26,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     add_robots(commands)
     add_show(commands)
     add_compare(commands)
+    add_ground(commands)
     add_reproduce(commands)
     add_bench(commands)
     return top

@@ -27,7 +27,7 @@ class ImplicitStep:
     q: list[Scalar]
     v: list[Scalar]
     feet: dict[str, Array]  # by foot: J a, inertial frame [m/s²]
-    power: Scalar  # mean power of all joints' own forces (motors, springs, dampers) over the step [W]
+    power: Scalar  # mean power over the step of motors, springs, dampers and what moves prescribed limbs [W]
 
 
 def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> ImplicitStep:
@@ -45,6 +45,10 @@ def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> I
         rows = zip(forces, added[name], inputs.v[here], solution.acceleration[here], strict=True)
         for force, more, rate, a in rows:
             power = power + (force + more.force - more.inertia * a) * (rate + a * step * 0.5)
+    given = zip(solution.prescribed_efforts, inputs.given, strict=True)
+    moved = (rate for name in layout.given for rate in inputs.v[layout.rates[name]])
+    for (effort, a), rate in zip(given, moved, strict=True):
+        power = power + effort * (rate + a * step * 0.5)
     rates = coordinate_rates(layout, inputs.q, new)
     places = [x + rate * step for x, rate in zip(inputs.q, rates, strict=True)]
     if layout.torso_free and attitude_size(layout.attitude) == 4:

@@ -227,12 +227,14 @@ class _Kept:
         prescribed = [k for name in model.layout.given for k in range(*model.layout.rates[name].indices(v.shape[1]))]
         acceleration[:, prescribed] = given
         needed = model.generalised_force(q, v, acceleration)[:, prescribed]
-        powers = model.ask("path", q=q, v=v, tau=tau, given=given, forces=None)
+        path = model.ask("path", q=q, v=v, tau=tau, given=given, forces=None)
+        powers = path["powers"].copy()
+        powers[:, len(model.actuator_names) :] = needed * v[:, prescribed]
         more: Recorded = {
             "acceleration": (("time", "velocity"), acceleration, "m/s^2, rad/s^2"),
             "prescribed_effort": (("time", "prescribed"), needed, "N m"),
-            "power": (("time", "source"), powers["powers"], "W"),
-            "dissipation": (("time",), powers["dissipation"], "W"),
+            "power": (("time", "source"), powers, "W"),
+            "dissipation": (("time",), path["dissipation"], "W"),
             "foot_force": (("time", "foot", "axis"), feet.forces, "N"),
             "foot_impulse": (("time", "foot", "axis"), feet.impulses, "N s"),
             "foot_work": (("time", "foot"), feet.work, "J"),

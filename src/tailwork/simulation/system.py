@@ -153,7 +153,9 @@ class System:
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
         """What a kernel is compiled from, and the names of its parameters; linearisation and solution come together."""
         if name in ALONE:
-            recorded, parameters, count = self._record(1 + 8 * len(self.model.layout.legs) if name == "step" else 0)
+            over_step = name == "step"
+            more = 1 + 8 * len(self.model.layout.legs) if over_step else 0
+            recorded, parameters, count = self._record(more, over_step)
             outputs = getattr(self, f"_{name}")(recorded)
             return {name: (finished(recorded.tape, outputs, count, len(parameters)), tuple(parameters))}
         recorded, parameters, count = self._record(self.size + 1)
@@ -162,8 +164,11 @@ class System:
         solve = finished(solve_tape, solve_outputs, len(held) + self.size + 1, 0)
         return {"linear": (linear, tuple(parameters)), "solve": (solve, ())}
 
-    def _record(self, more: int) -> tuple[Recorded, dict[str, Scalar], int]:
-        """All symbols: t, x, what is held, then `more` inputs, with the system's numbers as parameters."""
+    def _record(self, more: int, over_step: bool = False) -> tuple[Recorded, dict[str, Scalar], int]:
+        """All symbols: t, x, what is held, then `more` inputs, with the system's numbers as parameters.
+
+        Prescribed limbs accelerate as they do at t or, `over_step`, on the mean over a step, the first of the inputs.
+        """
         tape = Tape()
         count = 1 + self.size + self.held + more
         parameters: dict[str, Scalar] = {}
@@ -192,7 +197,8 @@ class System:
             for (i, k), coordinate in zip(places, layout.limbs[name].coordinates, strict=True):
                 profile = described[f"{name}.{coordinate}"]
                 q[i], v[k] = profile.value(t), profile.rate(t)
-                given.append(profile.acceleration(t))
+                mean = (profile.rate(t + rest[0]) - profile.rate(t)) / rest[0] if over_step else None
+                given.append(profile.acceleration(t) if mean is None else mean)
             assert here.stop == len(given)
         for k, symbol in zip(self.free_q, x, strict=False):
             q[k] = symbol
