@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import Scalar, Tape, is_zero, larger, sqrt
-from tailwork.algebra.vectors import Array
+from tailwork.algebra.vectors import Array, array, times
 from tailwork.mechanics.attitude import attitude_size
+from tailwork.mechanics.elements import spring_torques
 from tailwork.mechanics.forward import Added, Inputs, coordinate_forces, forward_dynamics, joint_torques
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.torso import coordinate_rates, limb_state
@@ -45,10 +46,13 @@ def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> I
         rows = zip(forces, added[name], inputs.v[here], solution.acceleration[here], strict=True)
         for force, more, rate, a in rows:
             power = power + (force + more.force - more.inertia * a) * (rate + a * step * 0.5)
-    given = zip(solution.prescribed_efforts, inputs.given, strict=True)
-    moved = (rate for name in layout.given for rate in inputs.v[layout.rates[name]])
-    for (effort, a), rate in zip(given, moved, strict=True):
-        power = power + effort * (rate + a * step * 0.5)
+    for name, here in layout.given.items():
+        rates = inputs.v[layout.rates[name]]
+        state = limb_state(layout.limbs[name], inputs.q[layout.coordinates[name]], rates)
+        springs = times(state.gearing.T, array(spring_torques(state.limb, state.values, state.angles, state.rates)))
+        rows = zip(solution.prescribed_efforts[here], springs, rates, inputs.given[here], strict=True)
+        for effort, spring, rate, a in rows:
+            power = power + (effort + spring) * (rate + a * step * 0.5)
     rates = coordinate_rates(layout, inputs.q, new)
     places = [x + rate * step for x, rate in zip(inputs.q, rates, strict=True)]
     if layout.torso_free and attitude_size(layout.attitude) == 4:

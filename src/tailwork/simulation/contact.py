@@ -21,6 +21,9 @@ from tailwork.simulation.native_call import call_kernel
 
 OFF_THE_FIELD = 4
 """A run ends, besides as in tailwork.simulation.driver, where a foot leaves the height field."""
+AGREED, MOST_TRIES, STEEPEST = 1e-10, 20, 0.9
+"""Kinetic friction is that of the normal force to this share, or after so many solutions of a step; where friction
+feeds back on the normal force more than this (a foot that jams), it is not extrapolated."""
 NUMBERS = 8
 """Of a footing, as the step takes it: force, normal, resistance along and across it."""
 
@@ -32,7 +35,7 @@ class SoftKernels(NamedTuple):
     feet_constants: Floats
     step: int  # (…, step, footings) → x, J a of the feet, power of the joints
     step_constants: Floats
-    events: int
+    events: int  # (…, step, footings) → values that are to stay positive
     events_constants: Floats
 
 
@@ -156,7 +159,9 @@ def applied(given: Floats, start: int, answers: Floats, at: int, forces: Floats,
 
 
 @njit(cache=True)
-def slips(given: Floats, start: int, forces: Floats, i: int, normal: float, most: float, kinetic: float) -> bool:
+def slips(
+    given: Floats, start: int, forces: Floats, slipping: Floats, i: int, normal: float, most: float, kinetic: float
+) -> bool:
     """Whether sticking would take more friction than `most` [N]; if so the footing becomes one that slips against
     kinetic friction [N], in the direction of the force that sticking would take."""
     needed, inward = 0.0, 0.0
@@ -168,8 +173,31 @@ def slips(given: Floats, start: int, forces: Floats, i: int, normal: float, most
         return False
     for k in range(3):
         n = given[start + 3 + k]
-        given[start + k] = inward * n + kinetic * (forces[i, k] - normal * n) / needed
+        slipping[i, k] = (forces[i, k] - normal * n) / needed
+        given[start + k] = inward * n + kinetic * slipping[i, k]
     given[start + 7] = 0.0
+    slipping[i, 3], slipping[i, 4], slipping[i, 5] = kinetic, math.nan, math.nan
+    return True
+
+
+@njit(cache=True)
+def adjusted(given: Floats, start: int, slipping: Floats, i: int, normal: float, kinetic: float) -> bool:
+    """Whether the friction on a slipping foot had to be changed to be that of its normal force [N].
+
+    Friction and normal force depend on each other: linearly, so that two solutions tell where they agree (for one foot
+    exactly; for several the steps come near quickly).
+    """
+    friction = slipping[i, 3]
+    wanted = kinetic * normal
+    if abs(wanted - friction) <= AGREED * wanted:
+        return False
+    if math.isfinite(slipping[i, 4]) and friction != slipping[i, 4]:
+        slope = kinetic * (normal - slipping[i, 5]) / (friction - slipping[i, 4])
+        if slope < STEEPEST:
+            wanted = max(0.0, (wanted - slope * friction) / (1.0 - slope))
+    for k in range(3):
+        given[start + k] += (wanted - friction) * slipping[i, k]
+    slipping[i, 3], slipping[i, 4], slipping[i, 5] = wanted, friction, normal
     return True
 
 
@@ -194,9 +222,9 @@ def settle(feet: Feet, law: Floats, seen: Floats, answers: Floats, given: Floats
 @njit(cache=True)
 def soft_step(
     kernels: SoftKernels, ground: SoftGround, feet: Feet, t: float, h: float, x: Floats, inputs: Floats, seen: Floats,
-    answers: Floats, modes: np.ndarray,
+    answers: Floats, modes: np.ndarray, slipping: Floats,
 ) -> int:  # fmt: skip
-    """One step of h [s]; the new state is in `answers`. `inputs` holds what is held; `seen`, `modes` are scratch."""
+    """One step of h [s]; the new state is in `answers`. `inputs` holds what is held; the rest is scratch."""
     n, count, law = len(x), len(modes), ground.law
     first = len(inputs) - NUMBERS * count
     inputs[0], inputs[first - 1] = t, h
@@ -207,8 +235,9 @@ def soft_step(
         status = touched(ground, feet, seen, inputs, modes, i, first + NUMBERS * i, h)
         if status != FINISHED:
             return status
-    changed = True
+    changed, tries = True, 0
     while changed:
+        tries += 1
         call_kernel(kernels.step, inputs, kernels.step_constants, answers)
         changed = False
         for i in range(count):
@@ -221,8 +250,10 @@ def soft_step(
                 let_go(inputs, start)
             elif modes[i] == STICK:
                 most = (law[5] if feet.modes[i] == SLIP else law[4]) * normal
-                if slips(inputs, start, feet.forces, i, normal, most, law[5] * normal):
+                if slips(inputs, start, feet.forces, slipping, i, normal, most, law[5] * normal):
                     modes[i], changed = SLIP, True
+            elif tries < MOST_TRIES and adjusted(inputs, start, slipping, i, normal, law[5]):
+                changed = True
     for k in range(n):
         if not math.isfinite(answers[k]):
             return STUCK
@@ -249,12 +280,15 @@ def advance(
         inputs[1 + n + k] = held[k]
     targets = inputs[1 + n + aims : known]
     seen, answers, modes = np.empty(6 * count), np.empty(n + 3 * count + 1), np.zeros(count, np.int64)
+    slipping = np.zeros(
+        (count, 6)
+    )  # by foot: direction and size of friction, those of friction and normal force before
     values = np.ones(max(watched, 1))
     changed, happened = 0, 0
     for step in range(first, last):
         t = step * h
         aim(tables, t + h, targets)
-        status = soft_step(kernels, ground, feet, t, h, x, inputs, seen, answers, modes)
+        status = soft_step(kernels, ground, feet, t, h, x, inputs, seen, answers, modes, slipping)
         if status != FINISHED:
             return status, step, -1, changed, happened
         for i in range(count):
@@ -269,6 +303,10 @@ def advance(
             inputs[0] = t + h
             for k in range(n):
                 inputs[1 + k] = x[k]
+            for i in range(count):
+                let_go(inputs, known + 1 + NUMBERS * i)
+                for k in range(3):
+                    inputs[known + 1 + NUMBERS * i + k] = feet.forces[i, k]
             call_kernel(kernels.events, inputs, kernels.events_constants, values)
             for k in range(watched):
                 under = not values[k] >= 0.0

@@ -20,6 +20,21 @@ CONTACT_NAMES = ("air", "stick", "slip")
 """States of a foot by number."""
 
 
+MOST_POINTS = 10_000
+"""Of a height field along an axis: more are a typing error."""
+
+
+def _ends(name: str, ends: Any) -> tuple[float, float]:
+    """(first, last) of an axis, checked [m]."""
+    try:
+        first, last = (float(end) for end in ends)
+    except (TypeError, ValueError):
+        raise RobotError(name, ends, "(first, last) [m]") from None
+    if not (np.isfinite(first) and np.isfinite(last) and first < last):
+        raise RobotError(name, ends, "(first, last) [m], the first smaller than the last")
+    return first, last
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HeightField:
     """The height of the ground on a regular grid, with a smooth surface (bicubic, once differentiable) between.
@@ -41,14 +56,7 @@ class HeightField:
         heights.setflags(write=False)
         object.__setattr__(self, "heights", heights)
         for name in ("x", "y"):
-            ends = getattr(self, name)
-            try:
-                first, last = (float(end) for end in ends)
-            except (TypeError, ValueError):
-                raise RobotError(name, ends, "(first, last) [m]") from None
-            if not (np.isfinite(first) and np.isfinite(last) and first < last):
-                raise RobotError(name, ends, "(first, last) [m], the first smaller than the last")
-            object.__setattr__(self, name, (first, last))
+            object.__setattr__(self, name, _ends(name, getattr(self, name)))
 
     @staticmethod
     def sampled(
@@ -60,9 +68,20 @@ class HeightField:
         """
         if not np.isfinite(spacing) or spacing <= 0:
             raise RobotError("spacing", spacing, "a finite number greater than 0 [m]")
-        axes = [np.linspace(a, b, max(2, int(np.ceil((b - a) / spacing)) + 1)) for a, b in (x, y)]
+        axes = []
+        for name, ends in (("x", x), ("y", y)):
+            first, last = _ends(name, ends)
+            count = max(2, int(np.ceil((last - first) / spacing)) + 1)
+            if count > MOST_POINTS:
+                raise RobotError("spacing", spacing, f"at most {MOST_POINTS} points along {name}, here {count}")
+            axes.append(np.linspace(first, last, count))
         heights = function(*np.meshgrid(*axes, indexing="ij"))
-        return HeightField(x=x, y=y, heights=np.broadcast_to(heights, (len(axes[0]), len(axes[1]))))
+        shape = (len(axes[0]), len(axes[1]))
+        try:
+            heights = np.broadcast_to(np.asarray(heights, dtype=np.float64), shape)
+        except (TypeError, ValueError):
+            raise RobotError("heights", heights, f"a function of arrays x and y that gives {shape} heights") from None
+        return HeightField(x=x, y=y, heights=heights)
 
     def arrays(self) -> tuple[Floats, Floats]:
         """(first x, first y, spacing along x, spacing along y), and the heights: as compiled code takes them."""

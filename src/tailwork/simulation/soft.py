@@ -92,8 +92,12 @@ def _checked_contact(model: Model, ground: Ground, contact: Contact | None, plac
     names = model.layout.legs
     if contact is None:
         contact = Contact(("air",) * len(names), np.full((len(names), 3), np.nan))
+    if not isinstance(contact, Contact):
+        raise RobotError("contact", contact, "a Contact, such as final_contact of another run")
     if len(contact.states) != len(names) or not all(state in CONTACT_NAMES for state in contact.states):
         raise RobotError("contact", contact.states, f"one of {CONTACT_NAMES} for each of {', '.join(names)}")
+    if np.shape(contact.anchors) != (len(names), 3):
+        raise RobotError("contact", np.shape(contact.anchors), f"an anchor for each foot, ({len(names)}, 3)")
     for name, place, state, anchor in zip(names, places, contact.states, contact.anchors, strict=True):
         height, _, _ = surface(*ground.field(), place[0], place[1])
         if not np.isfinite(height):
@@ -139,7 +143,7 @@ def simulate_soft(
         raise RobotError("most_steps", most_steps, required)
     feet_kernel, feet_constants = system.kernel("feet")
     step_kernel, step_constants = system.kernel("step")
-    watch, watch_constants = system.kernel("events") if system.watched else (feet_kernel, feet_constants)
+    watch, watch_constants = system.kernel("soft_events") if system.watched else (feet_kernel, feet_constants)
     kernels = SoftKernels(feet_kernel.code.address("scalar"), feet_constants.values,
                           step_kernel.code.address("scalar"), step_constants.values,
                           watch.code.address("scalar"), watch_constants.values)  # fmt: skip

@@ -35,7 +35,7 @@ from tailwork.simulation.stage import Point, factored_stage, stage_solution
 Motion = Mapping[str, Profiles]
 """Profiles of a prescribed limb's coordinates, by name."""
 
-ALONE = ("derivative", "expand", "events", "feet", "step")
+ALONE = ("derivative", "expand", "events", "feet", "step", "soft_events")
 """Kernels that each have equations of their own, and lanes."""
 
 _kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
@@ -142,8 +142,8 @@ class System:
         return {int(k) for k in np.flatnonzero(np.logical_not(values >= 0.0))}
 
     def kernel(self, name: str) -> tuple[Kernel, Constants]:
-        """A kernel and its constants: "derivative", "expand", "events", "linear", "solve", "feet" or "step"."""
-        watched = self.watched if name == "events" else ()
+        """A kernel and its constants: one of ALONE, "linear" or "solve"."""
+        watched = self.watched if name.endswith("events") else ()
         if (name, self._structure, watched) not in _kernels:
             for made, (graph, names) in self.graphs(name).items():
                 _kernels[made, self._structure, watched] = (Kernel(graph, lanes=name in ALONE), names)
@@ -153,9 +153,8 @@ class System:
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
         """What a kernel is compiled from, and the names of its parameters; linearisation and solution come together."""
         if name in ALONE:
-            over_step = name == "step"
-            more = 1 + 8 * len(self.model.layout.legs) if over_step else 0
-            recorded, parameters, count = self._record(more, over_step)
+            more = 1 + 8 * len(self.model.layout.legs) if name in ("step", "soft_events") else 0
+            recorded, parameters, count = self._record(more, over_step=name == "step")
             outputs = getattr(self, f"_{name}")(recorded)
             return {name: (finished(recorded.tape, outputs, count, len(parameters)), tuple(parameters))}
         recorded, parameters, count = self._record(self.size + 1)
@@ -229,7 +228,10 @@ class System:
         return [*r.q, *r.v, *r.tau, *r.given]
 
     def _events(self, r: Recorded) -> list[Scalar]:
-        found = path(r.layout, Inputs(r.q, r.v, r.tau, r.given))
+        return self._watched_values(r, Inputs(r.q, r.v, r.tau, r.given))
+
+    def _watched_values(self, r: Recorded, inputs: Inputs) -> list[Scalar]:
+        found = path(r.layout, inputs)
         moment = Moment(r.layout, r.t, r.q, r.v, r.given, r.tau, r.asked)
         return [value for event in self.watched for value in event.values(moment, found)]
 
@@ -238,16 +240,23 @@ class System:
         seen = feet(r.layout, r.q, r.v)
         return [x for place, _ in seen.values() for x in place] + [x for _, velocity in seen.values() for x in velocity]
 
-    def _step(self, r: Recorded) -> list[Scalar]:
-        """The state after a linearly implicit step, J a of every foot, and the mean power of the joints over it."""
-        step, numbers = r.more[0], r.more[1:]
+    def _on_ground(self, r: Recorded) -> Inputs:
+        """Arguments of the dynamics with the ground under the feet: after the step, eight numbers for each."""
+        numbers = r.more[1:]
         footings = {
             name: Footing(array(numbers[k : k + 3]), array(numbers[k + 3 : k + 6]), numbers[k + 6], numbers[k + 7])
             for k, name in zip(range(0, len(numbers), 8), r.layout.legs, strict=True)
         }
-        found = implicit_step(r.tape, r.layout, Inputs(r.q, r.v, r.tau, r.given, footings=footings), step)
+        return Inputs(r.q, r.v, r.tau, r.given, footings=footings)
+
+    def _step(self, r: Recorded) -> list[Scalar]:
+        """The state after a linearly implicit step, J a of every foot, and the mean power of the joints over it."""
+        found = implicit_step(r.tape, r.layout, self._on_ground(r), r.more[0])
         new = [found.q[k] for k in self.free_q] + [found.v[k] for k in self.free_v]
         return [*new, *(x for name in r.layout.legs for x in found.feet[name]), found.power]
+
+    def _soft_events(self, r: Recorded) -> list[Scalar]:
+        return self._watched_values(r, self._on_ground(r))
 
     def _linear(self, r: Recorded) -> tuple[list[Scalar], Tape, list[Scalar]]:
         """Linearise about (t, x) and factor; and the equations that solve one stage with it."""

@@ -1,0 +1,944 @@
+"""Feet on compliant ground: springs, friction and rebound of a puck, whose foot is in its centre of mass; tails."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from oracles.layout import Array
+from tailwork.errors import ControllerError, RobotError, StateError, UnknownNameError
+from tailwork.kernels import kernel as kernel_module
+from tailwork.mechanics.attitude import rotation_matrix
+from tailwork.model import Model
+from tailwork.robots import Body, Foot, FreeLimb, Joint, JointSpring, Limb, Motor, Robot, Torso, biswal, liu2020
+from tailwork.simulation import Constant, Polynomial, Run, load_run, point_to_point, simulate
+from tailwork.simulation.contact import Tables, aim
+from tailwork.simulation.ground import Ground, HeightField
+from tailwork.simulation.leg_kinematics import posed
+from tailwork.simulation.run import Contact
+from tailwork.simulation.servo import JointServo
+from tailwork.simulation.stepping import JointTable, held_posture
+
+MASS, GRAVITY, STIFFNESS, ACROSS = 1.0, 10.0, 1e4, 2e4  # kg, m/s², N/m, N/m
+STATIC, KINETIC = 0.8, 0.5
+AIR, STICK, SLIP = range(3)
+TURNING = 0.001, 0.01  # moments of inertia of the foot's body and of the torso about z [kg m²]
+LIMIT, TAIL_LIMIT = 0.02, 0.1  # of the motors [N m]
+EXACT = 2.0**-10  # a step that adds up without rounding [s]
+EVERY = 10**6  # samples: every step is kept
+
+
+def foot_limb(point: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Limb:
+    """A foot on a hinge about z, with a motor."""
+    inertia = (1e-3, 1e-3, TURNING[0], 0.0, 0.0, 0.0)
+    return Limb(
+        joints=(Joint(name="spin", axis=(0.0, 0.0, 1.0), body=Body(mass=0.1, inertia=inertia)),),
+        foot=Foot(joint="spin", point=point, place=(0.0, 0.0, 0.0)),
+        actuators=(Motor(name="motor", coordinate="spin", limit=LIMIT),),
+    )
+
+
+def puck(gravity: float = GRAVITY) -> Robot:
+    """A robot of 1 kg that a foot in its centre of mass carries, so that it moves as a point does."""
+    torso = Torso(mass=MASS - 0.1, inertia=(0.01, 0.01, TURNING[1], 0.0, 0.0, 0.0))
+    return Robot(name="puck", gravity=gravity, torso=torso, parts={"foot": FreeLimb(limb=foot_limb())})
+
+
+def tailed() -> Robot:
+    """A foot below the torso, and a tail on a spring that swings sideways and a little upwards."""
+    body = Body(mass=0.2, com=(0.0, -0.2, 0.0), inertia=(1e-3, 1e-4, 1e-3, 0.0, 0.0, 0.0))
+    swing = Joint(name="swing", axis=(0.6, 0.0, 0.8), offset=(0.0, -0.1, 0.0), body=body)
+    tail = Limb(
+        joints=(swing,),
+        springs=(JointSpring(joint="swing", stiffness=0.5, damping=0.02),),
+        actuators=(Motor(name="motor", coordinate="swing", limit=TAIL_LIMIT),),
+    )
+    parts = {"foot": FreeLimb(limb=foot_limb((0.01, 0.02, -0.1))), "tail": FreeLimb(limb=tail)}
+    torso = Torso(mass=0.9, inertia=(0.01, 0.01, 0.01, 0.0, 0.0, 0.0))
+    return Robot(name="tailed", gravity=GRAVITY, torso=torso, parts=parts)
+
+
+@cache
+def model() -> Model:
+    """The puck with its foot free to touch."""
+    return Model(puck(), "none")
+
+
+def ground(**changes: Any) -> Ground:
+    """Ground without dampers, unless told."""
+    numbers: dict[str, Any] = {
+        "stiffness": STIFFNESS, "tangential_stiffness": ACROSS, "static_friction": STATIC, "kinetic_friction": KINETIC
+    }  # fmt: skip
+    return Ground(**(numbers | changes))
+
+
+DAMPED = {"damping": 1.0, "tangential_damping": 40.0}
+
+
+def thrown(
+    place: Any = (0.0, 0.0, 0.0), velocity: Any = (0.0, 0.0, 0.0), duration: float = 0.5, *, on: Ground | None = None,
+    robot: Model | None = None, **more: Any,
+) -> Run:  # fmt: skip
+    """The puck from a place and a velocity."""
+    q, v = np.zeros(7), np.zeros(7)
+    q[:3], v[:3] = place, velocity
+    return simulate(robot or model(), (q, v), duration, ground=on or ground(), **more)
+
+
+def incline(angle: float) -> tuple[HeightField, Array, Array]:
+    """A plane that falls towards x by an angle, its normal, and the way down."""
+    slope, (s, c) = np.tan(angle), (np.sin(angle), np.cos(angle))
+    field = HeightField.sampled(lambda x, y: -slope * x, (-1.0, 30.0), (-2.0, 2.0), 0.5)
+    return field, np.array([s, 0.0, c]), np.array([c, 0.0, -s])
+
+
+def resting(angle: float, state: str) -> tuple[Array, Contact]:
+    """The puck's place on an incline with the springs as weight (stick) or kinetic friction (slip) stretches them."""
+    _, normal, down = incline(angle)
+    pressed = MASS * GRAVITY * np.cos(angle)
+    place = -normal * pressed / STIFFNESS
+    friction = MASS * GRAVITY * np.sin(angle) if state == "stick" else KINETIC * pressed
+    return place, Contact((state,), (place - down * friction / ACROSS)[None])
+
+
+def inclined(angle: float, state: str, duration: float = 0.5) -> tuple[Run, Array, Array]:
+    """A run from there, its start and the way down."""
+    field, _, down = incline(angle)
+    place, contact = resting(angle, state)
+    return thrown(place, duration=duration, on=ground(surface=field, **DAMPED), contact=contact), place, down
+
+
+def bumpy() -> HeightField:
+    """Hills of a centimetre."""
+    return HeightField.sampled(
+        lambda x, y: 0.01 * np.sin(12.0 * x) * np.cos(9.0 * y), (-0.5, 1.5), (-0.5, 1.0), 0.02
+    )  # fmt: skip
+
+
+def in_cone(run: Run, slack: float = 1e-12) -> Array:
+    """Checks the forces of every step of a run that keeps all of them; returns the share of friction in use."""
+    assert run.ground is not None
+    names = [f"{foot}.foot" for foot in run.data["foot"].to_numpy()]
+    places = run.data["points"].sel(point=names).to_numpy()[:-1]
+    force, mode = run.data["foot_force"].to_numpy()[1:], run.data["contact"].to_numpy()[1:]
+    field = run.ground.surface
+    normal = np.broadcast_to([0.0, 0.0, 1.0], places.shape)
+    if field is not None:
+        normal = np.array([[field.normal(p[0], p[1]) for p in feet] for feet in places])
+    pressed = (force * normal).sum(axis=-1)
+    across = np.linalg.norm(force - pressed[..., None] * normal, axis=-1)
+    static, kinetic = run.ground.static_friction, run.ground.kinetic_friction
+    assert (pressed >= 0.0).all(), "no foot pulls"
+    assert (pressed[mode != AIR] > 0.0).all()
+    assert (force[mode == AIR] == 0.0).all()
+    assert (across <= static * pressed * (1.0 + slack)).all(), "no foot leaves the friction cone"
+    np.testing.assert_allclose(across[mode == SLIP], kinetic * pressed[mode == SLIP], rtol=slack)
+    return across[mode == STICK] / (static * pressed[mode == STICK])
+
+
+# Rest
+
+
+@pytest.mark.parametrize("step", [None, 1e-4, 1e-2])
+def test_weight_presses_the_foot_in(step: float | None) -> None:
+    """At rest the puck is m g/k below the surface, to rounding, whatever the step."""
+    run = thrown(duration=3.0, on=ground(damping=20.0), step=step)
+    assert run.data["q"].to_numpy()[-1, 2] == pytest.approx(-MASS * GRAVITY / STIFFNESS, rel=1e-12)
+    assert run.data["foot_force"].to_numpy()[-1, 0] == pytest.approx([0.0, 0.0, MASS * GRAVITY], abs=1e-11)
+
+
+@pytest.mark.parametrize("step", [EXACT, 8 * EXACT])
+def test_balance_stays(step: float) -> None:
+    """Pressed in by m g/k at the start, it does not move at all, on ground that has no dampers either."""
+    place = (0.0, 0.0, -MASS * GRAVITY / STIFFNESS)
+    run = thrown(place, contact=Contact(("stick",), np.array([place])), step=step)
+    assert np.abs(run.data["v"].to_numpy()).max() < 1e-15
+    assert run.changes == () and run.assumption_held()
+
+
+@pytest.mark.parametrize("angle", [0.1, 0.5, np.arctan(STATIC) - 1e-6])
+def test_incline_that_static_friction_holds(angle: float) -> None:
+    """tan(angle) < mu_s: with its springs stretched by its weight the puck stays where it is, to rounding."""
+    run, place, _ = inclined(angle, "stick")
+    np.testing.assert_allclose(run.data["q"].to_numpy()[:, :3], np.tile(place, (len(run.data["time"]), 1)), atol=1e-15)
+    assert run.changes == ()
+
+
+@pytest.mark.parametrize("angle", [np.arctan(STATIC) + 1e-6, 0.9, 1.2])
+def test_incline_that_static_friction_does_not_hold(angle: float) -> None:
+    """tan(angle) > mu_s: it slips at once, with g (sin − mu_k cos), to rounding."""
+    run, _, down = inclined(angle, "stick")
+    wanted = GRAVITY * (np.sin(angle) - KINETIC * np.cos(angle))
+    speed = run.data["v"].to_numpy()[:, :3] @ down
+    np.testing.assert_allclose(speed, wanted * run.data["time"].to_numpy(), rtol=1e-12)
+    assert run.changes == ((0.0, "foot", "slip"),)
+    assert not run.assumption_held()
+
+
+@pytest.mark.parametrize("angle", [np.arctan(KINETIC) + 1e-3, 0.6])
+def test_between_the_frictions_what_slips_goes_on(angle: float) -> None:
+    """mu_k < tan(angle) < mu_s: what sticks stays, what slips is not caught."""
+    run, _, down = inclined(angle, "slip")
+    wanted = GRAVITY * (np.sin(angle) - KINETIC * np.cos(angle))
+    assert run.data["v"].to_numpy()[-1, :3] @ down == pytest.approx(wanted * run.duration, rel=1e-11)
+    assert run.changes == ()
+    assert inclined(angle, "stick", 0.05)[0].changes == ()
+
+
+def test_below_kinetic_friction_what_slips_is_caught() -> None:
+    run, _, _ = inclined(0.3, "slip")
+    assert run.changes == ((0.0, "foot", "stick"),)
+    assert np.abs(run.data["v"].to_numpy()[-1]).max() < 1e-3
+
+
+def test_settling_on_an_incline() -> None:
+    """From the first touch, without any contact given, it comes to rest where weight stretches its springs."""
+    angle = 0.3
+    field, normal, down = incline(angle)
+    run = thrown(duration=3.0, on=ground(surface=field, damping=20.0, tangential_damping=100.0))
+    assert np.abs(run.data["v"].to_numpy()[-1]).max() < 1e-9
+    sunk = run.final_contact.anchors[0] - run.data["q"].to_numpy()[-1, :3]
+    assert sunk @ down == pytest.approx(-MASS * GRAVITY * np.sin(angle) / ACROSS, rel=1e-8)
+    assert run.data["q"].to_numpy()[-1, :3] @ normal == pytest.approx(
+        -MASS * GRAVITY * np.cos(angle) / STIFFNESS, rel=1e-8
+    )
+
+
+# Sliding
+
+
+def sliding(speed: float, step: float, direction: Array, duration: float = 0.4, **dampers: float) -> Run:
+    """On the flat, with springs stretched as kinetic friction does; every step is kept."""
+    place = np.array([0.0, 0.0, -MASS * GRAVITY / STIFFNESS])
+    contact = Contact(("slip",), (place - KINETIC * MASS * GRAVITY / ACROSS * direction)[None])
+    on = ground(**dampers)
+    return thrown(place, speed * direction, duration, on=on, contact=contact, step=step, samples=EVERY)
+
+
+DIRECTIONS = [np.array([1.0, 0.0, 0.0]), np.array([-0.6, 0.8, 0.0])]
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_sliding_loses_momentum_to_friction(direction: Array) -> None:
+    """While it slips the momentum lost is mu_k times the impulse of the normal force, to rounding; then it sticks."""
+    run = sliding(1.0, 1e-3, direction, **DAMPED)
+    ((stop, _, what),) = run.changes
+    slips = run.data["time"].to_numpy() <= stop
+    momentum, impulse = run.data["linear_momentum"].to_numpy(), run.data["foot_impulse"].to_numpy()[:, 0]
+    lost = (momentum[0] - momentum) @ direction
+    np.testing.assert_allclose(lost[slips], KINETIC * impulse[slips, 2], rtol=1e-12, atol=1e-14)
+    assert stop == pytest.approx(1.0 / (KINETIC * GRAVITY), abs=2e-3)
+    assert what == "stick" and (run.data["contact"].to_numpy()[~slips] == STICK).all()
+    aside = run.data["q"].to_numpy()[:, :3] @ np.cross([0.0, 0.0, 1.0], direction)
+    assert np.abs(aside).max() < 1e-15
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_sliding_stops_after_the_way_of_friction(direction: Array) -> None:
+    """After v²/(2 mu_k g), the error of first order; then its spring takes it back by as much as it was stretched."""
+    wanted, back, errors = 1.0 / (2.0 * KINETIC * GRAVITY), KINETIC * MASS * GRAVITY / ACROSS, []
+    for step in (4e-4, 2e-4, 1e-4):
+        way = sliding(1.0, step, direction, 0.5, damping=1.0, tangential_damping=100.0)
+        along = way.data["q"].to_numpy()[:, :3] @ direction
+        errors.append([along.max() - wanted, along[-1] - (wanted - back)])
+    np.testing.assert_allclose(np.abs(errors), 0.5 * np.array([[4e-4], [2e-4], [1e-4]]) * [1.0, 1.0], rtol=0.1)
+
+
+def test_friction_only_takes_energy() -> None:
+    """While the puck slips the ground's work falls with every step; what is gone in the end is its kinetic energy."""
+    run = sliding(1.0, 1e-3, DIRECTIONS[1], 1.0, **DAMPED)
+    work, mode = run.data["foot_work"].to_numpy()[:, 0], run.data["contact"].to_numpy()[1:, 0]
+    assert (np.diff(work)[mode == SLIP] < 0.0).all()
+    assert work[-1] == pytest.approx(-0.5, rel=1e-3)
+
+
+# Bouncing
+
+
+def test_flight_is_that_of_the_method() -> None:
+    """In the air momentum is exact, and the height is z0 − g t (t + h)/2: a parabola, and half a step's error."""
+    run = thrown((0.1, 0.2, 2.0), (0.3, -0.4, 0.5), 0.3, step=1e-3)
+    t, q = run.data["time"].to_numpy(), run.data["q"].to_numpy()
+    np.testing.assert_allclose(run.data["linear_momentum"].to_numpy()[:, 2], 0.5 - GRAVITY * t, atol=1e-13)
+    np.testing.assert_allclose(q[:, 2], 2.0 + 0.5 * t - 0.5 * GRAVITY * t * (t + 1e-3), atol=1e-13)
+    np.testing.assert_allclose(q[:, :2], np.outer(t, [0.3, -0.4]) + np.array([0.1, 0.2]), atol=1e-14)
+
+
+def test_undamped_bounce() -> None:
+    """The puck never comes higher than it was; what is missing falls at first order."""
+    height, missing = 0.05, []
+    for step in (2e-4, 1e-4, 5e-5, 2.5e-5):
+        run = thrown((0.0, 0.0, height), duration=0.6, step=step, samples=3001)
+        z, t = run.data["q"].to_numpy()[:, 2], run.data["time"].to_numpy()
+        assert z.max() == height, "the start is the highest point"
+        missing.append(height - z[(t > 0.15) & (t < 0.35)].max())
+        work, mode = run.data["foot_work"].to_numpy(), run.data["contact"].to_numpy()
+        assert (work[mode == AIR] <= 0.0).all() and work.min() < -0.4
+    assert np.array(missing[:-1]) / missing[1:] == pytest.approx(2.0, abs=0.05)
+
+
+@cache
+def weightless() -> Model:
+    """The puck with next to no gravity."""
+    return Model(puck(gravity=1e-9), "none")
+
+
+def rebound(damping: float, step: float) -> float:
+    """Speed after the impact over the one before, 1 m/s."""
+    run = thrown(velocity=(0.0, 0.0, -1.0), duration=0.06, on=ground(damping=damping), robot=weightless(), step=step)
+    assert run.final_contact.states == ("air",)
+    return float(run.data["v"].to_numpy()[-1, 2])
+
+
+def exact_rebound(damping: float) -> float:
+    """Of Hunt & Crossley's law at 1 m/s: m v v' = −k d (1 + c v) integrated, c (1 + e) = log((1 + c)/(1 − c e))."""
+    most = min(1.0, 1.0 / damping) * (1.0 - 1e-12)
+    return float(brentq(lambda e: damping * (1.0 + e) - np.log((1.0 + damping) / (1.0 - damping * e)), 1e-6, most))
+
+
+@pytest.mark.parametrize("damping", [0.01, 0.3, 1.0, 3.0])
+def test_restitution(damping: float) -> None:
+    """The rebound comes near that of the law at first order, from below: less is never lost than should be."""
+    errors = exact_rebound(damping) - np.array([rebound(damping, step) for step in (2e-4, 1e-4, 5e-5)])
+    assert (errors > 0.0).all()
+    assert errors[:-1] / errors[1:] == pytest.approx(2.0, abs=0.04)
+    assert 2.0 * errors[2] - errors[1] == pytest.approx(0.0, abs=2e-4)
+
+
+@pytest.mark.parametrize("damping", [0.02, 0.01])
+def test_restitution_of_little_damping(damping: float) -> None:
+    """e → 1 − (2/3) c v, with an error of (c v)²; steps extrapolated to none."""
+    found = 2.0 * rebound(damping, 2e-5) - rebound(damping, 4e-5)
+    lossless = 2.0 * rebound(0.0, 2e-5) - rebound(0.0, 4e-5)
+    assert lossless == pytest.approx(1.0, abs=1e-4)
+    assert found - lossless + 1.0 == pytest.approx(1.0 - 2.0 / 3.0 * damping, abs=0.5 * damping**2)
+
+
+def test_forces_stay_in_the_friction_cone() -> None:
+    """Over hills, slipping, sticking and in the air by turns: in every step the ground pushes, within friction."""
+    run = thrown((0.0, 0.0, 0.03), (1.0, 0.5, 0.0), 0.6, on=ground(surface=bumpy(), **DAMPED), step=7e-4, samples=EVERY)
+    share = in_cone(run)
+    assert len(share) > 10 and {state for _, _, state in run.changes} == {"air", "stick", "slip"}
+    assert run.momentum_balance_error() < 1e-13
+
+
+def test_momentum_and_energy_close() -> None:
+    """Impulses leave nothing of the momentum unexplained; work leaves a share of the energy, of first order."""
+    errors = []
+    for step in (4e-4, 2e-4, 1e-4):
+        run = thrown((0.0, 0.0, 0.03), (1.0, 0.5, 0.0), 0.6, on=ground(surface=bumpy(), **DAMPED), step=step)
+        assert run.momentum_balance_error() < 1e-13
+        errors.append(run.energy_balance_error())
+    assert errors[0] < 2e-3
+    assert np.array(errors[:-1]) / errors[1:] == pytest.approx(2.0, abs=0.1)
+
+
+# Steps
+
+
+def test_step_that_is_too_long() -> None:
+    """More than 2 over the ground's frequency, sqrt(k/m), is refused; the message says how long it may be."""
+    with pytest.raises(RobotError, match=r"step: got 0.015; required: at most 0.0141 s: .*141.4 rad/s.*0.000707 s"):
+        thrown(step=0.015)
+
+
+def test_step_that_is_long() -> None:
+    run = thrown(step=0.01, duration=0.1)
+    assert run.why_method == "steps of 0.01 s; step times the ground's frequency 1.4, coarser than the 0.1 that is " \
+                             "taken of itself"  # fmt: skip
+
+
+@pytest.mark.parametrize(("step", "samples", "taken"), [(5e-4, EVERY, 5e-4), (7e-4, EVERY, 0.1 / 143)])
+def test_step_as_asked(step: float, samples: int, taken: float) -> None:
+    """A whole number of steps, none longer than asked, fills the duration."""
+    run = thrown(step=step, duration=0.1, samples=samples)
+    assert np.diff(run.data["time"].to_numpy()) == pytest.approx(taken, rel=1e-9)
+    assert run.duration == pytest.approx(0.1, rel=1e-14)
+    assert run.method == "implicit-euler" and "coarser" not in run.why_method
+
+
+@pytest.mark.parametrize("samples", [2, 11, 201])
+def test_step_that_is_chosen(samples: int) -> None:
+    """At most 0.1 over the ground's frequency; samples are spaced evenly."""
+    run = thrown(duration=0.1, samples=samples)
+    times = run.data["time"].to_numpy()
+    assert len(times) == samples and np.diff(times) == pytest.approx(0.1 / (samples - 1), rel=1e-9)
+    product = float(run.why_method.split()[-1])
+    assert 0.05 < product <= 0.1
+
+
+def test_halving_the_step_halves_the_error() -> None:
+    """While the foot sticks on a hillside, swinging: differences of halved steps halve."""
+    ends = []
+    for step in (4e-4, 2e-4, 1e-4, 5e-5):
+        run = thrown((0.0, 0.0, -1e-3), (0.02, 0.01, -0.02), 0.02, on=ground(surface=bumpy(), **DAMPED), step=step,
+                     contact=Contact(("stick",), np.array([[0.0, 0.0, 0.0]])))  # fmt: skip
+        assert run.changes == ()
+        ends.append(np.concatenate(run.final_state))
+    changes = np.linalg.norm(np.diff(ends, axis=0), axis=1)
+    assert changes[:-1] / changes[1:] == pytest.approx(2.0, abs=0.1)
+
+
+def test_more_steps_than_allowed() -> None:
+    with pytest.raises(RobotError, match="most_steps: got 10; required: at least 200"):
+        thrown(duration=0.1, step=5e-4, most_steps=10)
+
+
+# Going on, the same bits, files
+
+
+def over_hills(duration: float = 0.5, **more: Any) -> Run:
+    """Thrown over hills, with steps that add up exactly."""
+    start = {"place": (0.0, 0.0, 0.03), "velocity": (1.0, 0.5, 0.0)} if "contact" not in more else {}
+    on = ground(surface=bumpy(), **DAMPED)
+    return thrown(**start, duration=duration, on=on, step=EXACT / 4, **more)
+
+
+def same(one: Run, other: Run) -> None:
+    """All data of two runs have the same bits."""
+    assert set(one.data.data_vars) == set(other.data.data_vars)
+    for name, values in one.data.data_vars.items():
+        np.testing.assert_array_equal(values, other.data[name], err_msg=str(name))
+
+
+def test_same_inputs_same_bits() -> None:
+    same(over_hills(), over_hills())
+    assert over_hills().changes == over_hills().changes
+
+
+@pytest.mark.parametrize("first", [0.125, 0.1875, 0.25])
+def test_going_on_from_a_run(first: float) -> None:
+    """A run that goes on from another's end and contact is one long run, bit by bit, wherever it is cut."""
+    whole, begun = over_hills(), over_hills(first)
+    rest = simulate(model(), begun.final_state, 0.5 - first, ground=begun.ground, contact=begun.final_contact,
+                    step=EXACT / 4)  # fmt: skip
+    for one, other in zip(whole.final_state, rest.final_state, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert whole.final_contact.states == rest.final_contact.states
+    np.testing.assert_array_equal(whole.final_contact.anchors, rest.final_contact.anchors)
+    late = [(time + first, *what) for time, *what in rest.changes]
+    assert whole.changes == (*begun.changes, *late)
+
+
+def test_samples_change_nothing() -> None:
+    few, many = over_hills(samples=2), over_hills(samples=1000)
+    np.testing.assert_array_equal(few.final_state[0], many.final_state[0])
+    assert few.changes == many.changes
+
+
+def test_saved_and_loaded(tmp_path: Path) -> None:
+    """Data, ground with its heights, changes, contact and certificates come back with the same bits."""
+    run = over_hills()
+    run.save(tmp_path / "run.nc")
+    again = load_run(tmp_path / "run.nc")
+    same(run, again)
+    assert run.ground is not None and again.ground is not None
+    assert again.ground.as_text() == run.ground.as_text()
+    assert (again.changes, again.events, again.stopped) == (run.changes, run.events, run.stopped)
+    assert again.summary() == run.summary()
+    assert again.momentum_balance_error() == run.momentum_balance_error()
+    assert again.energy_balance_error() == run.energy_balance_error()
+    assert again.final_contact.states == run.final_contact.states
+    np.testing.assert_array_equal(again.final_contact.anchors, run.final_contact.anchors)
+    onward = [simulate(model(), r.final_state, 0.1, ground=r.ground, contact=r.final_contact) for r in (run, again)]
+    same(*onward)
+
+
+def test_path_is_not_known() -> None:
+    with pytest.raises(StateError, match="compliant ground"):
+        over_hills().path(np.array([0.1]))
+
+
+def test_changed_numbers_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither numbers of the robot nor of the ground nor its heights are part of what is compiled."""
+    usual = over_hills()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(kernel_module, "compiled", refuse)
+    changed = Model(puck().replace({"torso.mass": 1.3, "gravity": 9.0, "foot.limb.joints.spin.body.mass": 0.2}), "none")
+    other = ground(stiffness=3e4, damping=0.5, static_friction=1.0, surface=incline(0.2)[0])
+    run = thrown((0.0, 0.0, 0.03), (1.0, 0.5, 0.0), robot=changed, on=other)
+    assert not np.array_equal(run.final_state[0], usual.final_state[0])
+    with pytest.raises(AssertionError, match="compiled again"):
+        thrown(robot=Model(puck(gravity=0.0), "none"))
+
+
+# The edge of the field
+
+
+def test_a_foot_leaves_the_field() -> None:
+    """The run ends there and says so; everything until then is kept."""
+    field = HeightField.sampled(lambda x, y: 0.0, (-1.0, 0.05), (-1.0, 1.0), 0.1)
+    run = thrown(velocity=(1.0, 0.0, 0.0), on=ground(surface=field, **DAMPED), step=1e-3)
+    assert run.stopped is not None and run.stopped.reason == "a foot leaves the height field"
+    x = run.data["q"].to_numpy()[:, 0]
+    assert run.stopped.time == run.duration == pytest.approx((1.0 - np.sqrt(0.5)) / 5.0, abs=3e-3)
+    assert x[-1] > 0.05 >= x[:-1].max() and np.isfinite(run.data["q"].to_numpy()).all()
+    assert "stopped at" in run.summary()
+
+
+def test_a_start_outside_the_field() -> None:
+    with pytest.raises(RobotError, match=r"state: got 'foot'.*outside"):
+        thrown((30.5, 0.0, 1.0), on=ground(surface=incline(0.1)[0]))
+
+
+# Wrong input
+
+
+@pytest.mark.parametrize("depth", [2e-9, 0.01])
+def test_a_foot_that_starts_in_the_ground(depth: float) -> None:
+    """Is refused, by name, with its depth; it is allowed if the contact says so."""
+    with pytest.raises(RobotError, match=rf"state: got 'foot at height .*which is {depth:g} m higher.*contact"):
+        thrown((0.0, 0.0, -depth))
+    place = np.array([0.0, 0.0, -depth])
+    assert thrown(place, contact=Contact(("stick",), place[None])).stopped is None
+    assert thrown((0.0, 0.0, -5e-10)).stopped is None, "rounding is forgiven"
+
+
+def air(feet: int = 1) -> Contact:
+    """Feet that do not touch."""
+    return Contact(("air",) * feet, np.full((feet, 3), np.nan))
+
+
+WRONG_CONTACTS: dict[str, Any] = {
+    "too many": air(2),
+    "none": air(0),
+    "unknown state": Contact(("fly",), np.zeros((1, 3))),
+    "no anchor": Contact(("stick",), np.full((1, 3), np.nan)),
+    "too many anchors": Contact(("stick",), np.zeros((2, 3))),
+    "a flat anchor": Contact(("stick",), np.zeros((1, 2))),
+    "one row": Contact(("stick",), np.zeros(3)),
+    "no anchors": Contact(("stick",), None),  # type: ignore[arg-type]
+    "no contact": ("stick",),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_CONTACTS)
+def test_wrong_contacts(what: str) -> None:
+    with pytest.raises(RobotError, match=r"^contact: got"):
+        thrown(contact=WRONG_CONTACTS[what])
+
+
+def table(*coordinates: str) -> JointTable:
+    """All at zero."""
+    zeros = np.zeros((1, len(coordinates)))
+    return JointTable(coordinates=coordinates, period=1.0, values=zeros, slopes=zeros)
+
+
+def servo(*coordinates: str, kp: float = 1.0) -> JointServo:
+    """Holds coordinates at zero."""
+    return JointServo(table=table(*coordinates), kp=kp, kd=0.1)
+
+
+def test_wrong_calls() -> None:
+    """What does not go together is refused, and the message says what does."""
+    q, pinned = np.zeros(7), Model(liu2020("pendulum"))
+    with pytest.raises(RobotError, match=r"ground: got 'pinned feet'.*stance='none'"):
+        simulate(pinned, pinned.standing(), 0.1, ground=ground())
+    footless = Model(liu2020("pendulum").without("legs"), "none")
+    with pytest.raises(RobotError, match=r"ground: got 'liu2020-pendulum'.*a robot with feet"):
+        simulate(footless, np.zeros(8), 0.1, ground=ground())
+    with pytest.raises(RobotError, match=r"contact: got .*none without a ground"):
+        simulate(model(), q, 0.1, contact=air())
+    with pytest.raises(RobotError, match="control: got 'JointServo'; required: a ground"):
+        simulate(model(), q, 0.1, control=servo("foot.spin"))
+    with pytest.raises(RobotError, match="ground: got 3; required: a Ground"):
+        simulate(model(), q, 0.1, ground=3)  # type: ignore[arg-type]
+    with pytest.raises(RobotError, match="ground: got None; required: a Ground"):
+        simulate(model(), q, 0.1, method="implicit-euler")
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5", "rodas5p", "euler"])
+def test_methods_for_other_systems(method: str) -> None:
+    with pytest.raises(RobotError, match=f"method: got '{method}'; required: 'auto' or 'implicit-euler'"):
+        thrown(method=method, step=1e-3)
+
+
+def test_wrong_servos() -> None:
+    with pytest.raises(UnknownNameError, match=r"table.coordinates: got 'foot.spn'.*did you mean 'foot.spin'"):
+        thrown(control=servo("foot.spn"))
+    with pytest.raises(
+        UnknownNameError, match=r"table.coordinates: got 'phi_x'.*that a motor drives; valid: foot.spin"
+    ):
+        thrown(control=servo("phi_x"))
+    with pytest.raises(RobotError, match=r"control: got 'foot.spin'; required: one servo a coordinate"):
+        thrown(control=[servo("foot.spin"), servo("foot.spin", kp=2.0)])
+    with pytest.raises(RobotError, match=r"kp: got -1.0"):
+        servo("foot.spin", kp=-1.0)
+    with pytest.raises(RobotError, match=r"table: got 3; required: a JointTable"):
+        JointServo(table=3, kp=1.0, kd=1.0)  # type: ignore[arg-type]
+
+
+def test_only_soft_ground_has_contacts() -> None:
+    """A run with pinned feet knows neither the balance of momentum nor a contact at its end."""
+    run = simulate(model(), np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]), 0.01)
+    for asked in (run.momentum_balance_error, lambda: run.final_contact):
+        with pytest.raises(StateError, match="compliant ground"):
+            asked()
+
+
+def test_tables_as_compiled() -> None:
+    """Compiled code looks up the angles and rates that the tables tell, of several tables at once."""
+    chance = np.random.default_rng(3)
+    tables = [
+        JointTable(coordinates=tuple("abc"[:n]), period=period, values=chance.normal(size=(rows, n)),
+                   slopes=chance.normal(size=(rows, n)))
+        for n, period, rows in ((3, 0.7, 5), (1, 1.9, 1), (2, 0.25, 12))
+    ]  # fmt: skip
+    flat = [np.concatenate([np.ravel(getattr(t, part)) for t in tables]) for part in ("values", "slopes")]
+    shapes = np.array([t.values.shape for t in tables])
+    compiled = Tables(shapes, np.array([t.period for t in tables]), *flat)
+    targets = np.empty(12)
+    for time in chance.uniform(0.0, 5.0, 50):
+        aim(compiled, time, targets)
+        found = [t.at(time) for t in tables]
+        np.testing.assert_allclose(targets[:6], np.concatenate([values for values, _ in found]), atol=1e-12)
+        np.testing.assert_allclose(targets[6:], np.concatenate([rates for _, rates in found]), atol=1e-10)
+
+
+# Controllers in Python, and limits
+
+PER_TORQUE = 1.0 / TURNING[0] + 1.0 / TURNING[1]
+"""Acceleration of the hinge for a torque of its motor: foot and torso turn against each other [1/(kg m²)]."""
+
+
+def test_a_controller_is_sampled_and_held() -> None:
+    """The motor's torque turns foot and torso by what was asked at each tick, held until the next, to rounding."""
+    asked: list[float] = []
+
+    def controller(t: float, q: Array, v: Array) -> list[float]:
+        asked.append(t)
+        return [0.01 * np.sin(40.0 * t)]
+
+    run = thrown(duration=0.1, control=controller, control_rate=100.0, step=1e-3, samples=101)
+    assert asked == pytest.approx(np.arange(10) * 0.01, abs=1e-12)
+    torque = np.repeat(0.01 * np.sin(40.0 * np.array(asked)), 10)
+    rate = run.data["v"].sel(velocity="foot.spin rate").to_numpy()
+    np.testing.assert_allclose(rate, np.concatenate([[0.0], np.cumsum(torque) * 1e-3 * PER_TORQUE]), atol=1e-13)
+    np.testing.assert_allclose(run.data["tau"].to_numpy()[1:, 0], torque, atol=1e-15)
+    assert run.events == ()
+
+
+@pytest.mark.parametrize("wrong", [[1.0, 2.0], [np.nan], "much", None])
+def test_a_wrong_answer_leaves_the_run_so_far(wrong: Any) -> None:
+    """The error says when; its run goes until then and can be used."""
+    with pytest.raises(ControllerError, match=r"returned .* at t = 0.05 s; required: 1 finite efforts") as caught:
+        thrown((0.0, 0.0, 0.01), duration=0.2, step=1e-3, control=lambda t, q, v: [0.01] if t < 0.0499 else wrong)
+    run = caught.value.run
+    assert run.duration == pytest.approx(0.05, rel=1e-12)
+    assert run.stopped is not None and run.stopped.reason == "the controller gave no efforts"
+    usual = thrown((0.0, 0.0, 0.01), duration=0.05, step=1e-3, control=lambda t, q, v: [0.01])
+    np.testing.assert_allclose(run.final_state[0], usual.final_state[0], atol=1e-15)
+
+
+def beyond(limits: str) -> Run:
+    """A motor that is asked for twice its limit from 0.05 s on."""
+    ask = lambda t, q, v: [2.0 * LIMIT if t > 0.0499 else 0.5 * LIMIT]  # noqa: E731
+    return thrown(duration=0.1, step=1e-3, control=ask, limits=limits)
+
+
+@pytest.mark.parametrize(("limits", "gives"), [("report", 2.0 * LIMIT), ("respect", LIMIT)])
+def test_limits_are_reported_and_respected(limits: str, gives: float) -> None:
+    """Either way the event says when; the torque is what was asked, or the limit, and the hinge feels that."""
+    run = beyond(limits)
+    ((time, what),) = run.events
+    assert what == "foot.motor is asked for more than its limit"
+    assert time == pytest.approx(0.051, abs=1e-12)
+    rate = run.data["v"].sel(velocity="foot.spin rate").to_numpy()[-1]
+    assert rate == pytest.approx(PER_TORQUE * 0.05 * (0.5 * LIMIT + gives), rel=1e-11)
+    assert np.abs(run.data["tau"].to_numpy()).max() == pytest.approx(gives, rel=1e-14)
+
+
+# A tail whose motion is given
+
+
+@cache
+def with_tail(attitude: str = "rpy") -> Model:
+    """The tail's motion is given."""
+    return Model(tailed(), "none", prescribed=("tail",), attitude=attitude)
+
+
+def swinging(step: float, height: float = 0.15, duration: float = 0.2, attitude: str = "rpy") -> Run:
+    """Dropped from a height of P while the tail swings by 1 rad; every step is kept."""
+    robot = with_tail(attitude)
+    q, v = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.velocity_names))
+    q[2] = height
+    if attitude == "quaternion":
+        q[3] = 1.0
+    v[:3], v[3:6] = (0.3, 0.1, 0.0), (0.4, -0.3, 0.5)
+    motion = {"tail": {"swing": point_to_point(0.0, 1.0, 0.2)}}
+    return simulate(robot, (q, v), duration, ground=ground(**DAMPED), tail=motion, step=step, samples=EVERY)
+
+
+STEPS = (4e-4, 2e-4, 1e-4)
+
+
+def test_a_given_tail_in_flight() -> None:
+    """The torso turns against the tail: angular and linear momentum are kept, at first order."""
+    errors = []
+    for step in STEPS:
+        run = swinging(step, height=2.0)
+        turning = run.data["angular_momentum"].to_numpy()
+        falling = np.outer(run.data["time"].to_numpy(), [0.0, 0.0, -1.2 * GRAVITY])
+        moving = run.data["linear_momentum"].to_numpy() - falling
+        errors.append([np.abs(turning - turning[0]).max(), np.abs(moving - moving[0]).max()])
+        yaw = run.data["part_angular_momentum"].to_numpy()[:, :, 2]
+        assert np.ptp(yaw, axis=0).max() > 0.01, "parts exchange it"
+    assert np.array(errors[:-1]) / errors[1:] == pytest.approx(2.0, abs=0.05)
+    assert np.max(errors) < 3e-3
+
+
+def test_a_given_tail_on_the_ground() -> None:
+    """The ground's forces on the foot explain what angular momentum gains, about the centre of mass, at first order."""
+    errors = []
+    for step in STEPS:
+        run = swinging(step)
+        assert run.changes, "it lands"
+        foot = run.data["points"].sel(point="foot.foot").to_numpy()
+        arm = (foot - run.model.center_of_mass(run.data["q"].to_numpy()))[:-1]
+        force = run.data["foot_force"].to_numpy()[1:, 0]
+        gained = np.diff(run.data["angular_momentum"].to_numpy(), axis=0)
+        total = np.linalg.norm(gained.sum(axis=0))
+        assert total > 0.01
+        errors.append(np.linalg.norm((gained - step * np.cross(arm, force)).sum(axis=0)) / total)
+    assert np.array(errors[:-1]) / errors[1:] == pytest.approx(2.0, abs=0.3)
+    assert errors[-1] < 0.02
+
+
+def test_a_given_tail_works() -> None:
+    """Work of the tail's motor, of its spring and of the ground is the energy gained, at first order."""
+    errors = [swinging(step).energy_balance_error() for step in STEPS]
+    assert np.array(errors[:-1]) / errors[1:] == pytest.approx(2.0, abs=0.3)
+    assert errors[-1] < 0.01
+
+
+def test_power_of_a_given_tail() -> None:
+    """Is its effort times its rate."""
+    run = swinging(STEPS[0])
+    effort, rate = run.data["prescribed_effort"].to_numpy()[1:, 0], run.data["v"].sel(velocity="tail.swing rate")[1:]
+    power = run.data["power"].sel(source="tail.swing").to_numpy()[1:]
+    np.testing.assert_allclose(power, effort * rate.to_numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize("height", [1.0, 0.1 - 1.2 * GRAVITY / STIFFNESS])
+def test_limit_of_a_given_tail(height: float) -> None:
+    """To hold the tail takes nothing while the robot falls; while it stands, soon more than the motor's limit, and the
+    run says when."""
+    robot, q = with_tail(), np.zeros(8)
+    q[2] = height
+    foot = robot.points(q)[list(robot.point_names).index("foot.foot")]
+    contact = Contact(("air" if height == 1.0 else "stick",), foot[None])
+    motion = {"tail": {"swing": Polynomial(coefficients=(0.0,))}}
+    run = simulate(robot, q, 0.02, ground=ground(**DAMPED), contact=contact, tail=motion, step=1e-4)
+    times, effort = run.data["time"].to_numpy()[1:], np.abs(run.data["prescribed_effort"].to_numpy()[1:, 0])
+    if height == 1.0:
+        assert effort.max() < 1e-14 and run.events == ()
+    else:
+        ((time, what),) = run.events
+        assert what == "tail.motor is asked for more than its limit"
+        assert time == pytest.approx(times[effort > TAIL_LIMIT][0], abs=2.1e-4)
+
+
+def test_quaternions_give_the_same_motion() -> None:
+    """Attitude by quaternion or by angles: the difference falls at first order."""
+    differences = []
+    for step in STEPS:
+        places, turns = [], []
+        for attitude in ("rpy", "quaternion"):
+            q = swinging(step, attitude=attitude).final_state[0]
+            places.append(q[:3])
+            turns.append(np.array(rotation_matrix(attitude, list(q[3:-2])), dtype=float))
+        differences.append(np.abs(np.subtract(*places)).max() + np.abs(np.subtract(*turns)).max())
+    assert np.array(differences[:-1]) / differences[1:] == pytest.approx(2.0, abs=0.3)
+    assert differences[-1] < 1e-3
+
+
+# Stiff ground
+
+
+@cache
+def quadrupeds() -> tuple[Model, Model]:
+    """The 2020 quadruped with the pendulum tail, feet pinned and free."""
+    return Model(liu2020("pendulum")), Model(liu2020("pendulum"), "none")
+
+
+def test_stiff_ground_comes_near_pinned_feet() -> None:
+    """More than the torques of rest for 0.05 s: places differ from pinned feet's by 1/stiffness, as do attitudes."""
+    pinned, free = quadrupeds()
+    q = pinned.standing()
+    more = np.concatenate([np.linspace(-3.0, 3.0, 12), [0.5, -0.4]])
+    law = Constant(values=tuple(np.asarray(pinned.static_torques(q)) + more))
+    wanted = simulate(pinned, q, 0.05, control=law, method="dopri5", rtol=1e-10, atol=1e-12)
+    assert wanted.min_normal_force() > 50.0
+    place, turn = [], []
+    for stiffness in (1e4, 1e5, 1e6, 1e7):
+        on = Ground(
+            stiffness=stiffness, damping=1.0, tangential_stiffness=stiffness,
+            tangential_damping=2.0 * np.sqrt(stiffness), static_friction=3.0, kinetic_friction=3.0,
+        )  # fmt: skip
+        run = simulate(free, posed(free), 0.05, ground=on, control=law, step=2.5e-3 / np.sqrt(stiffness))
+        assert run.final_contact.states == ("stick",) * 4
+        away = run.final_state[0][:6] - wanted.final_state[0][:6]
+        place.append(np.abs(away[:3]).max())
+        turn.append(np.abs(away[3:]).max())
+    assert np.array(place[:-1]) / place[1:] == pytest.approx(10.0, abs=1.0)
+    assert np.array(turn[:-1]) / turn[1:] == pytest.approx(10.0, abs=2.5)
+    assert place[2] < 9e-6
+
+
+# A quadruped that drops (its kernels are those of the trot)
+
+
+@cache
+def dropping_model() -> Model:
+    """Biswal's quadruped."""
+    return Model(biswal(), "none")
+
+
+def dropped(step: float = 1.25e-4, kp: float = 30.0, kd: float = 0.5, height: float = 0.05, **changes: Any) -> Run:
+    """From a height [m], moving and turning, its joints held; every step is kept."""
+    robot = dropping_model()
+    stand = posed(robot)
+    q, v = stand.copy(), np.zeros(18)
+    q[2] += height
+    v[:6] = 1.0, 0.3, 0.0, 0.0, 0.0, 0.5
+    numbers: dict[str, Any] = {
+        "stiffness": 2e4, "damping": 1.0, "tangential_stiffness": 2e4, "tangential_damping": 20.0,
+        "static_friction": 0.8, "kinetic_friction": 0.6,
+    }  # fmt: skip
+    hold = JointServo(table=held_posture(robot, stand), kp=kp, kd=kd)
+    on = Ground(**(numbers | changes))
+    return simulate(robot, (q, v), 0.4, ground=on, control=hold, step=step, samples=EVERY)
+
+
+def test_a_drop_gains_no_energy() -> None:
+    """Bouncing and sliding: joints and ground explain the energy at first order; in the air the ground only took."""
+    errors = []
+    for step in (2e-4, 1e-4, 5e-5):
+        run = dropped(step)
+        flying = (run.data["contact"].to_numpy() == AIR).all(axis=1)
+        work = run.data["foot_work"].sum("foot").to_numpy()
+        assert flying.sum() > len(flying) / 5 and np.count_nonzero(np.diff(flying)) > 2, "it bounces"
+        assert (work[flying] <= 0.0).all()
+        errors.append(run.energy_balance_error())
+    assert errors[0] < 2e-3
+    assert np.array(errors[:-1]) / errors[1:] == pytest.approx(2.0, abs=0.02)
+
+
+@pytest.mark.parametrize("step", [1e-3, 1.25e-4])
+def test_a_drop_on_undamped_ground_gains_no_energy(step: float) -> None:
+    """Neither does ground that is all springs give more than it took, with coarse steps either."""
+    run = dropped(step, damping=0.0, tangential_damping=0.0)
+    flying = (run.data["contact"].to_numpy() == AIR).all(axis=1)
+    assert (run.data["foot_work"].sum("foot").to_numpy()[flying] <= 0.0).all()
+
+
+@pytest.mark.parametrize(("static", "kinetic"), [(0.8, 0.6), (0.3, 0.3), (1.5, 1.5)])
+@pytest.mark.parametrize("step", [1e-3, 1.25e-4])
+def test_a_drop_stays_in_the_friction_cone(step: float, static: float, kinetic: float) -> None:
+    """In every step no foot pulls, and none has more friction than there is; those that slip have all of it."""
+    share = in_cone(dropped(step, static_friction=static, kinetic_friction=kinetic), slack=1e-8)
+    assert share.max() > 0.5
+
+
+def test_a_drop_has_the_same_bits() -> None:
+    same(dropped(), dropped())
+
+
+def foot_jacobians(robot: Model, q: Array) -> Array:
+    """Velocities of all feet for unit velocities, (12, 18), joints by differences."""
+    feet = [k for k, name in enumerate(robot.point_names) if name.endswith(".foot")]
+    places, tiny = robot.points(q)[feet], 1e-6 * np.eye(18)[6:]
+    jacobian = np.zeros((4, 3, 18))
+    jacobian[:, :, :3] = np.eye(3)
+    jacobian[:, :, 3:6] = np.cross(np.eye(3)[None], (places - q[:3])[:, None]).swapaxes(1, 2)
+    moved = (robot.points(q + tiny) - robot.points(q - tiny))[:, feet] / 2e-6
+    jacobian[:, :, 6:] = moved.transpose(1, 2, 0)
+    return jacobian.reshape(12, 18)
+
+
+def test_one_step_is_that_of_the_equation() -> None:
+    """(M + h B + h² K) a = Q − b + Jᵀf − h K v, dense, with servos and feet that stick; Q aims at the step's end."""
+    robot, chance, h, kp, kd = dropping_model(), np.random.default_rng(8), 1e-4, 30.0, 0.5
+    q, v = posed(robot), 0.1 * chance.normal(size=18)
+    q[2:6] += -0.003, 0.01, -0.02, 0.3
+    names = robot.coordinate_names[6:]
+    hold = JointTable(coordinates=names, period=0.3, values=q[6:] + 0.1 * chance.normal(size=(5, 12)),
+                      slopes=chance.normal(size=(5, 12)))  # fmt: skip
+    jacobian = foot_jacobians(robot, q)
+    feet = robot.points(q)[[k for k, name in enumerate(robot.point_names) if name.endswith(".foot")]]
+    touch = feet[:, 2] < 0.0
+    assert touch.sum() >= 2
+    anchors = feet + 1e-3 * chance.normal(size=(4, 3))
+    contact = Contact(tuple("stick" if x else "air" for x in touch), np.where(touch[:, None], anchors, np.nan))
+    on = ground(static_friction=1e6, kinetic_friction=1e6, **DAMPED)
+    run = simulate(robot, (q, v), h, ground=on, contact=contact, control=JointServo(table=hold, kp=kp, kd=kd), step=h)
+
+    depth, rate = -feet[:, 2], (jacobian @ v).reshape(4, 3)
+    normal = STIFFNESS * depth * (1.0 - on.damping * rate[:, 2])
+    force = -ACROSS * (feet - anchors) - on.tangential_damping * rate
+    force[:, 2] = normal
+    stiffness = np.tile([ACROSS, ACROSS, 0.0], (4, 1))
+    stiffness[:, 2] = STIFFNESS * (1.0 - on.damping * rate[:, 2])
+    damping = np.tile([on.tangential_damping, on.tangential_damping, 0.0], (4, 1))
+    damping[:, 2] = STIFFNESS * depth * on.damping
+    force, stiffness, damping = (np.ravel(part * touch[:, None]) for part in (force, stiffness, damping))
+    target, target_rate = hold.at(h)
+    joints = np.repeat([0.0, 1.0], [6, 12])
+    own = np.concatenate([np.zeros(6), kp * (target - q[6:]) + kd * (target_rate - v[6:])])
+    zero, unit = np.zeros(18), np.eye(18)
+    mass = robot.generalised_force(np.tile(q, (18, 1)), zero, unit) - robot.generalised_force(q, zero, zero)
+    k = kp * np.diag(joints) + jacobian.T @ (stiffness[:, None] * jacobian)
+    b = kd * np.diag(joints) + jacobian.T @ (damping[:, None] * jacobian)
+    load = own - robot.generalised_force(q, v, zero) + jacobian.T @ force - h * k @ v
+    a = np.linalg.solve(mass + h * b + h * h * k, load)
+    np.testing.assert_allclose(run.final_state[1], v + h * a, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(run.final_state[0][6:], q[6:] + h * (v + h * a)[6:], rtol=1e-12, atol=1e-12)
+    resisted = (h * damping + h * h * stiffness) * (jacobian @ a)
+    applied = (force - h * stiffness * (jacobian @ v) - resisted).reshape(4, 3)
+    np.testing.assert_allclose(run.data["foot_force"].to_numpy()[-1], applied, rtol=1e-6, atol=1e-6)
+
+
+def test_flight_converges() -> None:
+    """Tumbling with free joints: energy, momenta and the parabola of the centre of mass, all at first order."""
+    robot = dropping_model()
+    q = posed(robot)
+    q[2], q[3:6] = 2.0, (0.3, -0.2, 0.4)
+    v = np.random.default_rng(1).normal(size=18) * np.repeat([1.0, 2.0, 3.0], [3, 3, 12])
+    free = JointServo(table=held_posture(robot, posed(robot)), kp=0.0, kd=0.0)
+    mass = robot.part_momenta(q, v).masses.sum()
+    errors = []
+    for step in (2e-4, 1e-4, 5e-5):
+        run = simulate(robot, (q, v), 0.2, ground=ground(), control=free, step=step)
+        data, t = run.data, run.data["time"].to_numpy()
+        energy = (data["kinetic_energy"] + data["gravitational_energy"]).to_numpy()
+        turning, moving = data["angular_momentum"].to_numpy(), data["linear_momentum"].to_numpy()
+        weight = np.array([0.0, 0.0, -mass * robot.robot.gravity])
+        center = robot.center_of_mass(data["q"].to_numpy())
+        parabola = center[0] + np.outer(t, moving[0] / mass) + 0.5 * np.outer(t * t, weight / mass)
+        kept = [energy / energy[0], turning / np.linalg.norm(turning[0])]
+        errors.append([*(np.abs(x - x[0]).max() for x in kept),
+                       np.abs(moving - moving[0] - np.outer(t, weight)).max() / np.linalg.norm(moving[0]),
+                       np.abs(center - parabola).max()])  # fmt: skip
+        assert run.changes == () and run.momentum_balance_error() < 0.2 * step
+    assert np.array(errors[:-1]) / errors[1:] == pytest.approx(2.0, abs=2e-3)
+    assert np.max(errors[0]) < 5e-3
+
+
+def test_gains_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor do gains and tables of a servo."""
+    dropped()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(kernel_module, "compiled", refuse)
+    assert dropped(kp=20.0, kd=0.0).stopped is None
+    assert dropped(kp=0.0, kd=0.0).stopped is None
