@@ -140,7 +140,11 @@ class Ground(Described):
 
     def field(self) -> tuple[Floats, Floats]:
         """The surface, as compiled code takes it; no heights at all for the plane z = 0."""
-        return (np.zeros(4), np.zeros((0, 0))) if self.surface is None else self.surface.arrays()
+        if self.surface is not None:
+            return self.surface.arrays()
+        none = np.zeros((0, 0))
+        none.setflags(write=False)  # as those of a height field: compiled code tells the two apart
+        return np.zeros(4), none
 
     def as_text(self) -> str:
         """All of it as JSON, for a file; `ground_from_text` reads it."""

@@ -44,9 +44,9 @@ class Run:
     """A finished simulation.
 
     `data` holds, over `time`: q, v, tau, acceleration, foot_force, extension, power, energies, momenta and points, each
-    with its names and units. On compliant ground, foot_force is what was applied over the last step, foot_impulse its
-    sum since the start, foot_work what the ground has done to the robot since then, and contact and anchor how the feet
-    touch.
+    with its names and units. On compliant ground, foot_force is what was applied over the step before (at the start:
+    over the first one, as for acceleration, contact and anchor), foot_impulse its sum since the start, foot_work what
+    the ground has done to the robot since then, and contact and anchor how the feet touch.
     """
 
     model: Model
@@ -133,7 +133,7 @@ class Run:
         """Whether the feet would have stayed where they are: none pulls, none needs more friction than this. On
         compliant ground: whether none has slipped or left it."""
         if self.ground is not None:
-            return not any(state != "stick" for _, _, state in self.changes)
+            return {*self.final_contact.states, *(state for _, _, state in self.changes)} == {"stick"}
         return self.min_normal_force() > 0.0 and self.friction_needed() <= friction
 
     def path(self, times: Floats) -> PathValues:

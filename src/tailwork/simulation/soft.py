@@ -80,7 +80,7 @@ def paced(
         raise RobotError("step", step, required)
     count = max(1, int(np.ceil(duration / (good if step is None else step) - 1e-9)))
     if step is None:
-        count = int(np.ceil(count / (samples - 1))) * (samples - 1) if samples - 1 < count else samples - 1
+        count = int(np.ceil(count / (samples - 1))) * (samples - 1)
     why = f"step times the ground's frequency {duration / count * frequency:.2g}"
     if step is not None and step > good:
         why += f", coarser than the {CHOSEN:g} that is taken of itself"
@@ -165,7 +165,7 @@ def simulate_soft(
     if asked is not None:
         ticks = np.unique(np.round(np.arange(0.0, duration, 1.0 / control_rate) / pace.step).astype(int))
     calls = np.arange(0, pace.count, STEPS_A_CALL)
-    marks = np.unique(np.concatenate([wanted, ticks, calls]))
+    marks = np.unique(np.concatenate([wanted, ticks, calls, [min(1, pace.count)]]))
     stopped: Stopped | None = None
     sampled_at, asked_at = set(wanted.tolist()), set(ticks.tolist())
     for start, end in zip(marks, [*marks[1:], pace.count], strict=True):
@@ -186,6 +186,8 @@ def simulate_soft(
         )
         log.changes += [(float(t), int(foot), int(mode)) for t, foot, mode in room.changes[:changed]]
         log.happened += [(float(t), system.event_names[int(k)]) for t, k in room.events[:happened]]
+        if start == 0 and status == FINISHED:
+            log.first_step()
         if status != FINISHED or end in sampled_at:
             log.keep(done * pace.step, x, held)
         if status != FINISHED:
@@ -217,6 +219,12 @@ class _Kept:
         if self._kept and self._kept[-1][0] == t:
             return
         self._kept.append((t, x.copy(), held.copy(), Feet(*(part.copy() for part in self.feet))))
+
+    def first_step(self) -> None:
+        """What is said of the start of how feet touch and what acts is what held over the first step."""
+        start = self._kept[0][3]
+        for name in ("acceleration", "forces", "modes", "anchors"):
+            getattr(start, name)[:] = getattr(self.feet, name)
 
     def run(self, stopped: Stopped | None, pace: Pace) -> Run:
         """Everything put together."""

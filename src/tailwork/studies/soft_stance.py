@@ -17,6 +17,7 @@ from tailwork.simulation.run import Contact
 MOST_ITERATIONS = 50
 SMALLEST_MOVE = 1e-13  # rad, m: what is left when a posture counts as found
 DIFFERENCE = 1e-6  # rad, m
+LARGEST_TURN = 1.0  # rad: joints that give way by more do not bear the robot
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ def soft_stance(model: Model, posture: Floats, kp: float, ground: Ground) -> Sof
         if np.abs(move).max() < SMALLEST_MOVE:
             break
     else:
-        raise StateError("posture", "no rest was found: the joints are too soft to bear the robot")
+        q = np.full(len(q), np.inf)
+    if np.abs(q - posture)[3:].max() > LARGEST_TURN:
+        raise StateError("posture", "no rest was found nearby: the joints are too soft to bear the robot")
     forces = missing(q)[1]
     if forces[:, 2].min() <= 0.0:
         raise StateError("posture", "a foot would have to pull on the ground")
