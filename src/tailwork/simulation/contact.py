@@ -21,9 +21,8 @@ from tailwork.simulation.native_call import call_kernel
 
 OFF_THE_FIELD = 4
 """A run ends, besides as in tailwork.simulation.driver, where a foot leaves the height field."""
-AGREED, MOST_TRIES, STEEPEST = 1e-10, 20, 0.9
-"""Kinetic friction is that of the normal force to this share, or after so many solutions of a step; where friction
-feeds back on the normal force more than this (a foot that jams), it is not extrapolated."""
+AGREED, MOST_TRIES = 1e-9, 40
+"""Kinetic friction is that of the normal force to this share, or as near as so many solutions of a step bring it."""
 NUMBERS = 8
 """Of a footing, as the step takes it: force, normal, resistance along and across it."""
 
@@ -66,6 +65,8 @@ class Feet(NamedTuple):
     work: Floats  # (feet,): done by the ground since the start [J]
     joint_work: Floats  # (1,): done by motors, springs and dampers since the start [J]
     acceleration: Floats  # of x over the last step
+    together: np.ndarray  # modes of the feet for which `inverse` was found
+    inverse: Floats  # (feet, feet): of the frictions of slipping feet by what is missing to them; see `adjusted`
 
 
 class Log(NamedTuple):
@@ -176,29 +177,72 @@ def slips(
         slipping[i, k] = (forces[i, k] - normal * n) / needed
         given[start + k] = inward * n + kinetic * slipping[i, k]
     given[start + 7] = 0.0
-    slipping[i, 3], slipping[i, 4], slipping[i, 5] = kinetic, math.nan, math.nan
+    slipping[i, 3] = kinetic
     return True
 
 
 @njit(cache=True)
-def adjusted(given: Floats, start: int, slipping: Floats, i: int, normal: float, kinetic: float) -> bool:
-    """Whether the friction on a slipping foot had to be changed to be that of its normal force [N].
+def adjusted(
+    given: Floats, first: int, slipping: Floats, feet: Feet, modes: np.ndarray, normals: Floats, kinetic: float,
+    fresh: bool,
+) -> bool:  # fmt: skip
+    """Whether the friction on slipping feet had to be changed to be that of their normal forces [N].
 
-    Friction and normal force depend on each other: linearly, so that two solutions tell where they agree (for one foot
-    exactly; for several the steps come near quickly).
+    Both depend on each other, linearly as long as the same feet slip: solved by Broyden's method, which takes a few
+    solutions of the step, and fewer where the same feet slipped in the step before. `fresh` says that no change has
+    been tried yet.
     """
-    friction = slipping[i, 3]
-    wanted = kinetic * normal
-    if abs(wanted - friction) <= AGREED * wanted:
+    count, inverse, known = len(modes), feet.inverse, True
+    short = 0.0
+    for i in range(count):
+        slipping[i, 6] = kinetic * normals[i] - slipping[i, 3] if modes[i] == SLIP else 0.0
+        short = max(short, abs(slipping[i, 6]) / (kinetic * normals[i]) if modes[i] == SLIP else 0.0)
+    if short <= AGREED:
         return False
-    if math.isfinite(slipping[i, 4]) and friction != slipping[i, 4]:
-        slope = kinetic * (normal - slipping[i, 5]) / (friction - slipping[i, 4])
-        if slope < STEEPEST:
-            wanted = max(0.0, (wanted - slope * friction) / (1.0 - slope))
-    for k in range(3):
-        given[start + k] += (wanted - friction) * slipping[i, k]
-    slipping[i, 3], slipping[i, 4], slipping[i, 5] = wanted, friction, normal
+    if not fresh:
+        _broyden(slipping, inverse)
+    else:
+        for i in range(count):
+            known = known and feet.together[i] == modes[i]
+            feet.together[i] = modes[i]
+        for i in range(count):
+            for k in range(count):
+                if not known:
+                    inverse[i, k] = -1.0 if i == k else 0.0
+    for i in range(count):
+        if modes[i] != SLIP:
+            continue
+        change = 0.0
+        for k in range(count):
+            change -= inverse[i, k] * slipping[k, 6]
+        change = max(change, -slipping[i, 3])  # friction does not push
+        slipping[i, 3] += change
+        slipping[i, 4], slipping[i, 5] = change, slipping[i, 6]
+        for k in range(3):
+            given[first + NUMBERS * i + k] += change * slipping[i, k]
     return True
+
+
+@njit(cache=True)
+def _broyden(slipping: Floats, inverse: Floats) -> None:
+    """Update the inverse Jacobian by the last change of the frictions and what it did to what is missing."""
+    count = len(slipping)
+    below = 0.0
+    for i in range(count):  # inverse · (change of what is missing), and the product with the change of friction
+        slipping[i, 7] = 0.0
+        for k in range(count):
+            slipping[i, 7] += inverse[i, k] * (slipping[k, 6] - slipping[k, 5])
+        below += slipping[i, 4] * slipping[i, 7]
+    if below == 0.0:
+        return
+    for k in range(count):
+        row = 0.0
+        for i in range(count):
+            row += slipping[i, 4] * inverse[i, k]
+        slipping[k, 8] = row / below
+    for i in range(count):
+        for k in range(count):
+            inverse[i, k] += (slipping[i, 4] - slipping[i, 7]) * slipping[k, 8]
 
 
 @njit(cache=True)
@@ -222,7 +266,7 @@ def settle(feet: Feet, law: Floats, seen: Floats, answers: Floats, given: Floats
 @njit(cache=True)
 def soft_step(
     kernels: SoftKernels, ground: SoftGround, feet: Feet, t: float, h: float, x: Floats, inputs: Floats, seen: Floats,
-    answers: Floats, modes: np.ndarray, slipping: Floats,
+    answers: Floats, modes: np.ndarray, slipping: Floats, normals: Floats,
 ) -> int:  # fmt: skip
     """One step of h [s]; the new state is in `answers`. `inputs` holds what is held; the rest is scratch."""
     n, count, law = len(x), len(modes), ground.law
@@ -232,28 +276,36 @@ def soft_step(
         inputs[1 + k] = x[k]
     call_kernel(kernels.feet, inputs, kernels.feet_constants, seen)
     for i in range(count):
-        status = touched(ground, feet, seen, inputs, modes, i, first + NUMBERS * i, h)
+        start = first + NUMBERS * i
+        status = touched(ground, feet, seen, inputs, modes, i, start, h)
         if status != FINISHED:
             return status
-    changed, tries = True, 0
-    while changed:
+        normals[i] = 0.0  # over the step before: a foot that goes on slipping has nearly the same
+        for k in range(3):
+            normals[i] += feet.forces[i, k] * inputs[start + 3 + k]
+    moded, tries = True, 0
+    while True:
         tries += 1
         call_kernel(kernels.step, inputs, kernels.step_constants, answers)
-        changed = False
+        fresh, moded = moded, False
         for i in range(count):
             start = first + NUMBERS * i
-            normal = applied(inputs, start, answers, n + 3 * i, feet.forces, i)
+            before = normals[i]
+            normals[i] = applied(inputs, start, answers, n + 3 * i, feet.forces, i)
             if modes[i] == AIR:
                 continue
-            if not normal > 0.0:
-                modes[i], changed = AIR, True
+            if not normals[i] > 0.0:
+                modes[i], moded, slipping[i, 3] = AIR, True, 0.0
                 let_go(inputs, start)
             elif modes[i] == STICK:
-                most = (law[5] if feet.modes[i] == SLIP else law[4]) * normal
-                if slips(inputs, start, feet.forces, slipping, i, normal, most, law[5] * normal):
-                    modes[i], changed = SLIP, True
-            elif tries < MOST_TRIES and adjusted(inputs, start, slipping, i, normal, law[5]):
-                changed = True
+                most = (law[5] if feet.modes[i] == SLIP else law[4]) * normals[i]
+                likely = before if feet.modes[i] == SLIP and tries == 1 else normals[i]
+                if slips(inputs, start, feet.forces, slipping, i, normals[i], most, law[5] * likely):
+                    modes[i], moded = SLIP, True
+        if moded:
+            continue
+        if tries >= MOST_TRIES or not adjusted(inputs, first, slipping, feet, modes, normals, law[5], fresh):
+            break
     for k in range(n):
         if not math.isfinite(answers[k]):
             return STUCK
@@ -280,15 +332,14 @@ def advance(
         inputs[1 + n + k] = held[k]
     targets = inputs[1 + n + aims : known]
     seen, answers, modes = np.empty(6 * count), np.empty(n + 3 * count + 1), np.zeros(count, np.int64)
-    slipping = np.zeros(
-        (count, 6)
-    )  # by foot: direction and size of friction, those of friction and normal force before
+    slipping = np.zeros((count, 9))  # by foot: direction and size of friction, its change, what is missing, scratch
+    normals = np.zeros(count)
     values = np.ones(max(watched, 1))
-    changed, happened = 0, 0
+    changed, happened, per_step = 0, 0, 1.0 / h
     for step in range(first, last):
         t = step * h
         aim(tables, t + h, targets)
-        status = soft_step(kernels, ground, feet, t, h, x, inputs, seen, answers, modes, slipping)
+        status = soft_step(kernels, ground, feet, t, h, x, inputs, seen, answers, modes, slipping, normals)
         if status != FINISHED:
             return status, step, -1, changed, happened
         for i in range(count):
@@ -297,7 +348,7 @@ def advance(
                 feet.modes[i] = modes[i]
                 changed += 1
         for k in range(n):
-            feet.acceleration[k] = (answers[k] - x[k]) / h
+            feet.acceleration[k] = (answers[k] - x[k]) * per_step
             x[k] = answers[k]
         if watched:
             inputs[0] = t + h

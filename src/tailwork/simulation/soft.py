@@ -154,6 +154,7 @@ def simulate_soft(
     feet = Feet(
         np.array([CONTACT_NAMES.index(state) for state in contact.states]), np.array(contact.anchors, dtype=float),
         np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count), np.zeros(1), np.zeros(len(x)),
+        np.full(count, -1), np.zeros((count, count)),
     )  # fmt: skip
     log = _Kept(system, ground, feet)
     soft, tables = SoftGround(ground.laws(), *ground.field()), _tables(system)
