@@ -139,6 +139,10 @@ def test_the_readme_shows_what_was_measured() -> None:
     for row in json.loads((ROOT / "benchmarks" / "engine.json").read_text())["trajectories"]:
         line = f"| {row['name']} | {row['ours']:.2f} | {row['peer']} | {row['theirs']:.1f} | {row['ratio']:.0f}× |"
         assert line in readme
+    walking = json.loads((ROOT / "benchmarks" / "engine.json").read_text())["walking"]
+    said = " ".join(readme.split())
+    assert f"takes {walking['ours']:.1f} s on one core, in steps of {walking['step'] * 1e6:.1f} µs" in said
+    assert f"with the same step takes {walking['ratio']:.1f} times as long" in said
 
 
 def test_the_code_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
