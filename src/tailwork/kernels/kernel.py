@@ -43,7 +43,7 @@ class Kernel:
         self.flops = main.flops
         self.operations = main.operations
         self.width = machine().width if lanes else 1
-        self._constants = main.parameters
+        self.kept = main.parameters  # numbers that the prelude computes of a design
         identity = _identity(graph, self.width) or module(prelude, main, self.width)
         self.code = compiled(identity, lambda: module(prelude, main, self.width))
         self._prelude = self.code.function("prelude", counted=False)
@@ -53,7 +53,7 @@ class Kernel:
 
     def constants(self, parameters: Floats) -> Constants:
         """Run the prelude for one design."""
-        values = np.empty(self._constants)
+        values = np.empty(self.kept)
         given = np.ascontiguousarray(parameters, dtype=np.float64)
         if given.shape != (self.parameters,):
             raise ValueError(f"got parameters of shape {given.shape}; required: ({self.parameters},)")

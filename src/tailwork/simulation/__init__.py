@@ -1,5 +1,6 @@
 """Simulation: the equations of motion integrated in compiled code."""
 
+from tailwork.simulation.batch import Batch, Tile, simulate_batch
 from tailwork.simulation.cable_law import CurvatureTracking
 from tailwork.simulation.computed_torque import ComputedTorque, FeedForward
 from tailwork.simulation.events import FootPulls, FootSlips, LegStraight, When
@@ -14,6 +15,7 @@ from tailwork.simulation.simulate import simulate
 from tailwork.simulation.stepping import JointTable, held_posture, joint_table, walking_start
 
 __all__ = [
+    "Batch",
     "ComputedTorque",
     "Constant",
     "Contact",
@@ -37,6 +39,7 @@ __all__ = [
     "Run",
     "Sine",
     "Stopped",
+    "Tile",
     "Tracking",
     "When",
     "bound",
@@ -50,6 +53,7 @@ __all__ = [
     "point_to_point",
     "posed",
     "simulate",
+    "simulate_batch",
     "tripod",
     "trot",
     "walk",

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.kernel import Floats
+from tailwork.simulation.soft import METHOD as SOFT
 from tailwork.simulation.system import System
+from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
+
+METHODS: dict[str, RungeKutta | Rosenbrock] = {m.name: m for m in (RK4, DORMAND_PRINCE, RODAS5P)}
 
 STIFF = 300.0
 """Above this product of spectral radius and duration the stiff method is cheaper: an explicit one needs about two
@@ -24,3 +29,20 @@ def spectral_radius(system: System, x: Floats, held: Floats, t: float) -> float:
         return np.inf
     jacobian = (answers[:size] - answers[size:]).T / (2.0 * steps)
     return float(np.abs(np.linalg.eigvals(jacobian)).max())
+
+
+def chosen_method(
+    system: System, method: str, step: float | None, x: Floats, held: Floats, duration: float
+) -> tuple[RungeKutta | Rosenbrock, str]:
+    """The method that is asked for, or that suits the start, and why."""
+    if method == "auto":
+        if step is not None:
+            raise RobotError("step", step, "no fixed step with method 'auto'; name a method")
+        stiffness = spectral_radius(system, x, held, 0.0) * duration
+        said = f"spectral radius times duration {stiffness:.3g}, stiff above {STIFF:g}"
+        return (RODAS5P if stiffness > STIFF else DORMAND_PRINCE), said
+    if method not in METHODS:
+        raise UnknownNameError.among("method", str(method), ["auto", *METHODS, SOFT], "method")
+    if method == "rk4" and step is None:
+        raise RobotError("step", step, "a fixed step [s] with method 'rk4'")
+    return METHODS[method], "as asked"

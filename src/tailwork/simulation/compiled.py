@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from tailwork.kernels.kernel import Floats
+from tailwork.simulation.tableaus import Rosenbrock, RungeKutta
 
 
 class Kernels(NamedTuple):
@@ -41,3 +44,10 @@ class Settings(NamedTuple):
     fixed: float  # fixed step [s]; 0: adaptive
     first: float  # first step [s]
     most: int  # steps
+
+
+def as_tableau(method: RungeKutta | Rosenbrock) -> Tableau:
+    """A method as the compiled steppers take it."""
+    if isinstance(method, Rosenbrock):
+        return Tableau(True, method.order, *method.arrays)
+    return Tableau(False, method.order, *method.arrays, np.zeros((1, 1)))

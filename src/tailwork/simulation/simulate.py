@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import ControllerError, RobotError, StateError, UnknownNameError
+from tailwork.errors import ControllerError, RobotError, StateError
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
-from tailwork.simulation.choose import STIFF, spectral_radius
-from tailwork.simulation.compiled import Kernels, Settings, Tableau
+from tailwork.simulation.choose import chosen_method
+from tailwork.simulation.compiled import Kernels, Settings, Tableau, as_tableau
 from tailwork.simulation.computed_torque import InverseDynamics
 from tailwork.simulation.dense import Piece, Trajectory
 from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
@@ -26,12 +26,11 @@ from tailwork.simulation.run import Contact, Run, Stopped
 from tailwork.simulation.soft import METHOD as SOFT
 from tailwork.simulation.soft import simulate_soft
 from tailwork.simulation.system import Motion, System
-from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
-
-METHODS: dict[str, RungeKutta | Rosenbrock] = {m.name: m for m in (RK4, DORMAND_PRINCE, RODAS5P)}
+from tailwork.simulation.tableaus import Rosenbrock, RungeKutta
 
 LONGEST = 120
 """Characters of a controller's answer that an error shows."""
+STUCK_REASON = "no step is small enough: the motion comes to where the model ends, such as a straight leg"
 STEPS_A_CALL = 20_000
 """Steps between two looks at the keyboard: compiled code cannot be interrupted."""
 
@@ -88,7 +87,7 @@ def simulate(
     """
     if not isinstance(model, Model):
         raise RobotError("model", type(model).__name__, "a Model, such as Model(robot)")
-    _check_numbers(duration, rtol, atol, step, control_rate, samples, most_steps)
+    check_numbers(duration, rtol, atol, step, control_rate, samples, most_steps)
     if limits not in ("report", "respect"):
         raise RobotError("limits", limits, "'report' or 'respect'")
     sampled, laws = _control(control)
@@ -117,7 +116,7 @@ def simulate(
     held = np.zeros(system.efforts)
     if sampled is not None:
         held = _asked(sampled, model, 0.0, *system.full(np.zeros(1), x[None], held[None])[:2])
-    chosen, why = _chosen(system, method, step, x, held, duration)
+    chosen, why = chosen_method(system, method, step, x, held, duration)
     kernels, tableau = compiled_system(system, chosen)
     settings = Settings(rtol, atol, step or 0.0, step or min(1e-4, duration), min(most_steps, STEPS_A_CALL))
     pieces: list[Piece] = []
@@ -174,9 +173,10 @@ def _control(control: Any) -> tuple[Sampled | None, Sequence[Law]]:
     raise RobotError("control", control, "a law, a list of laws, or a function of (t, q, v) that returns efforts")
 
 
-def _check_numbers(
+def check_numbers(
     duration: float, rtol: float, atol: float, step: float | None, control_rate: float, samples: int, most_steps: int
 ) -> None:
+    """Whether the numbers of a simulation are possible."""
     numbers = {"duration": duration, "rtol": rtol, "atol": atol, "control_rate": control_rate}
     for name, value in (numbers | ({} if step is None else {"step": step})).items():
         if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or value <= 0:
@@ -212,36 +212,16 @@ def _asked(controller: Sampled, model: Model, t: float, q: Floats, v: Floats) ->
     return efforts
 
 
-def _chosen(
-    system: System, method: str, step: float | None, x: Floats, held: Floats, duration: float
-) -> tuple[RungeKutta | Rosenbrock, str]:
-    if method == "auto":
-        if step is not None:
-            raise RobotError("step", step, "no fixed step with method 'auto'; name a method")
-        stiffness = spectral_radius(system, x, held, 0.0) * duration
-        said = f"spectral radius times duration {stiffness:.3g}, stiff above {STIFF:g}"
-        return (RODAS5P if stiffness > STIFF else DORMAND_PRINCE), said
-    if method not in METHODS:
-        raise UnknownNameError.among("method", str(method), ["auto", *METHODS, SOFT], "method")
-    if method == "rk4" and step is None:
-        raise RobotError("step", step, "a fixed step [s] with method 'rk4'")
-    return METHODS[method], "as asked"
-
-
 def compiled_system(system: System, method: RungeKutta | Rosenbrock) -> tuple[Kernels, Tableau]:
     """What the compiled steppers need of a system and a method."""
     none = np.zeros(1)
     derivative, constants = system.kernel("derivative")
     watch, watch_constants = system.kernel("events") if system.watched else (derivative, constants)
     linear: tuple[Any, ...] = (0, none, 0, 0)
-    extra = np.zeros((1, 1))
     if isinstance(method, Rosenbrock):
-        a, b, c, e, p, extra = method.arrays
         factor, factor_constants = system.kernel("linear")
         solve, _ = system.kernel("solve")
         linear = (factor.code.address("scalar"), factor_constants.values, factor.outputs, solve.code.address("scalar"))
-    else:
-        a, b, c, e, p = method.arrays
     kernels = Kernels(
         derivative.code.address("scalar"),
         constants.values,
@@ -249,7 +229,7 @@ def compiled_system(system: System, method: RungeKutta | Rosenbrock) -> tuple[Ke
         watch_constants.values,
         *linear,
     )
-    return kernels, Tableau(isinstance(method, Rosenbrock), method.order, a, b, c, e, p, extra)
+    return kernels, as_tableau(method)
 
 
 def _stopped(steps: Steps, names: list[str]) -> Stopped | None:
@@ -258,7 +238,7 @@ def _stopped(steps: Steps, names: list[str]) -> Stopped | None:
     if steps.status == AT_EVENT:
         reason = names[steps.event]
     elif steps.status == STUCK:
-        reason = "no step is small enough: the motion comes to where the model ends, such as a straight leg"
+        reason = STUCK_REASON
     else:
         reason = "more steps than allowed"
     return Stopped(float(steps.times[-1]), reason)

@@ -25,7 +25,7 @@ from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE
 from tailwork.robots.paths import numbers, rebuild, structure
-from tailwork.robots.quantities import Described
+from tailwork.robots.quantities import Described, Kind
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
 from tailwork.simulation.moment import Law, Moment
 from tailwork.simulation.profiles import Profiles
@@ -103,11 +103,29 @@ class System:
         described = {"robot": model.robot} | {f"law {k + 1}": law for k, law in enumerate(self.laws)}
         profiles = {f"{limb}.{c}": p for limb, motion in self.motions.items() for c, p in motion.items()}
         self._described: dict[str, Any] = described | profiles
-        self._numbers = {
+        self.numbers = {
             f"{name}: {path}": value for name, part in self._described.items() for path, value in numbers(part).items()
         }
         parts = tuple((name, structure(part, zeros=False)) for name, part in self._described.items() if name != "robot")
         self._structure = (model.structure, parts, respect_limits)
+
+    @property
+    def fixed(self) -> set[str]:
+        """Numbers that are no parameters of the kernels: zeros of the robot, which are structure, and its place."""
+        robot = {name: value for name, value in self.numbers.items() if name.startswith("robot: ")}
+        return {name for name, value in robot.items() if value == 0.0 or name.removeprefix("robot: ") in POSE}
+
+    def kinds(self) -> dict[str, Kind]:
+        """By name of a number: what is allowed."""
+        found: dict[str, Kind] = {}
+        for name, part in self._described.items():
+
+            def visit(path: str, value: float, kind: Kind, name: str = name) -> float:
+                found[f"{name}: {path}"] = kind
+                return value
+
+            rebuild(part, visit)
+        return found
 
     @property
     def event_names(self) -> list[str]:
@@ -143,12 +161,16 @@ class System:
 
     def kernel(self, name: str) -> tuple[Kernel, Constants]:
         """A kernel and its constants: one of ALONE, "linear" or "solve"."""
+        kernel, parameters = self.compiled(name, lanes=name in ALONE)
+        return kernel, kernel.constants(np.array([self.numbers[path] for path in parameters]))
+
+    def compiled(self, name: str, lanes: bool) -> tuple[Kernel, tuple[str, ...]]:
+        """A kernel, with lanes or without, and the names of its parameters among `numbers`."""
         watched = self.watched if name.endswith("events") else ()
-        if (name, self._structure, watched) not in _kernels:
+        if (name, lanes, self._structure, watched) not in _kernels:
             for made, (graph, names) in self.graphs(name).items():
-                _kernels[made, self._structure, watched] = (Kernel(graph, lanes=name in ALONE), names)
-        kernel, parameters = _kernels[name, self._structure, watched]
-        return kernel, kernel.constants(np.array([self._numbers[path] for path in parameters]))
+                _kernels[made, lanes, self._structure, watched] = (Kernel(graph, lanes=lanes), names)
+        return _kernels[name, lanes, self._structure, watched]
 
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
         """What a kernel is compiled from, and the names of its parameters; linearisation and solution come together."""

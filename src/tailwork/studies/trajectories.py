@@ -11,10 +11,11 @@ import numpy as np
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.robots import liu2020
+from tailwork.simulation.choose import METHODS
 from tailwork.simulation.compiled import Settings
 from tailwork.simulation.driver import Steps, integrate
 from tailwork.simulation.laws import Constant
-from tailwork.simulation.simulate import METHODS, compiled_system
+from tailwork.simulation.simulate import compiled_system
 from tailwork.simulation.system import System
 from tailwork.studies.benchmark import best_times
 
