@@ -16,7 +16,17 @@ from tailwork.kernels import kernel as kernel_module
 from tailwork.mechanics.attitude import rotation_matrix
 from tailwork.model import Model
 from tailwork.robots import Body, Foot, FreeLimb, Joint, JointSpring, Limb, Motor, Robot, Torso, biswal, liu2020
-from tailwork.simulation import Constant, Polynomial, Run, load_run, point_to_point, simulate
+from tailwork.simulation import (
+    Constant,
+    Driven,
+    FootSlips,
+    Polynomial,
+    Run,
+    Sine,
+    load_run,
+    point_to_point,
+    simulate,
+)
 from tailwork.simulation.contact import Tables, aim
 from tailwork.simulation.ground import Ground, HeightField
 from tailwork.simulation.leg_kinematics import posed
@@ -495,7 +505,7 @@ def test_a_start_outside_the_field() -> None:
 @pytest.mark.parametrize("depth", [2e-9, 0.01])
 def test_a_foot_that_starts_in_the_ground(depth: float) -> None:
     """Is refused, by name, with its depth; it is allowed if the contact says so."""
-    with pytest.raises(RobotError, match=rf"state: got 'foot at height .*which is {depth:g} m higher.*contact"):
+    with pytest.raises(RobotError, match=rf"state: got 'foot {depth:g} m under the ground'.*contact"):
         thrown((0.0, 0.0, -depth))
     place = np.array([0.0, 0.0, -depth])
     assert thrown(place, contact=Contact(("stick",), place[None])).stopped is None
@@ -788,8 +798,9 @@ def test_stiff_ground_comes_near_pinned_feet() -> None:
         away = run.final_state[0][:6] - wanted.final_state[0][:6]
         place.append(np.abs(away[:3]).max())
         turn.append(np.abs(away[3:]).max())
-    assert np.array(place[:-1]) / place[1:] == pytest.approx(10.0, abs=1.0)
-    assert np.array(turn[:-1]) / turn[1:] == pytest.approx(10.0, abs=2.5)
+    assert place[0] > place[1] and turn[0] > turn[1], "the softest is not yet near"
+    assert np.array(place[1:-1]) / place[2:] == pytest.approx(10.0, abs=0.5)
+    assert np.array(turn[1:-1]) / turn[2:] == pytest.approx(10.0, abs=2.5)
     assert place[2] < 9e-6
 
 
@@ -942,3 +953,128 @@ def test_gains_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_module, "compiled", refuse)
     assert dropped(kp=20.0, kd=0.0).stopped is None
     assert dropped(kp=0.0, kd=0.0).stopped is None
+
+
+# What reviews have found
+
+
+@pytest.mark.parametrize("friction", [0.5, 1.0, 10.0])
+@pytest.mark.parametrize("speed", [0.05, 0.2])
+def test_a_landing_with_a_damper_across_takes_energy(friction: float, speed: float) -> None:
+    """A puck that lands moving sideways slips at first, because of the damper. The ground gives it nothing: it moves
+    on slower than before, as one that integrates the same law on its own says."""
+    on = ground(tangential_damping=40.0, static_friction=friction, kinetic_friction=friction)
+    run = thrown((0.0, 0.0, 0.05), (speed, 0.0, 0.0), 0.15, on=on, step=1e-5, samples=EVERY)
+    landed = np.flatnonzero(np.diff(run.data["contact"].to_numpy()[:, 0] == AIR))
+    assert len(landed) == 2, "it lands and leaves"
+    work = run.data["foot_work"].to_numpy()[:, 0]
+    assert work.max() <= 0.0
+    after = run.data["v"].to_numpy()[-1, 0]
+    assert abs(after) < speed
+    assert after == pytest.approx(landing(friction, speed, 2e-6), abs=2e-3 * speed)
+
+
+def landing(friction: float, speed: float, h: float) -> float:
+    """Sideways speed after a landing from 5 cm by short explicit steps of a point on the same springs and damper."""
+    x, z, vx, vz, anchor = 0.0, 0.0, speed, -np.sqrt(2.0 * GRAVITY * 0.05), 0.0
+    while z <= 0.0:
+        normal = -STIFFNESS * z
+        trial = -ACROSS * (x - anchor) - 40.0 * vx
+        force = np.clip(trial, -friction * normal, friction * normal)
+        vx, vz = vx + h * force / MASS, vz + h * (normal / MASS - GRAVITY)
+        x, z = x + h * vx, z + h * vz
+        if force != trial:
+            longest = abs(force) / ACROSS
+            anchor = x - np.clip(x - anchor, -longest, longest)
+    return vx
+
+
+def test_ground_without_friction_does_not_slow() -> None:
+    """Neither sticking nor slipping takes anything sideways."""
+    run = thrown((0.0, 0.0, 0.0), (0.3, -0.1, 0.0), 0.2, on=ground(static_friction=0.0, kinetic_friction=0.0, **DAMPED))
+    np.testing.assert_allclose(run.data["v"].to_numpy()[:, :2], np.tile([0.3, -0.1], (201, 1)), rtol=0.0, atol=1e-15)
+
+
+def test_going_on_from_the_moment_of_touch_down() -> None:
+    """The foot is under the ground without having touched it: its contact says that this is so."""
+    run = thrown((0.0, 0.0, 0.05), duration=0.1, step=1e-3)
+    assert run.final_contact.states == ("air",) and run.final_state[0][2] < 0.0
+    onward = simulate(model(), run.final_state, 0.1, ground=ground(), contact=run.final_contact, step=1e-3)
+    whole = thrown((0.0, 0.0, 0.05), duration=0.2, step=1e-3)
+    np.testing.assert_allclose(onward.final_state[0], whole.final_state[0], rtol=0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("step", [None, 2e-4])
+def test_a_controller_is_asked_at_its_rate(step: float | None) -> None:
+    asked: list[float] = []
+    thrown(duration=0.05, control=lambda t, q, v: asked.append(t) or [0.0], control_rate=1000.0, step=step)
+    np.testing.assert_allclose(asked, np.arange(50) * 1e-3, atol=1e-12)
+    with pytest.raises(RobotError, match=r"step: got 0.0015; required: at most 0.001 s, the period of the controller"):
+        thrown(duration=0.05, control=lambda t, q, v: [0.0], control_rate=1000.0, step=1.5e-3)
+
+
+def test_the_clock_of_a_run_can_start_later() -> None:
+    """Two runs one after the other are one: a tail whose motion is given goes on where it was."""
+    robot = with_tail()
+    motion = {"tail": {"swing": point_to_point(0.0, 1.0, 0.2)}}
+    q = np.zeros(8)
+    q[2] = 0.15
+    kwargs: dict[str, Any] = {"ground": ground(**DAMPED), "tail": motion, "step": EXACT}
+    whole = simulate(robot, q, 128 * EXACT, **kwargs)
+    first = simulate(robot, q, 48 * EXACT, **kwargs)
+    second = simulate(
+        robot, first.final_state, 80 * EXACT, contact=first.final_contact, start_time=48 * EXACT, **kwargs
+    )
+    assert second.data["time"].to_numpy()[0] == 48 * EXACT and second.duration == 80 * EXACT
+    np.testing.assert_allclose(second.final_state[0], whole.final_state[0], rtol=0.0, atol=1e-13)
+
+
+def test_the_clock_of_a_pinned_run_can_start_later() -> None:
+    pinned, _ = quadrupeds()
+    law = Driven(actuator="tail.tb", profile=Sine(amplitude=1.0, period=0.07))
+    legs = Constant(values=tuple(pinned.static_torques(pinned.standing())))
+    whole = simulate(pinned, pinned.standing(), 0.06, control=[legs, law], method="rk4", step=1e-3)
+    first = simulate(pinned, pinned.standing(), 0.02, control=[legs, law], method="rk4", step=1e-3)
+    second = simulate(pinned, first.final_state, 0.04, control=[legs, law], method="rk4", step=1e-3, start_time=0.02)
+    np.testing.assert_allclose(second.final_state[0], whole.final_state[0], rtol=0.0, atol=1e-13)
+    with pytest.raises(RobotError, match="start_time: got nan"):
+        simulate(pinned, pinned.standing(), 0.02, start_time=np.nan)
+
+
+def test_a_robot_that_falls_through_is_noticed() -> None:
+    """Only feet touch the ground; the run says when something else is in it."""
+    run = thrown((0.0, 0.0, 0.15), duration=0.5, robot=with_free_tail(), on=ground(**DAMPED))
+    ((time, what),) = run.events
+    assert what.endswith("is under the ground, which only feet touch: the robot has fallen")
+    points = run.data["points"].sel(axis="z").to_numpy()
+    others = points[:, [not name.endswith(".foot") for name in run.model.point_names]].min(axis=1)
+    assert time == run.data["time"].to_numpy()[np.argmax(others < 0.0)]
+    assert what in run.summary()
+
+
+@cache
+def with_free_tail() -> Model:
+    """The tail hangs on its spring; the robot stands on one foot, and falls."""
+    return Model(tailed().without("tail"), "none")
+
+
+def test_measures_of_pinned_feet_are_not_for_the_ground() -> None:
+    run = thrown((0.0, 0.0, 0.0), (0.5, 0.0, 0.0), 0.05)
+    for measure in (run.friction_needed, run.min_normal_force, run.foot_closure_error):
+        with pytest.raises(StateError, match="pinned feet"):
+            measure()
+    assert not run.assumption_held()
+
+
+def test_events_of_pinned_feet_are_not_for_the_ground() -> None:
+    with pytest.raises(RobotError, match=r"events: got FootSlips.*`changes`"):
+        thrown(events=(FootSlips(friction=0.5),))
+
+
+def test_shares_of_time_do_not_depend_on_samples() -> None:
+    lines = {
+        tuple(line for line in thrown((0.0, 0.0, 0.05), duration=0.3, step=1e-3, samples=n).summary().splitlines()
+              if line.startswith("foot:"))
+        for n in (2, 31, 301)
+    }  # fmt: skip
+    assert len(lines) == 1 and "air 100%" not in str(lines)

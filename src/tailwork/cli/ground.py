@@ -20,6 +20,8 @@ from tailwork.studies.soft_manoeuvre import KINETIC_FRICTION, SOFT_POLICIES, STA
 from tailwork.writing import ready_folder
 
 MOTION = "yaw:80"
+OWN_FIGURES = ("feet-slipping", "feet", "torso", "convergence")
+"""Those of `tailwork.view.footing_report.figures`; not every study has all."""
 TWO_FRICTIONS = "static friction, or static and kinetic, such as 0.6,0.5"
 
 
@@ -72,6 +74,9 @@ def run(options: argparse.Namespace) -> int:
     with bar(console, "nothing is kept: run the command again") as tell:
         comparison = compare_grounds(manoeuvre, grounds, tell)
     comparison.save(options.out / "runs")
+    for old in (options.out / "figures").iterdir():
+        if old.stem in OWN_FIGURES:  # of another study
+            old.unlink()
     _print(console, comparison)
     with console.status("drawing") as status:
         from tailwork.view.footing_report import write_report  # slow to import, and needed for pictures only

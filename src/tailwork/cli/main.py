@@ -42,4 +42,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Console(stderr=True).print(Text.assemble(("error", "bold red"), f": {error}"), soft_wrap=True)
         return 2
     except KeyboardInterrupt:
+        Console(stderr=True).print("interrupted")
         return 130

@@ -43,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
         console.print(
             f"\ncoordinates  {_shortened(model.coordinate_names)}\nactuators    {_shortened(model.actuator_names)}"
         )
-        console.print("\nNo leg has three hinges, to pin its foot: the robot flies; no torques hold it.\n", style="dim")
+        said = "No leg can be pinned by its foot (three hinges, closed form): the robot flies; no torques hold it."
+        console.print(f"\n{said}\n", style="dim")
         return 0
     rest = standing(model)
     x, y, z = rest.q[:3]

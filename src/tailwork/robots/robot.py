@@ -88,10 +88,13 @@ class Robot(Described):
     parts: Mapping[str, Any]
     gravity: Scalar = nonnegative("m/s^2", 9.81)  # along −z of the inertial frame
     stand: Vector = vector("m", (0.0, 0.0, 0.0))  # where P is when the robot stands, in the inertial frame
+    forward: str = ""  # axis of the torso frame that points forward, "x" or "y"; empty: as its legs say, else "y"
 
     def check(self) -> None:
         if not self.name:
             raise RobotError("name", self.name, "a name")
+        if self.forward not in ("", "x", "y"):
+            raise RobotError("forward", self.forward, "'x' or 'y', the axis of the torso frame that points forward")
         if not _describes(self.torso, "body"):
             raise RobotError("torso", self.torso, "a torso (Torso or PlateTorso)")
         if not isinstance(self.parts, Mapping):

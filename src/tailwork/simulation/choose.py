@@ -6,7 +6,7 @@ import numpy as np
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.kernel import Floats
-from tailwork.simulation.soft import METHOD as SOFT
+from tailwork.simulation.soft_record import METHOD as SOFT
 from tailwork.simulation.system import System
 from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
 
@@ -32,13 +32,13 @@ def spectral_radius(system: System, x: Floats, held: Floats, t: float) -> float:
 
 
 def chosen_method(
-    system: System, method: str, step: float | None, x: Floats, held: Floats, duration: float
+    system: System, method: str, step: float | None, x: Floats, held: Floats, duration: float, start: float = 0.0
 ) -> tuple[RungeKutta | Rosenbrock, str]:
-    """The method that is asked for, or that suits the start, and why."""
+    """The method that is asked for, or that suits the system at the time `start` [s], and why."""
     if method == "auto":
         if step is not None:
             raise RobotError("step", step, "no fixed step with method 'auto'; name a method")
-        stiffness = spectral_radius(system, x, held, 0.0) * duration
+        stiffness = spectral_radius(system, x, held, start) * duration
         said = f"spectral radius times duration {stiffness:.3g}, stiff above {STIFF:g}"
         return (RODAS5P if stiffness > STIFF else DORMAND_PRINCE), said
     if method not in METHODS:

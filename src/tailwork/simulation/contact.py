@@ -193,6 +193,8 @@ def adjusted(
     been tried yet.
     """
     count, inverse, known = len(modes), feet.inverse, True
+    if kinetic == 0.0:
+        return False
     short = 0.0
     for i in range(count):
         slipping[i, 6] = kinetic * normals[i] - slipping[i, 3] if modes[i] == SLIP else 0.0
@@ -246,21 +248,42 @@ def _broyden(slipping: Floats, inverse: Floats) -> None:
 
 
 @njit(cache=True)
-def settle(feet: Feet, law: Floats, seen: Floats, answers: Floats, given: Floats, modes: np.ndarray, i: int, start: int,
-           at: int, h: float) -> None:  # fmt: skip
-    """Sum up what a foot got over a step, and leave its spring as stretched as friction holds it."""
+def settle(
+    feet: Feet, law: Floats, seen: Floats, answers: Floats, given: Floats, modes: np.ndarray, i: int, start: int,
+    at: int, h: float,
+) -> None:  # fmt: skip
+    """Sum up what a foot got over a step, and let its anchor follow where it slips."""
     place, speed, forces = 3 * i, 3 * (len(modes) + i), feet.forces
-    inward = 0.0
-    for k in range(3):
-        inward += forces[i, k] * given[start + 3 + k]
     for k in range(3):
         feet.impulses[i, k] += h * forces[i, k]
         feet.work[i] += h * forces[i, k] * (seen[speed + k] + 0.5 * h * answers[at + k])
         if modes[i] == AIR:
             feet.anchors[i, k] = math.nan
-        elif modes[i] == SLIP:
-            now = seen[place + k] + h * (seen[speed + k] + h * answers[at + k])
-            feet.anchors[i, k] = now + (forces[i, k] - inward * given[start + 3 + k]) / law[2]
+    if modes[i] != SLIP:
+        return
+    # The spring is let out to what friction holds, never stretched further: the ground stores no work that it did not
+    # get, also where the damper makes the foot slip.
+    beyond, inward, friction, stretch = 0.0, 0.0, 0.0, 0.0
+    for k in range(3):
+        n = given[start + 3 + k]
+        inward += forces[i, k] * n
+        beyond += (_end(seen, answers, place + k, speed + k, at + k, h) - feet.anchors[i, k]) * n
+    for k in range(3):
+        n = given[start + 3 + k]
+        friction += (forces[i, k] - inward * n) ** 2
+        stretch += (_end(seen, answers, place + k, speed + k, at + k, h) - feet.anchors[i, k] - beyond * n) ** 2
+    longest, stretch = math.sqrt(friction) / law[2], math.sqrt(stretch)
+    share = longest / stretch if stretch > longest else 1.0
+    for k in range(3):
+        now = _end(seen, answers, place + k, speed + k, at + k, h)
+        across = now - feet.anchors[i, k] - beyond * given[start + 3 + k]
+        feet.anchors[i, k] = now - share * across
+
+
+@njit(cache=True)
+def _end(seen: Floats, answers: Floats, place: int, speed: int, at: int, h: float) -> float:
+    """A coordinate of a foot at the end of a step [m]."""
+    return seen[place] + h * (seen[speed] + h * answers[at])
 
 
 @njit(cache=True)
@@ -318,9 +341,9 @@ def soft_step(
 @njit(cache=True)
 def advance(
     kernels: SoftKernels, ground: SoftGround, tables: Tables, feet: Feet, log: Log, x: Floats, held: Floats, aims: int,
-    first: int, last: int, h: float,
+    first: int, last: int, h: float, start: float,
 ) -> tuple[int, int, int, int, int]:  # fmt: skip
-    """Steps number `first` to `last` of h [s], from x, which becomes the state at the end.
+    """Steps number `first` to `last` of h [s] after the time `start`, from x, which becomes the state at the end.
 
     Of what is held, the entries from number `aims` on are targets of servos. Returns how it ended (see
     tailwork.simulation.driver), the steps done, the event that stopped it, and how many changes and events are in the
@@ -337,7 +360,7 @@ def advance(
     values = np.ones(max(watched, 1))
     changed, happened, per_step = 0, 0, 1.0 / h
     for step in range(first, last):
-        t = step * h
+        t = start + step * h
         aim(tables, t + h, targets)
         status = soft_step(kernels, ground, feet, t, h, x, inputs, seen, answers, modes, slipping, normals)
         if status != FINISHED:
@@ -362,7 +385,7 @@ def advance(
             for k in range(watched):
                 under = not values[k] >= 0.0
                 if under and not log.below[k]:
-                    log.events[happened, 0], log.events[happened, 1] = t + h, k
+                    log.events[happened, 0], log.events[happened, 1] = start + (step + 1) * h, k
                     happened += 1
                 log.below[k] = under
                 if under and log.stops[k]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numba import njit
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
-from tailwork.robots.quantities import Described, nonnegative, positive
+from tailwork.robots.quantities import Described, all_numbers, nonnegative, positive
 
 AIR, STICK, SLIP = 0, 1, 2
 CONTACT_NAMES = ("air", "stick", "slip")
@@ -35,7 +36,7 @@ def _ends(name: str, ends: Any) -> tuple[float, float]:
     return first, last
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)  # arrays compare entry by entry: see __eq__
 class HeightField:
     """The height of the ground on a regular grid, with a smooth surface (bicubic, once differentiable) between.
 
@@ -51,12 +52,22 @@ class HeightField:
             heights = np.array(self.heights, dtype=np.float64, order="C")
         except (TypeError, ValueError):
             raise RobotError("heights", self.heights, "a matrix of finite numbers [m]") from None
-        if heights.ndim != 2 or min(heights.shape) < 2 or not np.isfinite(heights).all():
-            raise RobotError("heights", f"shape {heights.shape}", "at least 2 × 2 finite numbers [m]")
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise RobotError("heights", f"shape {heights.shape}", "at least 2 × 2 numbers [m]")
+        if not np.isfinite(heights).all():
+            raise RobotError("heights", f"{np.sum(~np.isfinite(heights))} that are not finite", "finite numbers [m]")
         heights.setflags(write=False)
         object.__setattr__(self, "heights", heights)
         for name in ("x", "y"):
             object.__setattr__(self, name, _ends(name, getattr(self, name)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HeightField):
+            return NotImplemented
+        return (self.x, self.y) == (other.x, other.y) and np.array_equal(self.heights, other.heights)
+
+    def __hash__(self) -> int:
+        return hash((self.x, self.y, self.heights.tobytes()))
 
     @staticmethod
     def sampled(
@@ -66,7 +77,7 @@ class HeightField:
 
         See `error_of` for how far the surface is from the function between the samples.
         """
-        if not np.isfinite(spacing) or spacing <= 0:
+        if not isinstance(spacing, Real) or not np.isfinite(spacing) or spacing <= 0:
             raise RobotError("spacing", spacing, "a finite number greater than 0 [m]")
         axes = []
         for name, ends in (("x", x), ("y", y)):
@@ -75,7 +86,10 @@ class HeightField:
             if count > MOST_POINTS:
                 raise RobotError("spacing", spacing, f"at most {MOST_POINTS} points along {name}, here {count}")
             axes.append(np.linspace(first, last, count))
-        heights = function(*np.meshgrid(*axes, indexing="ij"))
+        try:
+            heights = function(*np.meshgrid(*axes, indexing="ij"))
+        except (TypeError, ValueError) as error:
+            raise RobotError("function", error, "a function of arrays x and y, such as one of NumPy's") from None
         shape = (len(axes[0]), len(axes[1]))
         try:
             heights = np.broadcast_to(np.asarray(heights, dtype=np.float64), shape)
@@ -104,8 +118,7 @@ class HeightField:
         xs, ys = (start + d * (np.arange(n - 1) + 0.5)
                   for start, d, n in ((x0, dx, heights.shape[0]), (y0, dy, heights.shape[1])))  # fmt: skip
         wanted = np.broadcast_to(function(*np.meshgrid(xs, ys, indexing="ij")), (len(xs), len(ys)))
-        found = np.array([[self.height(x, y) for y in ys] for x in xs])
-        return float(np.abs(found - wanted).max())
+        return float(np.abs(_heights(*self.arrays(), xs, ys) - wanted).max())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +139,8 @@ class Ground(Described):
     surface: HeightField | None = None  # None: the plane z = 0
 
     def check(self) -> None:
+        if not all_numbers(*(getattr(self, name) for name in _NUMBERS)):
+            raise RobotError("ground", "a symbol", "numbers only")
         if self.kinetic_friction > self.static_friction:
             required = (
                 f"at most the static friction, {self.static_friction:g}: a foot that slips is held less than one that "
@@ -193,6 +208,16 @@ def surface(grid: Floats, heights: Floats, x: float, y: float) -> tuple[float, f
         by_x += slope * column
         by_y += weight * column_slope
     return height, by_x / grid[2], by_y / grid[3]
+
+
+@njit(cache=True)
+def _heights(grid: Floats, heights: Floats, xs: Floats, ys: Floats) -> Floats:
+    """Heights at all pairs of coordinates."""
+    found = np.empty((len(xs), len(ys)))
+    for i in range(len(xs)):
+        for j in range(len(ys)):
+            found[i, j] = surface(grid, heights, xs[i], ys[j])[0]
+    return found
 
 
 @njit(cache=True)

@@ -23,6 +23,10 @@ from tailwork.writing import why, write_whole
 GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 
+TRUSTED = 0.02
+"""Balances on compliant ground that are worse than this are pointed out."""
+
+
 @dataclass(frozen=True)
 class Stopped:
     """Why and when a run ended before its time."""
@@ -109,6 +113,7 @@ class Run:
 
     def foot_closure_error(self) -> float:
         """Farthest that a pinned foot is from its place [m]."""
+        self._pinned("foot_closure_error")
         worst = 0.0
         for name in self.model.foot_names:
             foot = self.model.layout.limbs[name].foot
@@ -119,15 +124,21 @@ class Run:
 
     def min_normal_force(self) -> float:
         """Smallest normal force on a pinned foot [N]; negative: a foot would have had to pull."""
+        self._pinned("min_normal_force")
         return float(self.data["foot_force"].sel(axis="z").min()) if self.model.foot_names else np.inf
 
     def friction_needed(self) -> float:
         """Largest ratio of tangential to normal force on a pinned foot; infinite where a foot would pull."""
+        self._pinned("friction_needed")
         if not self.model.foot_names:
             return 0.0
         force = self.data["foot_force"].to_numpy()
         across, normal = np.hypot(force[..., 0], force[..., 1]), force[..., 2]
         return float(np.where(normal > 0, across / np.where(normal > 0, normal, 1.0), np.inf).max())
+
+    def _pinned(self, measure: str) -> None:
+        if self.ground is not None:
+            raise StateError(measure, "is of pinned feet; on compliant ground look at `changes` and data['foot_force']")
 
     def assumption_held(self, friction: float = 1.0) -> bool:
         """Whether the feet would have stayed where they are: none pulls, none needs more friction than this. On
@@ -180,7 +191,10 @@ class Run:
         lines += [f"at {time:.4f} s: {what}" for time, what in self.events if (time, what) != ended]
         lines.append(f"energy balance to {self.energy_balance_error():.1e}")
         if self.ground is not None:
-            lines.append(f"momentum balance to {self.momentum_balance_error():.1e} of the weight's impulse")
+            closed = self.momentum_balance_error()
+            lines += [] if np.isnan(closed) else [f"momentum balance to {closed:.1e} of the weight's impulse"]
+            if max(self.energy_balance_error(), np.nan_to_num(closed)) > TRUSTED:
+                lines.append("beware: these balances are poor; take a shorter step, or a slower or softer controller")
             lines += self._touching()
         if self.model.foot_names:
             normal, friction = self.min_normal_force(), self.friction_needed()
@@ -190,14 +204,22 @@ class Run:
 
     def _touching(self) -> list[str]:
         """By foot on compliant ground: how its time was spent, and when it first slipped or left the ground."""
-        states = self.data["contact"].to_numpy()
+        times, states = self.data["time"].to_numpy(), self.data["contact"].to_numpy()
         lines = []
         for k, foot in enumerate(self.data["foot"].to_numpy()):
-            shares = [f"{name} {np.mean(states[:, k] == mode):.0%}" for mode, name in enumerate(CONTACT_NAMES)]
-            firsts = {}
+            spent: dict[str, float] = {name: 0.0 for name in CONTACT_NAMES}
+            firsts: dict[str, str] = {}
+            since, before = float(times[0]), CONTACT_NAMES[states[0, k]]
             for time, name, state in self.changes:
-                if name == foot and state != "stick" and state not in firsts:
+                if name != foot:
+                    continue
+                spent[before] += time - since
+                since, before = time, state
+                if state != "stick" and state not in firsts:
                     firsts[state] = f"first {'slips' if state == 'slip' else 'leaves the ground'} at {time:.4f} s"
+            spent[before] += float(times[-1]) - since
+            whole = sum(spent.values()) or 1.0
+            shares = [f"{name} {time / whole:.0%}" for name, time in spent.items()]
             lines.append(f"{foot}: " + ", ".join([*shares, *firsts.values()]))
         return lines
 

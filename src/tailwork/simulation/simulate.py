@@ -18,13 +18,13 @@ from tailwork.simulation.compiled import Kernels, Settings, Tableau, as_tableau
 from tailwork.simulation.computed_torque import InverseDynamics
 from tailwork.simulation.dense import Piece, Trajectory
 from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
-from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight
 from tailwork.simulation.ground import Ground
 from tailwork.simulation.moment import Law
 from tailwork.simulation.recorded import recorded_data
 from tailwork.simulation.run import Contact, Run, Stopped
-from tailwork.simulation.soft import METHOD as SOFT
 from tailwork.simulation.soft import simulate_soft
+from tailwork.simulation.soft_record import METHOD as SOFT
 from tailwork.simulation.system import Motion, System
 from tailwork.simulation.tableaus import Rosenbrock, RungeKutta
 
@@ -56,6 +56,7 @@ def simulate(
     limits: str = "report",
     ground: Ground | None = None,
     contact: Contact | None = None,
+    start_time: float = 0.0,
 ) -> Run:
     """Simulate from a state for a duration [s].
 
@@ -68,19 +69,22 @@ def simulate(
         tail: by prescribed limb: profiles of its coordinates.
         method: "auto", "rk4" (fixed steps), "dopri5", "rodas5p" (stiff), or "implicit-euler" (fixed steps, for
             compliant ground; "auto" is that where there is a ground).
-        rtol: relative tolerance.
-        atol: absolute tolerance.
+        rtol: relative tolerance, of methods that choose their steps.
+        atol: absolute tolerance, likewise.
         step: fixed step [s]; required for rk4, not allowed with "auto". On compliant ground it is chosen if not given,
             and refused if it is too long for the ground.
         control_rate: of a controller in Python [Hz].
         events: what to watch.
-        samples: how many times the data holds, evenly spaced.
-        most_steps: the run ends after this many.
+        samples: how many times the data holds, evenly spaced; on compliant ground at ends of steps, so that a given
+            step or control rate may shift or merge some.
+        most_steps: the run ends after this many; on compliant ground, where they are counted beforehand, it is refused.
         limits: what becomes of efforts beyond an actuator's limit: "report" them as events and apply them all the same,
             or "respect" the limit (and report it).
         ground: compliant ground under feet that are free to touch, stick, slip and lift (a model with stance="none").
+            Only feet touch it: a robot that falls goes through, which is among the run's events.
         contact: how the feet touch it at the start, such as `final_contact` of another run; without it, all feet start
             at or above the ground.
+        start_time: the time at the start [s], which profiles and servos see: to go on from another run, its last.
 
     Raises:
         ControllerError: a controller in Python answered with something else than efforts; its `run` is the run so far.
@@ -90,6 +94,8 @@ def simulate(
     check_numbers(duration, rtol, atol, step, control_rate, samples, most_steps)
     if limits not in ("report", "respect"):
         raise RobotError("limits", limits, "'report' or 'respect'")
+    if isinstance(start_time, bool) or not isinstance(start_time, Real) or not isfinite(start_time):
+        raise RobotError("start_time", start_time, "a finite number [s]")
     sampled, laws = _control(control)
     system = System(model, laws, tail, events, limits == "respect")
     q, v = _start(model, state)
@@ -100,6 +106,10 @@ def simulate(
     if ground is not None or method == SOFT:
         if not isinstance(ground, Ground):
             raise RobotError("ground", ground, "a Ground, such as Ground(stiffness=2e4, …)")
+        for event in events:
+            if isinstance(event, (FootPulls, FootSlips)):
+                required = "events of other things than pinned feet: what feet do is in the run's `changes`"
+                raise RobotError("events", event, required)
         if method not in ("auto", SOFT):
             raise RobotError("method", method, f"'auto' or '{SOFT}' on compliant ground")
 
@@ -108,15 +118,16 @@ def simulate(
             return _asked(sampled, model, t, q[None], v[None])
 
         return simulate_soft(system, ground, x, contact, duration, step, samples, most_steps,
-                             None if sampled is None else asked, control_rate)  # fmt: skip
+                             None if sampled is None else asked, control_rate, start_time)  # fmt: skip
     if contact is not None:
         raise RobotError("contact", contact, "none without a ground")
     if system.servos:
         raise RobotError("control", "JointServo", f"a ground: tables of angles are followed by '{SOFT}' alone")
     held = np.zeros(system.efforts)
     if sampled is not None:
-        held = _asked(sampled, model, 0.0, *system.full(np.zeros(1), x[None], held[None])[:2])
-    chosen, why = chosen_method(system, method, step, x, held, duration)
+        now = np.array([start_time])
+        held = _asked(sampled, model, start_time, *system.full(now, x[None], held[None])[:2])
+    chosen, why = chosen_method(system, method, step, x, held, duration, start_time)
     kernels, tableau = compiled_system(system, chosen)
     settings = Settings(rtol, atol, step or 0.0, step or min(1e-4, duration), min(most_steps, STEPS_A_CALL))
     pieces: list[Piece] = []
@@ -136,9 +147,9 @@ def simulate(
             trajectory=trajectory,
         )
 
-    t, ticks, taken = 0.0, 0, 0
+    t, ticks, taken, last = start_time, 0, 0, start_time + duration
     while True:
-        end = duration if sampled is None else min(duration, (ticks + 1) / control_rate)
+        end = last if sampled is None else min(last, start_time + (ticks + 1) / control_rate)
         steps = Steps(*integrate(kernels, tableau, settings, system.stops, held, x, t, end))
         pieces.append(Piece(steps, held))
         found = zip(steps.event_times, steps.event_numbers, strict=True)
@@ -147,7 +158,7 @@ def simulate(
         below = system.below(t, x, held)
         taken += len(steps.lengths)
         going_on = steps.status == TOO_LONG and taken < most_steps  # only this call's share of steps is used up
-        if not going_on and (steps.status != FINISHED or end >= duration):
+        if not going_on and (steps.status != FINISHED or end >= last):
             break
         more = min(most_steps - taken, STEPS_A_CALL)
         settings = settings._replace(first=step or float(steps.lengths[-1]), most=more)
@@ -192,7 +203,7 @@ def _start(model: Model, state: Any) -> tuple[Floats, Floats]:
     model.energy(*pair)  # checks lengths, numbers and reach
     q, v = (np.asarray(part, dtype=np.float64) for part in pair)
     if q.ndim != 1 or v.ndim != 1:
-        raise StateError("state", f"got shapes {q.shape} and {v.shape}; required: one state")
+        raise StateError("state", f"got shapes {q.shape} and {v.shape}; required: one state, q or a tuple (q, v)")
     return q, v
 
 

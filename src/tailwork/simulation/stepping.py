@@ -17,6 +17,7 @@ from tailwork.robots.quantities import Kind, checked
 from tailwork.simulation.gait import Gait, forward_direction
 from tailwork.simulation.leg_kinematics import (
     FootPath,
+    foot_angles,
     foot_path,
     how_far,
     known_legs,
@@ -41,12 +42,17 @@ class JointTable:
     slopes: Floats  # (n, coordinates) [rad/s]
 
     def __post_init__(self) -> None:
+        if isinstance(self.coordinates, str):
+            raise RobotError("coordinates", self.coordinates, "a list of names")
         object.__setattr__(self, "coordinates", tuple(self.coordinates))
         if not self.coordinates or len(set(self.coordinates)) != len(self.coordinates):
             raise RobotError("coordinates", self.coordinates, "at least one name, each once")
         object.__setattr__(self, "period", checked("period", self.period, PERIOD))
         for field in ("values", "slopes"):
-            given = np.array(getattr(self, field), dtype=float)
+            try:
+                given = np.array(getattr(self, field), dtype=float)
+            except (TypeError, ValueError):
+                raise RobotError(field, getattr(self, field), "numbers") from None
             if given.ndim != 2 or not len(given) or given.shape[1] != len(self.coordinates):
                 raise RobotError(field, given.shape, f"an array of times × coordinates, (n, {len(self.coordinates)})")
             if not np.isfinite(given).all():
@@ -60,7 +66,10 @@ class JointTable:
         """Values [rad] and rates [rad/s] at times [s], (..., coordinates) each."""
         count = len(self.values)
         interval = self.period / count
-        passed = np.mod(np.asarray(times, dtype=float) / interval, count)
+        moments = np.asarray(times, dtype=float)
+        if not np.isfinite(moments).all():
+            raise RobotError("times", times, "finite numbers [s]")
+        passed = np.mod(moments / interval, count)
         before = np.minimum(passed.astype(int), count - 1)
         after = (before + 1) % count
         u = (passed - before)[..., None]
@@ -105,7 +114,7 @@ def joint_table(
 
     Args:
         model: with stance "none".
-        gait: of some or all legs of the robot.
+        gait: of some or all legs of the robot; the others stand.
         samples: how many parts a stride has.
         torso_place: of P in mid-stance, inertial frame [m]; `robot.stand`, unless told.
         feet: places of feet in mid-stance by leg, inertial frame [m]; others are where the robot says (`Foot.place`).
@@ -124,8 +133,13 @@ def joint_table(
     names: list[str] = []
     values: list[Floats] = []
     slopes: list[Floats] = []
-    for leg in gait.legs:
+    for leg in layout.legs:
         limb = layout.limbs[leg]
+        if leg not in gait.legs:  # it stands
+            values.append(np.tile(foot_angles(limb, middles[leg], first[leg]), (samples, 1)))
+            slopes.append(np.zeros_like(values[-1]))
+            names += [f"{leg}.{coordinate}" for coordinate in limb.coordinates]
+            continue
         offsets, rates = gait.offset(leg, times)
         places = middles[leg] + offsets[:, :1] * ahead + offsets[:, 1:] * up
         try:

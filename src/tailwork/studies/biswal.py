@@ -18,7 +18,7 @@ from tailwork.simulation.ground import Ground
 from tailwork.simulation.pose import torso_angles
 from tailwork.simulation.run import Run
 from tailwork.simulation.servo import JointServo
-from tailwork.simulation.soft import robot_weight
+from tailwork.simulation.soft_record import robot_weight
 from tailwork.simulation.stepping import joint_table, walking_start
 from tailwork.studies.claims import Claim, Telling
 from tailwork.studies.dh_leg import DhLeg, reproduce_dh_leg

@@ -18,7 +18,7 @@ from tailwork.simulation.ground import Ground
 from tailwork.simulation.leg_kinematics import posed
 from tailwork.simulation.run import Contact, Run
 from tailwork.simulation.servo import JointServo
-from tailwork.simulation.soft import robot_weight
+from tailwork.simulation.soft_record import robot_weight
 from tailwork.simulation.stepping import held_posture, joint_table, walking_start
 from tailwork.studies.claims import Claim, Telling
 from tailwork.studies.soft_stance import LeastTorques, SoftStance, least_torques, soft_stance, standing_model

@@ -164,7 +164,9 @@ class SoftComparison:
         return {PINNED: self.pinned, **{f"{stiffness_text(g.ground)} N/m": g.run for g in self.grounds}}
 
     def save(self, folder: Path) -> None:
-        """Write pinned.nc and a ground-1e4.nc for each ground into a folder."""
+        """Write pinned.nc and a ground-1e4.nc for each ground into a folder, in place of those of another study."""
+        for old in folder.glob("ground-*.nc"):
+            old.unlink()
         self.pinned.save(folder / f"{PINNED}.nc")
         for ground in self.grounds:
             ground.run.save(folder / f"ground-{stiffness_text(ground.ground)}.nc")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tailwork.errors import StateError
+from tailwork.errors import RobotError, StateError
 from tailwork.kernels.kernel import Floats
 from tailwork.mechanics.layout import Push
 from tailwork.model import Model
@@ -49,6 +49,8 @@ def soft_stance(model: Model, posture: Floats, kp: float, ground: Ground) -> Sof
         kp: stiffness of every joint [N m/rad].
         ground: flat; its springs alone matter.
     """
+    if ground.surface is not None:
+        raise RobotError("ground.surface", ground.surface, "none: flat ground")
     feet = [k for k, name in enumerate(model.point_names) if name.endswith(".foot")]
     anchors = model.points(posture)[feet]
     zero = np.zeros(len(model.velocity_names))
@@ -77,6 +79,9 @@ def soft_stance(model: Model, posture: Floats, kp: float, ground: Ground) -> Sof
     forces = missing(q)[1]
     if forces[:, 2].min() <= 0.0:
         raise StateError("posture", "a foot would have to pull on the ground")
+    needed = float((np.hypot(forces[:, 0], forces[:, 1]) / forces[:, 2]).max())
+    if needed > ground.static_friction:
+        raise StateError("ground", f"a foot would slip: it needs friction {needed:.3g}")
     contact = Contact(("stick",) * len(feet), anchors)
     return SoftStance(q, kp * (posture - q)[6:], (q - posture)[6:], forces, contact)
 

@@ -2,11 +2,13 @@
 
 from tailwork.view.curvature import curvature_tracking
 from tailwork.view.feet import foot_forces
+from tailwork.view.footfall import footfall
 from tailwork.view.ghosts import time_lapse
 from tailwork.view.report import Picture, Section, Table, page, write_page
 from tailwork.view.rotation import net_rotation
 from tailwork.view.style import COLUMN, PAGE, look, save
 from tailwork.view.torso import torso_response
+from tailwork.view.walking import stride_pictures, torso_travel
 
 __all__ = [
     "COLUMN",
@@ -16,11 +18,14 @@ __all__ = [
     "Table",
     "curvature_tracking",
     "foot_forces",
+    "footfall",
     "look",
     "net_rotation",
     "page",
     "save",
+    "stride_pictures",
     "time_lapse",
     "torso_response",
+    "torso_travel",
     "write_page",
 ]

@@ -108,7 +108,8 @@ def figures(comparison: SoftComparison) -> Drawings:
         "The torso on pinned feet and on each ground, and how far apart they are, the first sinking taken off.",
         lambda: torso_figure(comparison, title=title),
     )
-    if (comparison.convergence(comparison.sticking / 2).place > 0.0).all():  # else feet slip at once
+    several = len(comparison.grounds) > 1
+    if several and (comparison.convergence(comparison.sticking / 2).place > 0.0).all():  # else feet slip at once
         found["convergence"] = (
             "How far the torso is from the one on pinned feet, against stiffness.",
             lambda: convergence_figure(comparison, title=title),

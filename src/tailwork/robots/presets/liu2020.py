@@ -18,7 +18,8 @@ TAILS = {
 
 
 def liu2020(tail: str | None = "pendulum") -> Robot:
-    """The 2020 quadruped with the pendulum, the R3 tail, the USRT or no tail."""
+    """The 2020 quadruped with the pendulum, the R3 tail, the USRT or no tail (None or "none")."""
+    tail = None if tail == "none" else tail
     if tail is not None and tail not in TAILS:
         raise UnknownNameError.among("tail", str(tail), TAILS, "tail")
     legs = ThreeHingeLegs(
