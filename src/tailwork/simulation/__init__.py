@@ -1,5 +1,6 @@
 """Simulation: the equations of motion integrated in compiled code."""
 
+from tailwork.simulation.adjoint import Gradient, gradient
 from tailwork.simulation.batch import Batch, Tile, simulate_batch
 from tailwork.simulation.cable_law import CurvatureTracking
 from tailwork.simulation.computed_torque import ComputedTorque, FeedForward
@@ -26,6 +27,7 @@ __all__ = [
     "FootPulls",
     "FootSlips",
     "Gait",
+    "Gradient",
     "Ground",
     "HeightField",
     "JointImpedance",
@@ -45,6 +47,7 @@ __all__ = [
     "bound",
     "foot_angles",
     "foot_place",
+    "gradient",
     "held",
     "held_posture",
     "joint_table",

@@ -185,6 +185,10 @@ class System:
         solve = finished(solve_tape, solve_outputs, len(held) + self.size + 1, 0)
         return {"linear": (linear, tuple(parameters)), "solve": (solve, ())}
 
+    def record(self) -> tuple[Recorded, dict[str, Scalar], int]:
+        """The system's symbols on a tape of their own, its parameters by name, and how many inputs there are."""
+        return self._record(0)
+
     def _record(self, more: int, over_step: bool = False) -> tuple[Recorded, dict[str, Scalar], int]:
         """All symbols: t, x, what is held, then `more` inputs, with the system's numbers as parameters.
 
