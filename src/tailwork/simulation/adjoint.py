@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -88,8 +89,10 @@ def gradient(
     system = run.trajectory.system
     wanted = {name: parameter_names(system).get(name, name) for name in parameters}
     varied_numbers(system, {name: 1.0 for name in parameters})  # names are checked
-    ends = _pullbacks(system, _objective(system, objective))
-    moving = _pullbacks(system, system.graphs("derivative")["derivative"])
+    ends = _with_numbers(system, _compiled(_objective(system, objective)))
+    if system.structure not in _kernels:
+        _kernels[system.structure] = _compiled(system.graphs("derivative")["derivative"])
+    moving = _with_numbers(system, _kernels[system.structure])
     (piece,) = run.trajectory.pieces
     steps = piece.steps
     last = np.concatenate([steps.times[-1:], steps.states[-1], piece.held])
@@ -132,13 +135,23 @@ class _Pullbacks:
         return dict(zip(self.names, map(float, found), strict=True))
 
 
-def _pullbacks(system: System, recorded: tuple[Graph, tuple[str, ...]]) -> _Pullbacks:
+_Compiled = tuple[Kernel, Kernel, Kernel, tuple[str, ...]]
+_kernels: dict[Any, _Compiled] = {}
+"""Kernels of the derivative of a system, forwards and backwards, by its structure: a changed number finds them here."""
+
+
+def _compiled(recorded: tuple[Graph, tuple[str, ...]]) -> _Compiled:
+    """Kernels of a graph: itself, backwards by state and by design, and the names of its parameters."""
     graph, names = recorded
     prelude, main = split(graph)
+    forward, kernel, design = (Kernel(g, lanes=False) for g in (graph, pulled_back(main), pulled_back(prelude)))
+    return forward, kernel, design, names
+
+
+def _with_numbers(system: System, compiled: _Compiled) -> _Pullbacks:
+    forward, kernel, design, names = compiled
     numbers = np.array([system.numbers[name] for name in names])
-    forward, kernel = Kernel(graph, lanes=False), Kernel(pulled_back(main), lanes=False)
     handed = forward.constants(numbers).values[: forward.kept]
-    design = Kernel(pulled_back(prelude), lanes=False)
     return _Pullbacks(forward, kernel, kernel.constants(handed).values, design, names, numbers)
 
 

@@ -107,7 +107,7 @@ class System:
             f"{name}: {path}": value for name, part in self._described.items() for path, value in numbers(part).items()
         }
         parts = tuple((name, structure(part, zeros=False)) for name, part in self._described.items() if name != "robot")
-        self._structure = (model.structure, parts, respect_limits)
+        self.structure = (model.structure, parts, respect_limits)
 
     @property
     def fixed(self) -> set[str]:
@@ -167,10 +167,10 @@ class System:
     def compiled(self, name: str, lanes: bool) -> tuple[Kernel, tuple[str, ...]]:
         """A kernel, with lanes or without, and the names of its parameters among `numbers`."""
         watched = self.watched if name.endswith("events") else ()
-        if (name, lanes, self._structure, watched) not in _kernels:
+        if (name, lanes, self.structure, watched) not in _kernels:
             for made, (graph, names) in self.graphs(name).items():
-                _kernels[made, lanes, self._structure, watched] = (Kernel(graph, lanes=lanes), names)
-        return _kernels[name, lanes, self._structure, watched]
+                _kernels[made, lanes, self.structure, watched] = (Kernel(graph, lanes=lanes), names)
+        return _kernels[name, lanes, self.structure, watched]
 
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
         """What a kernel is compiled from, and the names of its parameters; linearisation and solution come together."""
