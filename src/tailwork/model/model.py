@@ -110,6 +110,11 @@ class Model:
         return tuple(point_names(self.layout))
 
     @property
+    def foot_points(self) -> list[int]:
+        """Where the feet of all legs, pinned or not, stand among `point_names`."""
+        return [self.point_names.index(f"{name}.foot") for name in self.layout.legs]
+
+    @property
     def part_names(self) -> tuple[str, ...]:
         """The parts that `part_momenta` tells apart: the torso and every limb."""
         return tuple(part_names(self.layout))

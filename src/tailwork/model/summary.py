@@ -27,7 +27,7 @@ def limb_masses(robot: Robot) -> dict[str, float]:
 
 def pinnable(robot: Robot) -> list[str]:
     """Legs whose feet can be pinned: those of three hinges with a closed form."""
-    legs = {name: limb for name, limb in robot.limbs().items() if limb.foot is not None}
+    legs = {name: robot.limbs()[name] for name in robot.feet()}
     return [name for name, limb in legs.items() if limb.closed_form is not None and len(limb.joints) == 3]
 
 

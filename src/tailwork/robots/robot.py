@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.body import Body, plate_inertia
-from tailwork.robots.limb import Limb
+from tailwork.robots.limb import Foot, Limb
 from tailwork.robots.paths import replace
 from tailwork.robots.quantities import Described, Symmetric, Vector, nonnegative, positive, symmetric, vector
 
@@ -120,6 +120,10 @@ class Robot(Described):
     def limbs(self) -> dict[str, Limb]:
         """All limbs by name: those of every part, in order."""
         return dict(self._limbs)  # type: ignore[attr-defined]  # built once, in check
+
+    def feet(self) -> dict[str, Foot]:
+        """The feet, by the names of their limbs."""
+        return {name: limb.foot for name, limb in self.limbs().items() if limb.foot is not None}
 
     def _built(self) -> dict[str, Limb]:
         limbs: dict[str, Limb] = {}

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+
+def listed(values: Iterable[float], form: str) -> str:
+    """Numbers side by side, each in a format such as ".1f"."""
+    return ", ".join(f"{x:{form}}" for x in values)
+
 
 Telling = Callable[[str], None]
 """Told what is being done."""

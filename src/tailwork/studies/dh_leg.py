@@ -20,7 +20,7 @@ from tailwork.formulations.spatial import Array
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.robots import DhChain, DhRow, Robot, biswal
-from tailwork.studies.claims import Claim, Telling
+from tailwork.studies.claims import Claim, Telling, listed
 
 MASSES = (0.10, 0.15, 0.10)  # of hip, thigh and shank [kg]: estimates
 SAMPLES = 501
@@ -93,10 +93,11 @@ def _leg_claims(leg: paper.Leg) -> list[Claim]:
     foot, space = paper.foot_place(leg, np.radians(paper.POSTURE)), paper.workspace(leg)
     branches = np.degrees(paper.joint_angles(leg, foot))
     below = MM * paper.foot_place(leg, np.zeros(3))[2]
-    disc = f"disc of {MM * space.outer:.0f} about ({_list(MM * np.array(space.center), 0)})"
+    disc = f"disc of {MM * space.outer:.0f} about ({listed(MM * np.array(space.center), '.0f')})"
+    postures = " or ".join(listed(branch, ".0f") for branch in branches)
     return [
         Claim(
-            "Sect. 4, posture [°]", _list(paper.POSTURE, 0), " or ".join(_list(branch, 0) for branch in branches),
+            "Sect. 4, posture [°]", listed(paper.POSTURE, ".0f"), postures,
             "from the place of its foot, by Eqs. 11–13 as corrected",
         ),
         Claim(
@@ -110,17 +111,13 @@ def _leg_claims(leg: paper.Leg) -> list[Claim]:
 def _motion_claims(feet: dict[str, Array], torques: dict[str, Floats]) -> list[Claim]:
     bars = ", ".join(f"{mass:.2f}" for mass in MASSES)
     claims = [
-        Claim(f"Figs. 7–9, foot at 5 s [mm], {name}", "curves", _list(MM * path[-1], 1), paper.READINGS[name].said)
+        Claim(f"Figs. 7–9, foot at 5 s [mm], {name}", "curves", listed(MM * path[-1], ".1f"), paper.READINGS[name].said)
         for name, path in feet.items()
     ]
     return claims + [
         Claim(
-            f"Figs. 4–6, largest torques [N mm], {name}", "curves", _list(MM * np.abs(found).max(axis=0), 1),
+            f"Figs. 4–6, largest torques [N mm], {name}", "curves", listed(MM * np.abs(found).max(axis=0), ".1f"),
             f"bars of {bars} kg, base held; the paper prints no masses",
         )
         for name, found in torques.items()
     ]  # fmt: skip
-
-
-def _list(values: ArrayLike, digits: int) -> str:
-    return ", ".join(f"{x:.{digits}f}" for x in np.asarray(values))

@@ -27,7 +27,7 @@ from tailwork.simulation import (
 )
 from tailwork.simulation.profiles import Profiles
 from tailwork.simulation.system import System
-from tailwork.studies.claims import Claim, Telling
+from tailwork.studies.claims import Claim, Telling, listed
 from tailwork.studies.policies import stand
 
 STEP = 1e-4  # [s], of ODE4 in the paper
@@ -139,10 +139,15 @@ def _forward_claims(run: Run, aloft: Floats) -> list[Claim]:
     place, angles = (q[:3] - np.array(run.model.robot.stand)) * 1e3, np.degrees(q[3:])
     ended = "" if run.stopped is None else f"{run.stopped.time:.3f} s: {run.stopped.reason}"
     return [
-        Claim("Fig. 6, torso moved at 0.3 s [mm]", "curves", _list(place), "hips placed symmetrically, knees forward"),
-        Claim("Fig. 6, torso turned at 0.3 s [°]", "curves", _list(angles[:3]), "pitch, roll, yaw"),
-        Claim("the same tail motion in the air [°]", "—", _list(aloft), "the legs keep their shape"),
-        Claim("Fig. 6, tail at 0.3 s [°]", "curves", _list(angles[3:]), "point mass at the tip"),
+        Claim(
+            "Fig. 6, torso moved at 0.3 s [mm]",
+            "curves",
+            listed(place, ".1f"),
+            "hips placed symmetrically, knees forward",
+        ),
+        Claim("Fig. 6, torso turned at 0.3 s [°]", "curves", listed(angles[:3], ".1f"), "pitch, roll, yaw"),
+        Claim("the same tail motion in the air [°]", "—", listed(aloft, ".1f"), "the legs keep their shape"),
+        Claim("Fig. 6, tail at 0.3 s [°]", "curves", listed(angles[3:], ".1f"), "point mass at the tip"),
         Claim("model valid until", "—", ended, "extension 0.9999; our runs otherwise end at 0.985"),
     ]
 
@@ -202,7 +207,3 @@ def _allocation_claims(model: Model) -> list[Claim]:
         Claim("J_tau,a, condition number along the motion", "close to singular", span),
         Claim("§4.2 by all 14 motors, friction 0.6", "—", said, "smallest admissible torques, not tau_p = 0"),
     ]  # fmt: skip
-
-
-def _list(values: Floats) -> str:
-    return ", ".join(f"{x:.1f}" for x in values)

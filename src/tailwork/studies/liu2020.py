@@ -19,7 +19,7 @@ from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.robots.robot import Robot
 from tailwork.simulation import CurvatureTracking, LegStraight, Run, simulate
-from tailwork.studies.claims import Claim
+from tailwork.studies.claims import Claim, listed
 from tailwork.studies.comparison import SWEEP_SAMPLES, TAIL_NAMES, Case, kept_run, last_common
 from tailwork.studies.curvature import bending
 from tailwork.studies.manoeuvre import ATOL, RTOL, Manoeuvre, perform, tail_laws
@@ -215,26 +215,23 @@ def wave_claims(waves: tuple[Wave, ...]) -> list[Claim]:
     rigid = waves[0]
     claims = [
         Claim(
-            "Fig. 16, mean curvature errors, R3 [1/m]", _list(PAPER_ERRORS["r3"]), _list(rigid.errors),
+            "Fig. 16, mean curvature errors, R3 [1/m]", listed(PAPER_ERRORS["r3"], "+.2f"),
+            listed(rigid.errors, "+.2f"),
             "a quarter period from rest; gains of the R3 tail are not stated",
         )
     ]  # fmt: skip
     for wave in waves[1:]:
         more = 100.0 * (rigid.pitch / wave.pitch - 1.0)
-        said = f"{rigid.pitch:.1f}° against {wave.pitch:.1f}°: {more:+.0f} %; errors {_list(wave.errors)} 1/m"
+        said = f"{rigid.pitch:.1f}° against {wave.pitch:.1f}°: {more:+.0f} %; errors {listed(wave.errors, '+.2f')} 1/m"
         claims.append(
             Claim(
                 f"Figs. 15, 16, torso pitch of R3 against {wave.label}",
-                f"4° more, +66.6 %; errors {_list(PAPER_ERRORS['usrt'])} 1/m",
+                f"4° more, +66.6 %; errors {listed(PAPER_ERRORS['usrt'], '+.2f')} 1/m",
                 said,
                 "plain PD; the paper states neither the cable controller nor its gains",
             )
         )
     return claims
-
-
-def _list(values: tuple[float, ...]) -> str:
-    return ", ".join(f"{x:+.2f}" for x in values)
 
 
 def ratio_row(ratio: Ratio) -> list[str]:

@@ -16,12 +16,19 @@ from tailwork.simulation import simulate
 from tailwork.simulation.gait import Gait, tripod
 from tailwork.simulation.ground import Ground
 from tailwork.simulation.leg_kinematics import posed
-from tailwork.simulation.run import Contact, Run
+from tailwork.simulation.run import Run
 from tailwork.simulation.servo import JointServo
 from tailwork.simulation.soft_record import robot_weight
 from tailwork.simulation.stepping import held_posture, joint_table, walking_start
 from tailwork.studies.claims import Claim, Telling
-from tailwork.studies.soft_stance import LeastTorques, SoftStance, least_torques, soft_stance, standing_model
+from tailwork.studies.soft_stance import (
+    LeastTorques,
+    SoftStance,
+    least_torques,
+    soft_stance,
+    standing_contact,
+    standing_model,
+)
 
 # The paper and the literature count in centimetres, grams and seconds; these turn them into SI.
 DYN_PER_CM = 1e-3  # N/m
@@ -100,8 +107,7 @@ def settled(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
     model = Model(blaberus(), "none")
     posture = posed(model)
     servo = JointServo(table=held_posture(model, posture), kp=stiffness * DYN_CM, kd=kd * DYN_CM)
-    feet = [k for k, name in enumerate(model.point_names) if name.endswith(".foot")]
-    contact = Contact(("stick",) * len(feet), model.points(posture)[feet])
+    contact = standing_contact(model, posture)
     return simulate(model, posture, duration, ground=insect_ground(), contact=contact, control=servo)
 
 

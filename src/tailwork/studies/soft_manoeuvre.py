@@ -168,8 +168,7 @@ def check_standing(manoeuvre: Manoeuvre) -> None:
 
 def _foot_places(robot: Robot) -> dict[str, tuple[float, ...]]:
     """By leg: where its foot stands [m]."""
-    legs = {name: limb.foot for name, limb in robot.limbs().items() if limb.foot is not None}
-    return {name: tuple(float(x) for x in foot.place) for name, foot in legs.items()}
+    return {name: tuple(float(x) for x in foot.place) for name, foot in robot.feet().items()}
 
 
 def perform_soft(

@@ -33,8 +33,13 @@ class SoftStance:
 
 def standing_model(robot: Robot) -> Model:
     """The robot with all feet free, and a push on each of them."""
-    feet = {name: limb.foot for name, limb in robot.limbs().items() if limb.foot is not None}
-    return Model(robot, "none", pushes=[Push(name, foot.joint, foot.point) for name, foot in feet.items()])
+    return Model(robot, "none", pushes=[Push(name, foot.joint, foot.point) for name, foot in robot.feet().items()])
+
+
+def standing_contact(model: Model, q: Floats) -> Contact:
+    """All feet sticking where they are in a state."""
+    anchors = model.points(q)[model.foot_points]
+    return Contact(("stick",) * len(anchors), anchors)
 
 
 def soft_stance(model: Model, posture: Floats, kp: float, ground: Ground) -> SoftStance:
@@ -51,8 +56,8 @@ def soft_stance(model: Model, posture: Floats, kp: float, ground: Ground) -> Sof
     """
     if ground.surface is not None:
         raise RobotError("ground.surface", ground.surface, "none: flat ground")
-    feet = [k for k, name in enumerate(model.point_names) if name.endswith(".foot")]
-    anchors = model.points(posture)[feet]
+    feet, contact = model.foot_points, standing_contact(model, posture)
+    anchors = contact.anchors
     zero = np.zeros(len(model.velocity_names))
     stiffness = np.array([ground.tangential_stiffness, ground.tangential_stiffness, ground.stiffness], dtype=float)
 
@@ -82,7 +87,6 @@ def soft_stance(model: Model, posture: Floats, kp: float, ground: Ground) -> Sof
     needed = float((np.hypot(forces[:, 0], forces[:, 1]) / forces[:, 2]).max())
     if needed > ground.static_friction:
         raise StateError("ground", f"a foot would slip: it needs friction {needed:.3g}")
-    contact = Contact(("stick",) * len(feet), anchors)
     return SoftStance(q, kp * (posture - q)[6:], (q - posture)[6:], forces, contact)
 
 
