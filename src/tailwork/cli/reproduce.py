@@ -123,7 +123,7 @@ def _save(runs: Mapping[str, Run], folder: Path) -> None:
 
 def _claims(title: str, claims: Sequence[Claim]) -> Table:
     table = plain_table(f"\n{title}", "quantity")
-    for name in ("paper", "ours", "reading"):
+    for name in ("paper", "ours", "note"):
         table.add_column(name)
     for claim in claims:
         table.add_row(*map(Text, (claim.quantity, claim.paper, claim.ours)), Text(claim.reading, style="dim"))
