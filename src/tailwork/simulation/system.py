@@ -177,7 +177,11 @@ class System:
         if name in ALONE:
             more = 1 + 8 * len(self.model.layout.legs) if name in ("step", "soft_events") else 0
             recorded, parameters, count = self._record(more, over_step=name == "step")
-            outputs = getattr(self, f"_{name}")(recorded)
+            equations = {
+                "derivative": self._derivative, "expand": self._expand, "events": self._events, "feet": self._feet,
+                "step": self._step, "soft_events": self._soft_events,
+            }  # fmt: skip
+            outputs = equations[name](recorded)
             return {name: (finished(recorded.tape, outputs, count, len(parameters)), tuple(parameters))}
         recorded, parameters, count = self._record(self.size + 1)
         held, solve_tape, solve_outputs = self._linear(recorded)
