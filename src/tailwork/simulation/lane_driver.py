@@ -25,6 +25,8 @@ from tailwork.simulation.driver import (
     SMALLEST,
     STUCK,
     TOO_LONG,
+    between,
+    error_norm,
 )
 from tailwork.simulation.native_call import call_kernel
 
@@ -186,30 +188,6 @@ def _fine(method: Tableau, u: Floats, new: Floats, lane: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _error_norm(error: Floats, x: Floats, new: Floats, lane: int, rtol: float, atol: float) -> float:
-    """Root mean square of a lane's error in units of the tolerance."""
-    total = 0.0
-    for k in range(len(x)):
-        scaled = error[k, lane] / (atol + rtol * max(abs(x[k, lane]), abs(new[k, lane])))
-        total += scaled * scaled
-    return math.sqrt(total / len(x))
-
-
-@njit(cache=True, nogil=True)
-def _between(x: Floats, u: Floats, p: Floats, lane: int, theta: float, out: Floats) -> None:
-    """A lane's state at a share theta of its step, as `tailwork.simulation.driver.between`."""
-    for k in range(len(x)):
-        out[k] = x[k, lane]
-    for i in range(p.shape[0]):
-        weight = 0.0
-        for j in range(p.shape[1] - 1, -1, -1):
-            weight = (weight + p[i, j]) * theta
-        if weight != 0.0:
-            for k in range(len(x)):
-                out[k] += weight * u[i, k, lane]
-
-
-@njit(cache=True, nogil=True)
 def _event_values(kernels: LaneKernels, inputs: Floats, t: float, x: Floats, constants: Floats, out: Floats) -> None:
     """Events of one state; those that are not finite count as having happened."""
     inputs[0] = t
@@ -321,7 +299,7 @@ def integrate_lanes(
             r = run[lane]
             fine = _fine(method, u, new, lane)
             if fine:
-                size[lane] = _error_norm(error, x, new, lane, settings.rtol, settings.atol)
+                size[lane] = error_norm(error[:, lane], x[:, lane], new[:, lane], settings.rtol, settings.atol)
             if settings.fixed > 0.0:
                 if not fine:
                     ends.status[r] = STUCK
@@ -371,7 +349,7 @@ def integrate_lanes(
                         theta = 0.5 * (low + high)
                         if theta <= low or theta >= high:
                             break
-                        _between(x, u, method.p, lane, theta, point)
+                        between(x[:, lane], u[:, :, lane], method.p, theta, point)
                         _event_values(kernels, one, t[lane] + theta * step[lane], point, own_constants, probe)
                         if probe[k] < 0.0:
                             high = theta
@@ -384,12 +362,12 @@ def integrate_lanes(
                 t_new = t[lane] + end * step[lane]
             while sampled[lane] < len(sample_times) and sample_times[sampled[lane]] <= t_new:
                 theta = (sample_times[sampled[lane]] - t[lane]) / step[lane]
-                _between(x, u, method.p, lane, theta, point)
+                between(x[:, lane], u[:, :, lane], method.p, theta, point)
                 for k in range(n):
                     ends.samples[r, sampled[lane], k] = point[k]
                 sampled[lane] += 1
             if ends.status[r] == AT_EVENT:
-                _between(x, u, method.p, lane, end, point)
+                between(x[:, lane], u[:, :, lane], method.p, end, point)
             else:
                 for k in range(n):
                     point[k] = new[k, lane]
