@@ -15,7 +15,7 @@ from tailwork.kernels.kernel import Kernel
 from tailwork.kernels.pullback import pulled_back
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import Constant, Tracking, gradient, point_to_point, simulate_batch
+from tailwork.simulation import Constant, Tracking, gradient, gradients, point_to_point, simulate_batch
 from tailwork.simulation.batch import parameter_names
 from tailwork.simulation.system import System
 
@@ -87,7 +87,11 @@ def differences(values: np.ndarray, h: float) -> float:
 SHIFTS = np.array([1.0, -1.0, 0.5, -0.5])
 
 
-@pytest.mark.parametrize("how", [FIXED, {"method": "dopri5", "rtol": 1e-12, "atol": 1e-14}], ids=["rk4", "dopri5"])
+STIFF: dict[str, Any] = {"method": "rodas5p", "step": STEP}
+TIGHT: dict[str, Any] = {"method": "dopri5", "rtol": 1e-12, "atol": 1e-14}
+
+
+@pytest.mark.parametrize("how", [FIXED, STIFF, TIGHT], ids=["rk4", "rodas5p", "dopri5"])
 def test_by_design_and_control(model: Model, how: dict[str, Any]) -> None:
     """Against differences of order four of the same steps, or of tight ones."""
     found = gradient(model, start(model), DURATION, turned, parameters=NAMES, control=control(model), **how)
@@ -100,26 +104,129 @@ def test_by_design_and_control(model: Model, how: dict[str, Any]) -> None:
         assert found.by_parameter[name] == pytest.approx(wanted, rel=1e-6, abs=1e-9 / abs(number))
 
 
-def test_by_the_start(model: Model) -> None:
+@pytest.mark.parametrize("how", [FIXED, STIFF], ids=["rk4", "rodas5p"])
+def test_by_the_start(model: Model, how: dict[str, Any]) -> None:
     """All coordinates and velocities."""
-    found = gradient(model, start(model), DURATION, turned, control=control(model), **FIXED)
+    found = gradient(model, start(model), DURATION, turned, control=control(model), **how)
     q, v = start(model)
     for by, part in ((found.by_q, 0), (found.by_v, 1)):
         for k in range(8):
             rows = [np.tile(q, (4, 1)), np.tile(v, (4, 1))]
             rows[part][:, k] += SHIFTS * 1e-3
-            wanted = differences(ended(model, (rows[0], rows[1]), **FIXED), 1e-3)
+            wanted = differences(ended(model, (rows[0], rows[1]), **how), 1e-3)
             assert by[k] == pytest.approx(wanted, rel=1e-7, abs=1e-9)
 
 
-def test_what_has_no_gradient(model: Model) -> None:
-    """A run that an event ends, a stiff method, names that are none: each says so."""
+@pytest.mark.parametrize("how", [TIGHT, STIFF], ids=["dopri5", "rodas5p"])
+def test_integral(model: Model, how: dict[str, Any]) -> None:
+    """The integral of a rate, and its derivatives, are those of the net change."""
+    arguments: dict[str, Any] = {"parameters": NAMES, "control": control(model), **how}
+    net = gradient(model, start(model), DURATION, lambda end: end.coordinate("tail.tb"), **arguments)
+    whole = gradient(model, start(model), DURATION, integrand=lambda now: now.rate("tail.tb"), **arguments)
+    both = gradient(model, start(model), DURATION, lambda end: end.coordinate("tail.tb") * 2.0,
+                    integrand=lambda now: -now.rate("tail.tb"), **arguments)  # fmt: skip
+    tail = model.coordinate_names.index("tail.tb")
+    by_q = net.by_q - np.eye(8)[tail]  # the start itself is not part of the integral
+    for found, factor in ((whole, 1.0), (both, 1.0)):
+        assert found.value == pytest.approx(factor * net.value, rel=1e-8)
+    np.testing.assert_allclose(whole.by_q, by_q, atol=1e-7 * np.abs(by_q).max())
+    np.testing.assert_allclose(both.by_q, net.by_q + np.eye(8)[tail], atol=1e-7 * np.abs(net.by_q).max())
+    for name in NAMES:
+        assert whole.by_parameter[name] == pytest.approx(net.by_parameter[name], rel=1e-6, abs=1e-9)
+
+
+def falling(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """A start from which a leg is soon straight."""
     q, v = start(model)
-    v = v.copy()
     v[2] = 3.0
-    with pytest.raises(StateError, match=r"ended at .*leg. nearly straight.* before its time"):
-        gradient(model, (q, v), DURATION, turned, control=control(model))
-    with pytest.raises(RobotError, match="method: got 'rodas5p'; required: an explicit method"):
-        gradient(model, q, DURATION, turned, control=control(model), method="rodas5p")
+    return q, v
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rodas5p"])
+def test_end_at_an_event(model: Model, method: str) -> None:
+    """Where an event ends the run, its time moves with the design: what the run comes to moves with that, too."""
+    how: dict[str, Any] = {"method": method, "rtol": 1e-11, "atol": 1e-13}
+    names = ("tail.mass", "legs.thigh_length", "control.1.values.5")
+    found = gradient(model, falling(model), DURATION, turned, parameters=names, control=control(model), **how)
+    assert "nearly straight" in found.note and "how that time moves" in found.note
+    lasting = gradient(model, falling(model), DURATION, integrand=lambda now: 1.0, parameters=names,
+                       control=control(model), **how)  # fmt: skip
+    assert lasting.value == pytest.approx(lasting.time, rel=1e-13)
+    assert 0.0 < lasting.time < DURATION
+    system = System(model, control(model))
+    for name in names:
+        number = system.numbers[parameter_names(system)[name]]
+        h = 1e-3 * abs(number)
+        runs = simulate_batch(model, falling(model), DURATION, parameters={name: number + SHIFTS * h},
+                              control=control(model), **how)  # fmt: skip
+        assert not runs.finished.any()
+        values = runs.q[:, 5] + runs.q[:, 2] * runs.v[:, 7]
+        assert found.by_parameter[name] == pytest.approx(differences(values, h), rel=1e-5)
+        assert lasting.by_parameter[name] == pytest.approx(differences(runs.times, h), rel=1e-5)
+
+
+def test_many_at_once(model: Model) -> None:
+    """Each of many gradients has the bits of a single one, whatever the threads; a design that cannot be says so."""
+    masses = np.array([0.8, 1.0, -1.0, 1.3])
+    arguments: dict[str, Any] = {"control": control(model), **FIXED}
+    found = gradients(model, start(model), DURATION, turned, parameters={"tail.mass": masses},
+                      by=["tail.length", "tail.mass"], threads=2, **arguments)  # fmt: skip
+    assert "tail.mass" in found.notes[2] and "not possible" in found.notes[2]
+    assert np.isnan(found.values[2]) and np.isnan(found.by_parameter["tail.length"][2])
+    for k in (0, 1, 3):
+        changed = Model(model.robot.replace({"tail.mass": float(masses[k])}))
+        alone = gradient(changed, start(model), DURATION, turned, parameters=["tail.length", "tail.mass"], **arguments)
+        assert found.notes[k] == ""
+        assert found.values[k] == alone.value
+        assert {name: values[k] for name, values in found.by_parameter.items()} == alone.by_parameter
+        np.testing.assert_array_equal(found.by_q[k], alone.by_q)
+
+
+def test_stiff_tail() -> None:
+    """A flexible tail pulled by cables: within 1e-7 of tight differences, though its steps are far longer than its
+    fastest motion."""
+    robot = liu2020("usrt").replace({"tail.links": 2, "tail.segments": 1})
+    model = Model(robot)
+    q, still = model.standing(), np.zeros(10)
+    legs = model.allocation(q, still, still).efforts[:12]
+    arguments: dict[str, Any] = {"control": Constant(values=(*legs, 30.0, 20.0, 0.0)), "events": ()}
+    names = ("tail.bending_stiffness", "tail.bending_damping", "tail.link_mass", "torso.mass", "control.1.values.13")
+    found = gradient(model, q, 0.2, turned_by_cables, parameters=names, rtol=1e-8, atol=1e-10, **arguments)
+    system = System(model, [arguments["control"]], events=())
+    scale = 0.0
+    wrong = []
+    for name in names:
+        number = system.numbers[parameter_names(system)[name]]
+        h = 1e-3 * abs(number)
+        runs = simulate_batch(model, q, 0.2, parameters={name: number + SHIFTS * h}, rtol=1e-11, atol=1e-13,
+                              **arguments)  # fmt: skip
+        assert runs.finished.all() and runs.method == "rodas5p"
+        values = runs.q[:, 5] + runs.q[:, 6] * runs.v[:, 7]
+        wanted = differences(values, h) * number
+        scale = max(scale, abs(wanted))
+        wrong.append(abs(found.by_parameter[name] * number - wanted))
+    assert max(wrong) < 1e-7 * scale
+
+
+def turned_by_cables(end: Any) -> Any:
+    """Yaw of the torso, and how the tail bends."""
+    return end.coordinate("phi_z") + end.coordinate("tail.theta_1") * end.rate("tail.phi_1")
+
+
+def test_what_has_no_gradient(model: Model) -> None:
+    """A run that ends where it starts, nothing to differentiate, names that are none: each says so."""
+    q, v = start(model)
+    high = q.copy()
+    high[2] = 0.497
+    with pytest.raises(StateError, match=r"no derivatives: it starts where it ends: leg. nearly straight"):
+        gradient(model, (high, v), DURATION, turned, control=control(model), method="dopri5")
+    with pytest.raises(RobotError, match="objective: got None; required: an objective or an integrand"):
+        gradient(model, q, DURATION, control=control(model))
+    with pytest.raises(RobotError, match="integrand: got 3; required: a function of a moment"):
+        gradient(model, q, DURATION, turned, integrand=3, control=control(model))  # type: ignore[arg-type]
     with pytest.raises(RobotError, match=r"parameters: got 'tail\.lenght'"):
         gradient(model, q, DURATION, turned, parameters=["tail.lenght"], control=control(model))
+    with pytest.raises(RobotError, match=r"parameters: got 'tail\.length'; required: a list of names"):
+        gradient(model, q, DURATION, turned, parameters="tail.length", control=control(model))
+    with pytest.raises(StateError, match="got 2 states; required: one; see `gradients`"):
+        gradient(model, np.stack([q, q]), DURATION, turned, control=control(model))

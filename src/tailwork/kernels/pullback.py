@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tailwork.algebra.expression import (
     ADD,
     ATAN2,
@@ -25,11 +27,16 @@ from tailwork.algebra.expression import (
 from tailwork.kernels.graph import Graph, finished
 
 
-def pulled_back(graph: Graph) -> Graph:
+def pulled_back(graph: Graph, by: Sequence[int] | None = None, *, values: bool = False) -> Graph:
     """wᵀ d(outputs)/d(inputs and parameters) as a graph of its own.
 
-    Its inputs are those of the graph, then a weight w for each output; its outputs are derivatives by each input, then
-    by each parameter. Whatever the number of those, it takes a few times the operations of the graph.
+    Its inputs are those of the graph, then a weight w for each output; its outputs are derivatives by inputs, then by
+    each parameter. Whatever the number of those, it takes a few times the operations of the graph.
+
+    Args:
+        graph: what is differentiated.
+        by: numbers of the inputs that derivatives are wanted by; all of them, unless told.
+        values: whether the graph's own outputs shall come last.
     """
     tape, weights = Tape(), len(graph.outputs)
     places: list[int] = []
@@ -54,7 +61,9 @@ def pulled_back(graph: Graph) -> Graph:
     for k, (operation, first, _) in enumerate(graph.entries):
         if operation == INPUT and k in by_entry:
             found[int(first)] = by_entry[k]
-    return finished(tape, found, graph.inputs + weights, graph.parameters)
+    wanted = [*(range(graph.inputs) if by is None else by), *range(graph.inputs, len(found))]
+    own = [Expression(tape, places[output]) for output in graph.outputs] if values else []
+    return finished(tape, [*(found[k] for k in wanted), *own], graph.inputs + weights, graph.parameters)
 
 
 def _add(by_entry: dict[int, Scalar], k: int, weight: Scalar) -> None:

@@ -1,6 +1,6 @@
 """Simulation: the equations of motion integrated in compiled code."""
 
-from tailwork.simulation.adjoint import Gradient, gradient
+from tailwork.simulation.adjoint import Gradient, Gradients, gradient, gradients
 from tailwork.simulation.batch import Batch, Tile, simulate_batch
 from tailwork.simulation.cable_law import CurvatureTracking
 from tailwork.simulation.computed_torque import ComputedTorque, FeedForward
@@ -28,6 +28,7 @@ __all__ = [
     "FootSlips",
     "Gait",
     "Gradient",
+    "Gradients",
     "Ground",
     "HeightField",
     "JointImpedance",
@@ -48,6 +49,7 @@ __all__ = [
     "foot_angles",
     "foot_place",
     "gradient",
+    "gradients",
     "held",
     "held_posture",
     "joint_table",

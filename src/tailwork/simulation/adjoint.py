@@ -1,56 +1,78 @@
-"""Gradients of what a run comes to by its start, its design and its control: its steps, differentiated backwards.
+"""Gradients of what runs come to by their start, their design and their control: steps, differentiated backwards.
 
-The steps are frozen: what is differentiated is the sequence of operations that the run consists of, so the gradient is
-exact for it, at the price of a few runs, whatever the number of parameters.
+The steps are frozen: what is differentiated is the sequence of operations that a run consists of, so the gradient is
+exact for it, at the price of a few runs, whatever the number of parameters. Where an event has ended the run, the end
+moves with everything: that is counted in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
-from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError, StateError
-from tailwork.kernels.graph import Graph, finished, split
-from tailwork.kernels.kernel import Floats, Kernel
-from tailwork.kernels.pullback import pulled_back
+from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
-from tailwork.simulation.batch import parameter_names, varied_numbers
-from tailwork.simulation.choose import METHODS
-from tailwork.simulation.compiled import Tableau, as_tableau
+from tailwork.simulation.asked import Asked, How, asked_runs, workers
+from tailwork.simulation.batch import NOTHING, lane_kernel, parameter_names, varied_numbers
+from tailwork.simulation.differentiate import GRAZED, ByDesign, Found, Reversal, Reversals, differentiate_runs
+from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.events import Event, LegStraight
-from tailwork.simulation.moment import Law, Moment
-from tailwork.simulation.native_call import call_kernel
-from tailwork.simulation.run import Run
-from tailwork.simulation.simulate import simulate
+from tailwork.simulation.lane_driver import Runs
+from tailwork.simulation.moment import Law
+from tailwork.simulation.pullbacks import (
+    Objective,
+    Reverse,
+    curvature_reverse,
+    derivative_reverse,
+    event_reverse,
+    objective_reverse,
+    transposed_solution,
+)
+from tailwork.simulation.simulate import STUCK_REASON, check_numbers
 from tailwork.simulation.system import Motion, System
+from tailwork.simulation.tableaus import Rosenbrock
 
-Objective = Callable[[Moment], Scalar]
-"""What a run comes to: a number from its last moment, written with arithmetic only."""
+SHARE = 16
+"""Runs that a thread takes at a time."""
+NO_REVERSAL = Reversal(NOTHING, NOTHING, NOTHING, -1, 0, 0)
 
 
 @dataclass(frozen=True)
 class Gradient:
-    """A number at the end of a run, and its derivatives."""
+    """What a run comes to, and its derivatives."""
 
     value: float
     by_q: Floats  # by the coordinates at the start; zero for those of prescribed limbs
     by_v: Floats  # by the velocities at the start
     by_parameter: dict[str, float]  # by the parameters asked for
-    run: Run
+    time: float  # when the run ended [s]
+    note: str  # what is special about it: that an event ended the run; else empty
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """What many runs come to, and the derivatives, a row each; not a number where a run has none."""
+
+    values: Floats
+    by_q: Floats  # (runs, coordinates)
+    by_v: Floats  # (runs, velocities)
+    by_parameter: dict[str, Floats]  # by name, (runs,)
+    times: Floats  # when each run ended [s]
+    notes: tuple[str, ...]  # that an event ended the run, and its time moves; or why there are no derivatives; or empty
 
 
 def gradient(
     model: Model,
     state: ArrayLike | tuple[ArrayLike, ArrayLike],
     duration: float,
-    objective: Objective,
+    objective: Objective | None = None,
     *,
+    integrand: Objective | None = None,
     parameters: Sequence[str] = (),
     control: Law | Sequence[Law] = (),
     tail: Mapping[str, Motion] | None = None,
@@ -60,147 +82,187 @@ def gradient(
     step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
 ) -> Gradient:
-    """A number at the end of a run and its derivatives by the start and by parameters of robot and control.
+    """What a run comes to and its derivatives by the start and by parameters of robot and control.
 
     Args:
         model: the robot with its stance.
         state: q or (q, v).
         duration: [s].
         objective: of the last moment: `lambda moment: moment.coordinate("phi_z")`.
+        integrand: of every moment; its integral over time is added, or is all where there is no objective.
         parameters: names as for `tailwork.simulation.simulate_batch`.
         control: laws.
         tail: by prescribed limb: profiles of its coordinates.
-        method: an explicit one, or "auto" where that chooses one.
+        method: "auto", "rk4", "dopri5" or "rodas5p".
         rtol: relative tolerance.
         atol: absolute tolerance.
         step: fixed step [s]; required for rk4.
-        events: what to watch. A run that an event ends has no gradient here: its end moves with everything.
+        events: what to watch. Where one ends the run, derivatives count in how its time moves; `Gradient.note` says so.
     """
-    run = simulate(model, state, duration, control=control, tail=tail, method=method, rtol=rtol, atol=atol, step=step,
-                   events=events)  # fmt: skip
-    tableau = as_tableau(METHODS[run.method])
-    if tableau.stiff:
-        raise RobotError("method", run.method, "an explicit method: steps of stiff ones are not differentiated yet")
-    if run.stopped is not None:
-        raise StateError(
-            "gradient", f"the run ended at {run.stopped.time:.4g} s ({run.stopped.reason}), before its time"
-        )
-    assert run.trajectory is not None
-    system = run.trajectory.system
-    wanted = {name: parameter_names(system).get(name, name) for name in parameters}
-    varied_numbers(system, {name: 1.0 for name in parameters})  # names are checked
-    ends = _with_numbers(system, _compiled(_objective(system, objective)))
-    if system.structure not in _kernels:
-        _kernels[system.structure] = _compiled(system.graphs("derivative")["derivative"])
-    moving = _with_numbers(system, _kernels[system.structure])
-    (piece,) = run.trajectory.pieces
-    steps = piece.steps
-    last = np.concatenate([steps.times[-1:], steps.states[-1], piece.held])
-    value, by_last, by_kept = ends.at(last, np.ones(1))
-    by_number = ends.by_number(by_kept)
-    weight = np.ascontiguousarray(by_last[1 : 1 + system.size])
-    by_kept = np.zeros(moving.kernel.outputs - 1 - system.size - system.held)
-    _backwards(moving.kernel.code.address("scalar"), moving.constants, tableau, steps.times, steps.states, steps.stages,
-               steps.lengths, piece.held, weight, by_kept)  # fmt: skip
-    for name, more in moving.by_number(by_kept).items():
-        by_number[name] = by_number.get(name, 0.0) + more
-    by_q, by_v = np.zeros(len(model.coordinate_names)), np.zeros(len(model.velocity_names))
-    by_q[system.free_q], by_v[system.free_v] = weight[: len(system.free_q)], weight[len(system.free_q) :]
-    return Gradient(value, by_q, by_v, {shown: by_number.get(name, 0.0) for shown, name in wanted.items()}, run)
+    found = gradients(model, state, duration, objective, integrand=integrand, by=parameters, control=control, tail=tail,
+                      method=method, rtol=rtol, atol=atol, step=step, events=events, threads=1)  # fmt: skip
+    if len(found.values) != 1:
+        raise StateError("state", f"got {len(found.values)} states; required: one; see `gradients`")
+    if not np.isfinite(found.values[0]):
+        raise StateError("gradient", f"the run has no derivatives: {found.notes[0]}")
+    by_parameter = {name: float(values[0]) for name, values in found.by_parameter.items()}
+    return Gradient(
+        float(found.values[0]), found.by_q[0], found.by_v[0], by_parameter, float(found.times[0]), found.notes[0]
+    )
 
 
-@dataclass(frozen=True)
-class _Pullbacks:
-    """A graph of (t, x, held) and the system's numbers with its derivatives, backwards, by state and by design."""
+def gradients(
+    model: Model,
+    states: ArrayLike | tuple[ArrayLike, ArrayLike],
+    duration: float,
+    objective: Objective | None = None,
+    *,
+    integrand: Objective | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    by: Sequence[str] | None = None,
+    control: Law | Sequence[Law] = (),
+    tail: Mapping[str, Motion] | None = None,
+    method: str = "auto",
+    rtol: float = 1e-6,
+    atol: float = 1e-8,
+    step: float | None = None,
+    events: Sequence[Event] = (LegStraight(),),
+    most_steps: int = 1_000_000,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, all_runs: None,
+) -> Gradients:
+    """What many runs come to and their derivatives; runs differ in states, designs and control.
 
-    forward: Kernel
-    kernel: Kernel  # (…, weights) → derivatives by inputs, then by what the prelude has handed over
-    constants: Floats
-    design: Kernel  # weights of what was handed over → derivatives by numbers
-    names: tuple[str, ...]
-    numbers: Floats
-
-    def at(self, inputs: Floats, weights: Floats) -> tuple[float, Floats, Floats]:
-        """(first output, derivatives by inputs, derivatives by what the prelude hands over)."""
-        value = self.forward.row(inputs, self.forward.constants(self.numbers))
-        found = self.kernel.row(np.concatenate([inputs, weights]), self.kernel.constants(self._handed()))
-        return float(value[0]), found[: len(inputs)], found[len(inputs) :]
-
-    def _handed(self) -> Floats:
-        return self.forward.constants(self.numbers).values[: self.forward.kept]
-
-    def by_number(self, weights: Floats) -> dict[str, float]:
-        """Derivatives by the system's numbers."""
-        found = self.design.row(np.ascontiguousarray(weights), self.design.constants(self.numbers))
-        return dict(zip(self.names, map(float, found), strict=True))
-
-
-_Compiled = tuple[Kernel, Kernel, Kernel, tuple[str, ...]]
-_kernels: dict[Any, _Compiled] = {}
-"""Kernels of the derivative of a system, forwards and backwards, by its structure: a changed number finds them here."""
-
-
-def _compiled(recorded: tuple[Graph, tuple[str, ...]]) -> _Compiled:
-    """Kernels of a graph: itself, backwards by state and by design, and the names of its parameters."""
-    graph, names = recorded
-    prelude, main = split(graph)
-    forward, kernel, design = (Kernel(g, lanes=False) for g in (graph, pulled_back(main), pulled_back(prelude)))
-    return forward, kernel, design, names
-
-
-def _with_numbers(system: System, compiled: _Compiled) -> _Pullbacks:
-    forward, kernel, design, names = compiled
-    numbers = np.array([system.numbers[name] for name in names])
-    handed = forward.constants(numbers).values[: forward.kept]
-    return _Pullbacks(forward, kernel, kernel.constants(handed).values, design, names, numbers)
-
-
-def _objective(system: System, objective: Objective) -> tuple[Graph, tuple[str, ...]]:
-    recorded, parameters, count = system.record()
-    moment = Moment(recorded.layout, recorded.t, recorded.q, recorded.v, recorded.given, recorded.tau, recorded.asked)
-    return finished(recorded.tape, [objective(moment)], count, len(parameters)), tuple(parameters)
-
-
-@njit(cache=True)
-def _backwards(
-    pull: int, constants: Floats, method: Tableau, times: Floats, states: Floats, stages: Floats, lengths: Floats,
-    held: Floats, weight: Floats, by_kept: Floats,
-) -> None:  # fmt: skip
-    """From the last step to the first: `weight` becomes the derivative by the first state; what concerns the design is
-    added to `by_kept`.
-
-    A step is x + Σ b_i u_i with u_i = h f(t + c_i h, X_i) and X_i = x + Σ_j a_ij u_j. Backwards, u_i has the weight
-    b_i · weight + Σ_(j>i) a_ji · (weight of X_j).
+    Args:
+        model: the robot with its stance.
+        states: q or (q, v), one for all runs or a row each.
+        duration: [s].
+        objective: as for `gradient`.
+        integrand: as for `gradient`.
+        parameters: values by name, one for all or one a run, as for `tailwork.simulation.simulate_batch`.
+        by: names of the numbers to differentiate by; those of `parameters`, unless told.
+        control: laws, the same kinds for all runs.
+        tail: by prescribed limb: profiles of its coordinates.
+        method: as for `gradient`; "auto" is chosen for the first run.
+        rtol: relative tolerance.
+        atol: absolute tolerance.
+        step: fixed step [s]; required for rk4.
+        events: as for `gradient`.
+        most_steps: a run of more has no derivatives.
+        threads: how many; as many as there are processors, unless told.
+        progress: told (runs done, all runs) now and then.
     """
-    n, count, known = len(weight), len(method.b), 1 + len(weight) + len(held)
-    inputs, found = np.zeros(known + n), np.zeros(known + len(by_kept))
-    by_stage = np.zeros((count, n))
-    for k in range(len(held)):
-        inputs[1 + n + k] = held[k]
-    for s in range(len(lengths) - 1, -1, -1):
-        h = lengths[s]
-        for i in range(count - 1, -1, -1):
-            largest = 0.0
-            for k in range(n):
-                total = method.b[i] * weight[k]
-                for j in range(i + 1, count):
-                    total += method.a[j, i] * by_stage[j, k]
-                inputs[known + k] = h * total
-                largest = max(largest, abs(total))
-                by_stage[i, k] = 0.0
-            if largest == 0.0:
-                continue
-            inputs[0] = times[s] + method.c[i] * h
-            for k in range(n):
-                point = states[s, k]
-                for j in range(i):
-                    point += method.a[i, j] * stages[s, j, k]
-                inputs[1 + k] = point
-            call_kernel(pull, inputs, constants, found)
-            for k in range(n):
-                by_stage[i, k] = found[1 + k]
-            for k in range(len(by_kept)):
-                by_kept[k] += found[known + k]
-        for i in range(count):
-            for k in range(n):
-                weight[k] += by_stage[i, k]
+    check_numbers(duration, rtol, atol, step, 1.0, 2, most_steps)
+    pool_size = workers(threads)
+    asked = asked_runs(model, states, duration, parameters, control, tail, events, "report",
+                       How(method, rtol, atol, step, most_steps))  # fmt: skip
+    system = asked.system
+    wanted = checked_names(system, list(parameters or {}) if by is None else by)
+    reverses = _reverses(asked, objective, integrand)
+    fine = np.array([k for k in range(len(asked.x)) if k not in asked.refused], dtype=np.int64)
+    found, by_number = _differentiated(asked, reverses, fine, duration, pool_size, progress)
+    count, free = len(asked.x), len(system.free_q)
+    by_q, by_v = np.zeros((count, len(model.coordinate_names))), np.zeros((count, len(model.velocity_names)))
+    by_q[:, system.free_q], by_v[:, system.free_v] = found.by_start[:, :free], found.by_start[:, free:]
+    nothing = np.where(np.isfinite(found.values), 0.0, np.nan)
+    by_parameter = {shown: by_number.get(name, nothing) for shown, name in wanted.items()}
+    return Gradients(found.values, by_q, by_v, by_parameter, found.times, _notes(asked, found))
+
+
+def checked_names(system: System, names: Sequence[str]) -> dict[str, str]:
+    """By name of a parameter: what it is called among the system's numbers."""
+    if isinstance(names, str):
+        raise RobotError("parameters", names, "a list of names")
+    varied_numbers(system, {name: 1.0 for name in names})
+    known = parameter_names(system)
+    return {name: known[name] for name in names}
+
+
+def _reverses(asked: Asked, objective: Objective | None, integrand: Objective | None) -> dict[str, Reverse]:
+    """Compile what runs backwards."""
+    system = asked.system
+    for name, function in (("objective", objective), ("integrand", integrand)):
+        if function is not None and not callable(function):
+            raise RobotError(name, function, "a function of a moment, such as lambda end: end.coordinate('phi_z')")
+    if objective is None and integrand is None:
+        raise RobotError("objective", None, "an objective or an integrand: a function of a moment")
+    found = {"derivative": derivative_reverse(system)}
+    if objective is not None:
+        found["objective"] = objective_reverse(system, objective)
+    if integrand is not None:
+        found["integrand"] = objective_reverse(system, integrand)
+    if system.watched:
+        found["event"] = event_reverse(system)
+    if isinstance(asked.method, Rosenbrock):
+        found["curvature"] = curvature_reverse(system)
+    return found
+
+
+def _differentiated(
+    asked: Asked, reverses: Mapping[str, Reverse], fine: np.ndarray, duration: float, threads: int,
+    progress: Callable[[int, int], None],
+) -> tuple[Found, dict[str, Floats]]:  # fmt: skip
+    """Simulate and differentiate those runs that are possible, on threads; and derivatives by the system's numbers."""
+    system, count = asked.system, len(asked.x)
+    stiff = isinstance(asked.method, Rosenbrock)
+    reversals = Reversals(
+        **{name: _reversal(reverses.get(name)) for name in ByDesign._fields},
+        transposed=transposed_solution(system).code.address("scalar") if stiff else 0,
+        rates=len(system.free_v),
+    )
+    rows = {name: asked.rows(asked.names.get(name, ()), fine) for name in ("derivative", "events", "linear")}
+    runs = Runs(np.ascontiguousarray(asked.x[fine]), np.ascontiguousarray(asked.held[fine]), **rows)
+    names = {name: reverses[name].names if name in reverses else () for name in ByDesign._fields}
+    numbers = ByDesign(**{name: asked.rows(own, fine) for name, own in names.items()})
+    by = ByDesign(*(np.full_like(rows, np.nan) for rows in numbers))
+    whole, nothing = np.int64, np.full(len(fine), np.nan)
+    own = Found(np.full(len(fine), STUCK, whole), np.full(len(fine), -1, whole), np.zeros(len(fine)),
+                np.zeros(len(fine), whole), nothing, np.full((len(fine), system.size), np.nan))  # fmt: skip
+
+    def share(first: int) -> None:
+        last = min(first + SHARE, len(fine))
+        differentiate_runs(asked.kernels, reversals, asked.tableau, asked.settings, system.stops, runs, numbers,
+                           duration, first, last, own, by)  # fmt: skip
+
+    with ThreadPoolExecutor(threads) as pool:
+        for done, _ in enumerate(pool.map(share, range(0, len(fine), SHARE)), start=1):
+            progress(min(done * SHARE, len(fine)), len(fine))
+    found = Found(*(_spread(values, fine, count) for values in own))
+    by_number: dict[str, Floats] = {}
+    for name, values in zip(ByDesign._fields, by, strict=True):
+        for k, number in enumerate(names[name]):
+            more = _spread(values[:, k], fine, count)
+            by_number[number] = by_number[number] + more if number in by_number else more
+    return found, by_number
+
+
+def _reversal(reverse: Reverse | None) -> Reversal:
+    if reverse is None:
+        return NO_REVERSAL
+    handing, pull, design = (lane_kernel(kernel) for kernel in (reverse.handing, reverse.pull, reverse.design))
+    return Reversal(handing, pull, design, reverse.handed, reverse.by, reverse.outputs)
+
+
+def _spread(values: np.ndarray, fine: np.ndarray, count: int) -> np.ndarray:
+    """Rows of the runs that are possible among those of all runs; others are not a number, or −1."""
+    whole = np.full((count, *values.shape[1:]), np.nan if values.dtype.kind == "f" else -1, dtype=values.dtype)
+    whole[fine] = values
+    return whole
+
+
+def _notes(asked: Asked, found: Found) -> tuple[str, ...]:
+    names, notes = asked.system.event_names, []
+    for k, (status, event, time) in enumerate(zip(found.status, found.event, found.times, strict=True)):
+        if k in asked.refused:
+            notes.append(f"not possible: {asked.refused[k]}")
+        elif status == FINISHED:
+            notes.append("")
+        elif status == AT_EVENT and found.steps[k]:
+            notes.append(f"ended at {time:.4g} s ({names[event]}); derivatives count in how that time moves")
+        elif status == AT_EVENT:
+            notes.append(f"it starts where it ends: {names[event]}")
+        elif status == GRAZED:
+            notes.append(f"{names[event]} at {time:.4g} s, but only just: how that time moves has no derivative")
+        else:
+            notes.append(f"at {time:.4g} s: {STUCK_REASON if status == STUCK else 'more steps than allowed'}")
+    return tuple(notes)

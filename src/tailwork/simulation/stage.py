@@ -113,8 +113,11 @@ def _by_time(point: Point, found: Linearised) -> Array:
     return total
 
 
-def stage_solution(stage: Stage) -> tuple[list[Scalar], Tape, list[Scalar]]:
-    """(numbers to keep of a stage, a tape whose inputs are those and F and h d_i, u): one stage's solution."""
+def stage_solution(stage: Stage, pushed: bool = False) -> tuple[list[Scalar], Tape, list[Scalar]]:
+    """(numbers to keep of a stage, a tape whose inputs are those and F and h d_i, u): one stage's solution.
+
+    Where it is `pushed`, a load comes last: what S u_v is asked for besides F, in the torso frame as S is.
+    """
     kept: list[Scalar] = []  # equal ones, such as in a symmetric matrix, but once
     tape = Tape()
     places: dict[int, int] = {}
@@ -140,6 +143,8 @@ def stage_solution(stage: Stage) -> tuple[list[Scalar], Tape, list[Scalar]]:
         load_v[:3], load_v[3:6] = times(back, f_v[:3]), times(back, f_v[3:6])
         load_q = np.concatenate([times(back, load_q[:3]), zeros(3), load_q[last:]])
     load = -(own.by_time[:, 0] * now)
+    if pushed:
+        load = load + array(tape.inputs(n_v, len(kept) + len(right)))
     columns = [*zip(own.mass.T, load_v, strict=True), *zip(-own.by_place.T, load_q, strict=True),
                *zip(-own.drift.T, f_q[3:last], strict=True)]  # fmt: skip
     for start in range(0, n_v, ABREAST):

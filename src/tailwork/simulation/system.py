@@ -173,30 +173,35 @@ class System:
         return _kernels[name, lanes, self.structure, watched]
 
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
-        """What a kernel is compiled from, and the names of its parameters; linearisation and solution come together."""
+        """What a kernel is compiled from, and the names of its parameters; linearisation and solution come together.
+
+        "pushed" is the solution with a load besides.
+        """
         if name in ALONE:
             more = 1 + 8 * len(self.model.layout.legs) if name in ("step", "soft_events") else 0
-            recorded, parameters, count = self._record(more, over_step=name == "step")
+            recorded, parameters, count = self.record(more, over_step=name == "step")
             equations = {
                 "derivative": self._derivative, "expand": self._expand, "events": self._events, "feet": self._feet,
                 "step": self._step, "soft_events": self._soft_events,
             }  # fmt: skip
             outputs = equations[name](recorded)
             return {name: (finished(recorded.tape, outputs, count, len(parameters)), tuple(parameters))}
-        recorded, parameters, count = self._record(self.size + 1)
-        held, solve_tape, solve_outputs = self._linear(recorded)
+        recorded, parameters, count = self.record(self.size + 1)
+        held, solve_tape, solve_outputs = self._linear(recorded, pushed=name == "pushed")
         linear = finished(recorded.tape, held, count, len(parameters))
-        solve = finished(solve_tape, solve_outputs, len(held) + self.size + 1, 0)
-        return {"linear": (linear, tuple(parameters)), "solve": (solve, ())}
+        right = self.size + 1 + (len(self.free_v) if name == "pushed" else 0)
+        solve = finished(solve_tape, solve_outputs, len(held) + right, 0)
+        return (
+            {"pushed": (solve, ())}
+            if name == "pushed"
+            else {"linear": (linear, tuple(parameters)), "solve": (solve, ())}
+        )
 
-    def record(self) -> tuple[Recorded, dict[str, Scalar], int]:
-        """The system's symbols on a tape of their own, its parameters by name, and how many inputs there are."""
-        return self._record(0)
+    def record(self, more: int = 0, over_step: bool = False) -> tuple[Recorded, dict[str, Scalar], int]:
+        """All symbols on a tape of their own, parameters by name, and how many inputs there are.
 
-    def _record(self, more: int, over_step: bool = False) -> tuple[Recorded, dict[str, Scalar], int]:
-        """All symbols: t, x, what is held, then `more` inputs, with the system's numbers as parameters.
-
-        Prescribed limbs accelerate as they do at t or, `over_step`, on the mean over a step, the first of the inputs.
+        The inputs are t, x, what is held, then `more`; the system's numbers are the parameters. Prescribed limbs
+        accelerate as they do at t or, `over_step`, on the mean over a step, the first of the further inputs.
         """
         tape = Tape()
         count = 1 + self.size + self.held + more
@@ -288,17 +293,22 @@ class System:
     def _soft_events(self, r: Recorded) -> list[Scalar]:
         return self._watched_values(r, self._on_ground(r))
 
-    def _linear(self, r: Recorded) -> tuple[list[Scalar], Tape, list[Scalar]]:
+    def _linear(self, r: Recorded, pushed: bool) -> tuple[list[Scalar], Tape, list[Scalar]]:
         """Linearise about (t, x) and factor; and the equations that solve one stage with it."""
-        acceleration: list[Scalar] = [0.0] * len(r.v)
-        for name in r.layout.given:
-            for k, value in zip(_range(r.layout.rates[name]), r.given[r.layout.given[name]], strict=True):
-                acceleration[k] = value
-        for k, symbol in zip(self.free_v, r.more[len(self.free_q) :], strict=False):
-            acceleration[k] = symbol
+        acceleration = self.accelerations(r, r.more[len(self.free_q) :])
         inputs = Inputs(r.q, r.v, r.tau, r.given)
         point = Point(r.tape, r.layout, r.t, r.x, inputs, acceleration, r.more[-1], self.free_q, self.free_v)
-        return stage_solution(factored_stage(point))
+        return stage_solution(factored_stage(point), pushed)
+
+    def accelerations(self, r: Recorded, free: Sequence[Scalar]) -> list[Scalar]:
+        """Of all velocities: those that are free as given, the others as prescribed."""
+        found: list[Scalar] = [0.0] * len(r.v)
+        for name in r.layout.given:
+            for k, value in zip(_range(r.layout.rates[name]), r.given[r.layout.given[name]], strict=True):
+                found[k] = value
+        for k, symbol in zip(self.free_v, free, strict=False):
+            found[k] = symbol
+        return found
 
 
 def _always_watched(layout: Layout) -> list[Event]:

@@ -1,0 +1,137 @@
+"""What gradients are made of: the equations of a system, backwards, by state and by design.
+
+Of a graph of (t, x, held efforts, …) and the system's numbers, the part that depends on the design alone runs once, the
+rest once a state; so it is backwards, too: first by state and by what the design's part hands over, at last by design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tailwork.algebra.derivatives import along
+from tailwork.algebra.expression import Scalar
+from tailwork.algebra.vectors import array, dot, times
+from tailwork.kernels.graph import Graph, finished, split
+from tailwork.kernels.kernel import Kernel
+from tailwork.kernels.pullback import pulled_back
+from tailwork.mechanics.forward import Inputs
+from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
+from tailwork.mechanics.torso import coordinate_rates, torso_state
+from tailwork.simulation.moment import Moment
+from tailwork.simulation.system import Recorded, System
+
+Objective = Callable[[Moment], Scalar]
+"""A number from a moment of a run, written with arithmetic only."""
+
+
+@dataclass(frozen=True)
+class Reverse:
+    """A graph backwards."""
+
+    handing: Kernel  # design → what its part of the graph hands over
+    pull: Kernel  # (inputs, a weight for each output) → derivatives by some inputs, by what is handed over; outputs
+    design: Kernel  # weights of what is handed over → derivatives by the design
+    names: tuple[str, ...]  # of the numbers of the design
+    handed: int
+    by: int  # inputs that it is differentiated by
+    outputs: int
+
+
+def reverse(recorded: tuple[Graph, tuple[str, ...]], by: Sequence[int], *, lanes: bool = False) -> Reverse:
+    """Kernels of a graph backwards, by some of its inputs and by design."""
+    graph, names = recorded
+    prelude, main = split(graph)
+    return Reverse(
+        Kernel(prelude, lanes=False), Kernel(pulled_back(main, by, values=True), lanes=lanes),
+        Kernel(pulled_back(prelude), lanes=False), names, main.parameters, len(by), len(graph.outputs),
+    )  # fmt: skip
+
+
+_known: dict[Any, Any] = {}
+"""What has been compiled, by name and structure of a system: a changed number finds it here."""
+MOST_OBJECTIVES = 32
+_objectives: dict[Any, Reverse] = {}
+"""Likewise, by the function that an objective is; the oldest is forgotten first."""
+
+
+def derivative_reverse(system: System) -> Reverse:
+    """x-dot = f(t, x) backwards, by x."""
+    return _found("derivative", system, lambda: reverse(system.graphs("derivative")["derivative"], _states(system)))
+
+
+def transposed_solution(system: System) -> Kernel:
+    """A stage of a Rosenbrock method backwards: from weights of u to those of F and of the load of S u_v."""
+
+    def make() -> Kernel:
+        graph, _ = system.graphs("pushed")["pushed"]
+        first = graph.inputs - 2 * len(system.free_v) - len(system.free_q) - 1
+        right = range(first, graph.inputs)
+        return Kernel(pulled_back(graph, [k for k in right if k != first + system.size]), lanes=False)
+
+    return _found("transposed", system, make)
+
+
+def curvature_reverse(system: System) -> Reverse:
+    """Second derivatives of the equations of motion, backwards, by x and by accelerations, in lanes.
+
+    Its output is wᵀ d(q-dot) − zᵀ dr along a direction (dt, dx, da), with the residual r = M a + h − B tau, its torso
+    rows in the torso frame; the inputs after (t, x, held efforts) are a, dt, dx, da, w and z. Where da follows from
+    (dt, dx) by r = 0 and z = M⁻¹ w_v, this is wᵀ df, and its derivatives are those of wᵀ df with a = f(t, x).
+    """
+
+    def make() -> Reverse:
+        n, n_q, n_v = system.size, len(system.free_q), len(system.free_v)
+        recorded, parameters, count = system.record(n_v + 1 + n + n_v + n_q + n_v)
+        first = count - len(recorded.more)
+        parts = np.split(np.array(recorded.more, dtype=object), np.cumsum([n_v, 1, n, n_v, n_q]))
+        a, (dt,), dx, da, w, z = parts
+        direction = [(recorded.t, dt), *zip(recorded.x, dx, strict=True), *zip(a, da, strict=True)]
+        moved = array([row[0] for row in along(recorded.tape, residual(system, recorded, list(a)), [direction])])
+        output = dot(w, moved[:n_q]) - dot(z, moved[n_q:])
+        graph = finished(recorded.tape, [output], count, len(parameters))
+        return reverse((graph, tuple(parameters)), [*_states(system), *range(first, first + n_v)], lanes=True)
+
+    return _found("curvature", system, make)
+
+
+def residual(system: System, recorded: Recorded, acceleration: Sequence[Scalar]) -> list[Scalar]:
+    """q-dot, then M a + h − B tau with its torso rows in the torso frame; of what is free."""
+    r = recorded
+    torso, inputs = torso_state(r.layout, r.q, r.v), Inputs(r.q, r.v, r.tau, r.given)
+    needed = array(torso_frame_force(r.layout, torso, inputs, system.accelerations(r, acceleration)))
+    left = needed - times(torso_frame_actuation(r.layout, torso, r.q), array(list(r.tau)))
+    rates = coordinate_rates(r.layout, r.q, r.v)
+    return [*(rates[k] for k in system.free_q), *(left[k] for k in system.free_v)]
+
+
+def objective_reverse(system: System, objective: Objective) -> Reverse:
+    """A number of a moment, backwards, by t and x. The same function object finds its kernels again."""
+    key = (objective, system.structure)
+    if key not in _objectives:
+        recorded, parameters, count = system.record()
+        r = recorded
+        moment = Moment(r.layout, r.t, r.q, r.v, r.given, r.tau, r.asked)
+        graph = finished(r.tape, [objective(moment)], count, len(parameters))
+        if len(_objectives) >= MOST_OBJECTIVES:
+            _objectives.pop(next(iter(_objectives)))
+        _objectives[key] = reverse((graph, tuple(parameters)), [0, *_states(system)])
+    return _objectives[key]
+
+
+def event_reverse(system: System) -> Reverse:
+    """What is watched, backwards, by t and x."""
+    return _found(system.watched, system, lambda: reverse(system.graphs("events")["events"], [0, *_states(system)]))
+
+
+def _states(system: System) -> range:
+    return range(1, 1 + system.size)
+
+
+def _found(name: Any, system: System, make: Callable[[], Any]) -> Any:
+    if (name, system.structure) not in _known:
+        _known[name, system.structure] = make()
+    return _known[name, system.structure]
