@@ -39,15 +39,7 @@ def pulled_back(graph: Graph, by: Sequence[int] | None = None, *, values: bool =
         values: whether the graph's own outputs shall come last.
     """
     tape, weights = Tape(), len(graph.outputs)
-    places: list[int] = []
-    for operation, first, second in graph.entries:
-        if operation == INPUT:
-            number = int(first)
-            places.append(tape.record(INPUT, number if number < graph.inputs else number + weights).index)
-        elif operation == CONSTANT:
-            places.append(tape.record(CONSTANT, first).index)
-        else:
-            places.append(tape.record(operation, places[int(first)], places[second] if second >= 0 else -1).index)
+    places = replayed(graph, tape, weights)
     by_entry: dict[int, Scalar] = {}
     for k, output in enumerate(graph.outputs):
         _add(by_entry, output, tape.record(INPUT, graph.inputs + k))
@@ -64,6 +56,20 @@ def pulled_back(graph: Graph, by: Sequence[int] | None = None, *, values: bool =
     wanted = [*(range(graph.inputs) if by is None else by), *range(graph.inputs, len(found))]
     own = [Expression(tape, places[output]) for output in graph.outputs] if values else []
     return finished(tape, [*(found[k] for k in wanted), *own], graph.inputs + weights, graph.parameters)
+
+
+def replayed(graph: Graph, tape: Tape, more: int) -> list[int]:
+    """Record a graph on a tape, with room for `more` inputs before its parameters; where each of its entries is."""
+    places: list[int] = []
+    for operation, first, second in graph.entries:
+        if operation == INPUT:
+            number = int(first)
+            places.append(tape.record(INPUT, number if number < graph.inputs else number + more).index)
+        elif operation == CONSTANT:
+            places.append(tape.record(CONSTANT, first).index)
+        else:
+            places.append(tape.record(operation, places[int(first)], places[second] if second >= 0 else -1).index)
+    return places
 
 
 def _add(by_entry: dict[int, Scalar], k: int, weight: Scalar) -> None:

@@ -11,6 +11,7 @@ from tailwork.simulation.laws import Constant, Driven, FootImpedance, JointImped
 from tailwork.simulation.leg_kinematics import foot_angles, foot_place, posed
 from tailwork.simulation.profiles import Mapped, PiecewiseCubic, PointToPoint, Polynomial, Sine, held, point_to_point
 from tailwork.simulation.run import Contact, Run, Stopped, load_run
+from tailwork.simulation.sensitivity import Sensitivities, sensitivities
 from tailwork.simulation.servo import JointServo
 from tailwork.simulation.simulate import simulate
 from tailwork.simulation.stepping import JointTable, held_posture, joint_table, walking_start
@@ -40,6 +41,7 @@ __all__ = [
     "PointToPoint",
     "Polynomial",
     "Run",
+    "Sensitivities",
     "Sine",
     "Stopped",
     "Tile",
@@ -57,6 +59,7 @@ __all__ = [
     "pace",
     "point_to_point",
     "posed",
+    "sensitivities",
     "simulate",
     "simulate_batch",
     "tripod",

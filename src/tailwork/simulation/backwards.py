@@ -70,7 +70,8 @@ def backwards(kernels: Kernels, pulls: Pulls, method: Tableau, path: Path, weigh
     known, integral = 1 + n + held, 0.0
     inputs, found = np.zeros(known + n), np.zeros(2 * n + len(pulls.derivative.by_handed))
     value_inputs, value_found = np.zeros(known + 1), np.zeros(1 + n + len(pulls.integrand.by_handed) + 1)
-    inputs[1 + n : known], value_inputs[1 + n : known] = path.held, path.held
+    for k in range(held):
+        inputs[1 + n + k], value_inputs[1 + n + k] = path.held[k], path.held[k]
     by_stage, point, ends = np.zeros((stages, n)), np.zeros(n), np.zeros(stages)
     size, n_v = kernels.linear_size, pulls.rates
     linear_inputs, factors = np.zeros(known + n + 1), np.zeros(size + n + 1)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,22 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import RobotError, StateError, UnknownNameError
-from tailwork.kernels.kernel import Floats, Kernel
+from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.robots.quantities import Kind
 from tailwork.simulation.choose import chosen_method
 from tailwork.simulation.compiled import Settings, Tableau, as_tableau
+from tailwork.simulation.designs import answers, evaluated, in_shares, lane_kernel, parameter_rows
 from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.events import Event, LegStraight
-from tailwork.simulation.lane_driver import (
-    WIDTH,
-    Ends,
-    LaneKernel,
-    LaneKernels,
-    Runs,
-    evaluate_lanes,
-    integrate_lanes,
-)
+from tailwork.simulation.lane_driver import Ends, LaneKernel, LaneKernels, Runs, integrate_lanes
 from tailwork.simulation.moment import Law
 from tailwork.simulation.simulate import STUCK_REASON, check_numbers
 from tailwork.simulation.system import Motion, System
@@ -41,38 +34,127 @@ REFUSED = -1
 """Status of a run whose design is not possible: it was not started."""
 TILE = 4096
 """Runs whose samples are held in memory at a time."""
-SHARE = 64 * WIDTH
-"""Runs that a thread takes at a time."""
+ROOM = 2**25
+"""Numbers of samples that are held in memory at a time."""
 NOTHING = LaneKernel(0, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the runs of a batch are integrated."""
+
+    system: System
+    kernels: LaneKernels
+    tableau: Tableau
+    settings: Settings
+    names: Mapping[str, tuple[str, ...]]  # by kernel: of its parameters
+    duration: float  # [s]
+
+    def ends(
+        self, start: Start, times: Floats, pool: Executor | None, steps: int = 0, whole: np.ndarray | None = None
+    ) -> Ends:
+        """What becomes of some runs.
+
+        Args:
+            start: the runs.
+            times: of samples [s], (1 or runs, times).
+            pool: threads.
+            steps: how many steps of each to write down.
+            whole: which runs to integrate; None: all. The others are marked as refused.
+        """
+        fine = np.arange(len(start.states)) if whole is None else np.flatnonzero(whole)
+        own = start.only(fine)
+        rows = {
+            name: _parameters(self.system, self.names.get(name, ()), own.columns, len(fine))
+            for name in ("derivative", "events", "linear")
+        }
+        runs = Runs(np.ascontiguousarray(own.states), np.ascontiguousarray(own.held), **rows)
+        times = np.ascontiguousarray(times[fine] if len(times) > 1 else times)
+        found = _ends(len(fine), self.system.size, times.shape[1], steps)
+
+        def share(here: slice) -> None:
+            integrate_lanes(
+                self.kernels, self.tableau, self.settings, self.system.stops, runs, times, self.duration, here.start,
+                here.stop, found,
+            )  # fmt: skip
+
+        in_shares(pool, len(fine), share)
+        if len(fine) == len(start.states):
+            return found
+        every = _ends(len(start.states), self.system.size, times.shape[1], steps)
+        for target, part in zip(every, found, strict=True):
+            target[fine] = part
+        return every
+
+
+@dataclass(frozen=True)
+class Start:
+    """What differs between some runs, a row each."""
+
+    states: Floats  # x at the start
+    held: Floats
+    columns: dict[str, Floats]  # varied numbers
+
+    def only(self, rows: Any) -> Start:
+        """Some of them, by a slice or by their numbers."""
+        return Start(self.states[rows], self.held[rows], {name: own[rows] for name, own in self.columns.items()})
 
 
 @dataclass(frozen=True)
 class Tile:
     """Some runs of a batch with their samples, as a measure sees them: (runs, times, …)."""
 
-    system: System
     first: int  # number of the first run in the batch
-    times: Floats  # [s]
+    times: Floats  # [s]; (runs, times) where samples go to the end of each run
     states: Floats  # samples of x; not a number after a run's end
-    _columns: dict[str, Floats]  # varied numbers of these runs
-    _held: Floats
+    ended: Floats  # when each run ended [s]
+    steps: np.ndarray  # how many each took
+    way: Way
+    start: Start
+    pool: Executor | None = None  # threads that answer; None: this one
+
+    @property
+    def system(self) -> System:
+        """What was integrated."""
+        return self.way.system
+
+    def part(self, here: slice) -> Tile:
+        """Some of its runs, for a thread of its own."""
+        times = self.times[here] if self.times.ndim > 1 else self.times
+        return replace(
+            self, first=self.first + here.start, times=times, states=self.states[here], ended=self.ended[here],
+            steps=self.steps[here], start=self.start.only(here), pool=None,
+        )  # fmt: skip
+
+    def again(self, times: Floats) -> Tile:
+        """The same runs, sampled at other times [s], (runs, times), not decreasing."""
+        return replace(self, times=times, states=self.way.ends(self.start, times, self.pool).samples)
+
+    def step_ends(self) -> Floats:
+        """When the steps of each run ended [s], (runs, steps); after its last step, its end."""
+        most = int(self.steps.max(initial=0))
+        found = self.way.ends(self.start, np.zeros((1, 0)), self.pool, steps=most).step_ends
+        return np.where(np.isnan(found), self.ended[:, None], found)
+
+    def ask(self, question: str, **arguments: Floats) -> dict[str, Floats]:
+        """One of the model's functions, each run with its own design; arguments and answers are (runs, times, …)."""
+        robot = "robot: "
+        own = {name.removeprefix(robot): x for name, x in self.start.columns.items() if name.startswith(robot)}
+        return answers(self.system.model, question, own, arguments, self.pool)
 
     @cached_property
     def _full(self) -> tuple[Floats, ...]:
         kernel, names = self.system.compiled("expand", lanes=True)
         runs, rows, _ = self.states.shape
-        times = np.broadcast_to(self.times[:, None], (runs, rows, 1))
-        held = np.broadcast_to(self._held[:, None], (runs, rows, self._held.shape[1]))
-        found = self._evaluated(kernel, names, np.concatenate([times, self.states, held], axis=2))
+        held = self.start.held
+        times = np.broadcast_to(self.times[..., None], (runs, rows, 1))
+        inputs = np.concatenate(
+            [times, self.states, np.broadcast_to(held[:, None], (runs, rows, held.shape[1]))], axis=2
+        )
+        found = evaluated(kernel, _parameters(self.system, names, self.start.columns, runs), inputs, self.pool)
         layout = self.system.model.layout
         sizes = [len(layout.coordinate_names), len(layout.velocity_names), len(layout.actuator_names)]
         return tuple(np.split(found, np.cumsum(sizes), axis=2))
-
-    def _evaluated(self, kernel: Kernel, names: Sequence[str], inputs: Floats) -> Floats:
-        parameters = _parameters(self.system, names, self._columns, len(inputs))
-        outputs = np.empty((*inputs.shape[:2], kernel.outputs))
-        evaluate_lanes(lane_kernel(kernel), parameters, np.ascontiguousarray(inputs), outputs, 0, len(inputs))
-        return outputs
 
     @property
     def q(self) -> Floats:
@@ -88,6 +170,11 @@ class Tile:
     def tau(self) -> Floats:
         """Efforts [N m or N]."""
         return self._full[2]
+
+    @property
+    def given(self) -> Floats:
+        """Accelerations of the prescribed coordinates [rad/s²]."""
+        return self._full[3]
 
 
 @dataclass(frozen=True)
@@ -130,6 +217,7 @@ def simulate_batch(
     step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
     samples: int = 201,
+    to_end: bool = False,
     most_steps: int = 1_000_000,
     limits: str = "report",
     threads: int | None = None,
@@ -151,7 +239,8 @@ def simulate_batch(
         atol: absolute tolerance.
         step: fixed step [s]; required for rk4.
         events: what to watch; only those that stop a run matter.
-        samples: how many times measures see, evenly spaced.
+        samples: how many times measures see, evenly spaced over the duration.
+        to_end: whether they are spread over the time of each run instead, to its own end, as those of a `Run` are.
         most_steps: a run ends after this many.
         limits: as for `tailwork.simulate`.
         threads: how many; as many as there are processors, unless told.
@@ -176,22 +265,26 @@ def simulate_batch(
     columns = {name: np.broadcast_to(values, (count,)) for name, values in varied.columns.items()}
     refused = _refusals(varied.kinds, columns, count)
     held = np.zeros((count, system.held))
-    first = next((k for k in range(count) if k not in refused), 0)
-    found, why = chosen_method(system, method, step, x[first], held[first], duration)
+    usual = next((k for k in range(count) if k not in refused), 0)
+    found, why = chosen_method(system, method, step, x[usual], held[usual], duration)
     settings = Settings(rtol, atol, step or 0.0, step or min(1e-4, duration), most_steps)
     kernels, tableau, names = _lane_kernels(system, found)
+    way = Way(system, kernels, tableau, settings, names, duration)
+    everything = Start(x, held, columns)
+    possible = np.array([k not in refused for k in range(count)])
     ends = _ends(count, system.size, 0)
-    times = np.linspace(0.0, duration, samples) if measures else np.zeros(0)
+    times = np.linspace(0.0, duration, samples)[None] if measures else np.zeros((1, 0))
     kept: dict[str, list[Any]] = {name: [] for name in measures or {}}
+    size = max(1, min(TILE, ROOM // max(1, times.shape[1] * system.size)))
     with ThreadPoolExecutor(workers) as pool:
-        for start in range(0, count, TILE):
-            here = slice(start, min(start + TILE, count))
-            part = {name: values[here] for name, values in columns.items()}
-            own = _tile(system, kernels, tableau, settings, names, x[here], held[here], part, times, duration, pool,
-                        [k - start for k in refused if here.start <= k < here.stop])  # fmt: skip
-            for whole, piece in zip(ends[:-1], own[:-1], strict=True):
+        for first in range(0, count, size):
+            here = slice(first, min(first + size, count))
+            start = everything.only(here)
+            own = way.ends(start, times, pool, whole=possible[here])
+            for whole, piece in zip(ends[:-2], own[:-2], strict=True):
                 whole[here] = piece
-            tile = Tile(system, start, times, own.samples, part, held[here])
+            tile = Tile(first, times[0], own.samples, own.times, own.steps, way, start, pool)
+            tile = _to_ends(tile, own.status) if to_end and measures else tile
             for name, measure in (measures or {}).items():
                 kept[name].append(_measured(name, measure, tile))
             progress(here.stop, count)
@@ -291,12 +384,6 @@ def _rows(model: Model, states: Any) -> tuple[Floats, Floats]:
     return rows[0], rows[1]
 
 
-def lane_kernel(kernel: Kernel) -> LaneKernel:
-    """A kernel with lanes, by the addresses of its functions."""
-    code = kernel.code
-    return LaneKernel(code.address("prelude"), code.address("scalar"), code.address("lanes"), kernel.kept)
-
-
 def _lane_kernels(
     system: System, method: RungeKutta | Rosenbrock
 ) -> tuple[LaneKernels, Tableau, dict[str, tuple[str, ...]]]:
@@ -313,44 +400,26 @@ def _lane_kernels(
 
 def _parameters(system: System, names: Sequence[str], columns: Mapping[str, Floats], count: int) -> Floats:
     """A kernel's parameters, a row a run."""
-    rows = np.tile(np.array([system.numbers[name] for name in names], dtype=np.float64), (count, 1))
-    for k, name in enumerate(names):
-        if name in columns:
-            rows[:, k] = columns[name]
-    return rows if rows.shape[1] else np.zeros((count, 1))
+    return parameter_rows(names, system.numbers, columns, count)
 
 
-def _ends(count: int, size: int, samples: int) -> Ends:
+def _ends(count: int, size: int, samples: int, steps: int = 0) -> Ends:
     whole = np.int64
     return Ends(
         np.full(count, REFUSED, whole), np.full(count, -1, whole), np.zeros(count), np.full((count, size), np.nan),
         np.zeros(count, whole), np.zeros(count, whole), np.full((count, samples, size), np.nan),
+        np.full((count, steps), np.nan),
     )  # fmt: skip
 
 
-def _tile(
-    system: System, kernels: LaneKernels, tableau: Tableau, settings: Settings, names: Mapping[str, tuple[str, ...]],
-    x: Floats, held: Floats, columns: Mapping[str, Floats], times: Floats, duration: float, pool: ThreadPoolExecutor,
-    refused: Sequence[int],
-) -> Ends:  # fmt: skip
-    """Integrate some runs on all threads."""
-    fine = np.setdiff1d(np.arange(len(x)), refused)
-    own = {name: values[fine] for name, values in columns.items()}
-    rows = {
-        name: _parameters(system, names.get(name, ()), own, len(fine)) for name in ("derivative", "events", "linear")
-    }
-    runs = Runs(np.ascontiguousarray(x[fine]), np.ascontiguousarray(held[fine]), **rows)
-    ends = _ends(len(fine), system.size, len(times))
-
-    def share(first: int) -> None:
-        last = min(first + SHARE, len(fine))
-        integrate_lanes(kernels, tableau, settings, system.stops, runs, times, duration, first, last, ends)
-
-    list(pool.map(share, range(0, len(fine), SHARE)))
-    whole = _ends(len(x), system.size, len(times))
-    for target, found in zip(whole, ends, strict=True):
-        target[fine] = found
-    return whole
+def _to_ends(tile: Tile, status: np.ndarray) -> Tile:
+    """The tile with as many samples of runs that ended early, up to their ends: those runs are done once more."""
+    times = np.repeat(tile.times[None], len(tile.states), axis=0)
+    early = np.flatnonzero((status != FINISHED) & (status != REFUSED))
+    if len(early):
+        times[early] = [np.linspace(0.0, end, tile.times.size) for end in tile.ended[early]]
+        tile.states[early] = tile.way.ends(tile.start.only(early), times[early], tile.pool).samples
+    return replace(tile, times=times)
 
 
 def _measured(name: str, measure: Measure, tile: Tile) -> Floats:
@@ -378,9 +447,7 @@ def _final(system: System, ends: Ends, columns: Mapping[str, Floats], held: Floa
     """q and v at the end of every run."""
     kernel, names = system.compiled("expand", lanes=True)
     inputs = np.concatenate([ends.times[:, None], ends.states, held], axis=1)[:, None]
-    outputs = np.empty((len(inputs), 1, kernel.outputs))
-    parameters = _parameters(system, names, columns, len(inputs))
-    evaluate_lanes(lane_kernel(kernel), parameters, inputs, outputs, 0, len(inputs))
+    outputs = evaluated(kernel, _parameters(system, names, columns, len(inputs)), inputs)
     sizes = np.cumsum([len(system.model.coordinate_names), len(system.model.velocity_names)])
     q, v, _ = np.split(outputs[:, 0], sizes, axis=1)
     return q, v

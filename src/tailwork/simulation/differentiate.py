@@ -67,11 +67,22 @@ class Found(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _constants(kernel: LaneKernel, parameters: Floats) -> Floats:
+def constants_of(kernel: LaneKernel, parameters: Floats) -> Floats:
     """Run a kernel's prelude."""
     own = np.empty(max(kernel.constants, 1))
     call_kernel(kernel.prelude, own, parameters, own)
     return own
+
+
+@njit(cache=True, nogil=True)
+def kernels_of(kernels: LaneKernels, method: Tableau, watched: int, runs: Runs, r: int) -> Kernels:
+    """Kernels with the constants of run number r."""
+    return Kernels(
+        kernels.derivative.scalar, constants_of(kernels.derivative, runs.derivative[r]),
+        kernels.events.scalar, constants_of(kernels.events, runs.events[r]) if watched else np.zeros(1),
+        kernels.linear.scalar, constants_of(kernels.linear, runs.linear[r]) if method.stiff else np.zeros(1),
+        kernels.linear_size, kernels.solve.scalar,
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
@@ -80,8 +91,8 @@ def _placed(reversal: Reversal, numbers: Floats, lanes: int) -> Pull:
     if reversal.handed < 0:
         return Pull(0, np.zeros(1), np.zeros(0))
     handed = np.zeros(max(reversal.handed, 1))
-    call_kernel(reversal.handing.scalar, handed, _constants(reversal.handing, numbers), handed)
-    constants = _constants(reversal.pull, handed)
+    call_kernel(reversal.handing.scalar, handed, constants_of(reversal.handing, numbers), handed)
+    constants = constants_of(reversal.pull, handed)
     if lanes > 1:
         wide = np.empty(len(constants) * lanes)
         for k in range(len(wide)):
@@ -96,8 +107,9 @@ def _by_design(reversal: Reversal, numbers: Floats, pull: Pull, out: Floats) -> 
     if reversal.handed < 0:
         return
     weights = np.zeros(max(reversal.handed, 1))
-    weights[: reversal.handed] = pull.by_handed
-    call_kernel(reversal.design.scalar, weights, _constants(reversal.design, numbers), out)
+    for k in range(reversal.handed):
+        weights[k] = pull.by_handed[k]
+    call_kernel(reversal.design.scalar, weights, constants_of(reversal.design, numbers), out)
 
 
 @njit(cache=True, nogil=True)
@@ -105,7 +117,8 @@ def _at(reversal: Reversal, pull: Pull, last: Floats, which: int, weight: float)
     """Derivatives of a weighted output by t and x, then by what is handed over, then all outputs."""
     known = len(last)
     inputs, found = np.zeros(known + reversal.outputs), np.zeros(reversal.by + reversal.handed + reversal.outputs)
-    inputs[:known] = last
+    for k in range(known):
+        inputs[k] = last[k]
     inputs[known + which] = weight
     call_kernel(pull.address, inputs, pull.constants, found)
     return found
@@ -120,12 +133,7 @@ def differentiate_runs(
     n = runs.states.shape[1]
     for r in range(first_run, last_run):
         held = runs.held[r]
-        own = Kernels(
-            kernels.derivative.scalar, _constants(kernels.derivative, runs.derivative[r]),
-            kernels.events.scalar, _constants(kernels.events, runs.events[r]) if len(stops) else np.zeros(1),
-            kernels.linear.scalar, _constants(kernels.linear, runs.linear[r]) if method.stiff else np.zeros(1),
-            kernels.linear_size, kernels.solve.scalar,
-        )  # fmt: skip
+        own = kernels_of(kernels, method, len(stops), runs, r)
         status, event, times, states, stages, lengths, _, _, _, _ = integrate(
             own, method, settings, stops, held, runs.states[r], 0.0, t1
         )
@@ -138,13 +146,19 @@ def differentiate_runs(
         watched = _placed(reversals.event, numbers.event[r], 1)
         curvature = _placed(reversals.curvature, numbers.curvature[r], WIDTH)
         last = np.empty(1 + n + len(held))
-        last[0], last[1 : 1 + n], last[1 + n :] = times[-1], states[-1], held
+        last[0] = times[-1]
+        for k in range(n):
+            last[1 + k] = states[-1, k]
+        for k in range(len(held)):
+            last[1 + n + k] = held[k]
         weight, value, rate = np.zeros(n), 0.0, 0.0
         if reversals.objective.handed >= 0:
             answer = _at(reversals.objective, objective, last, 0, 1.0)
             value, rate = answer[-1], answer[0]
-            weight[:] = answer[1 : 1 + n]
-            objective.by_handed[:] = answer[1 + n : -1]
+            for k in range(n):
+                weight[k] = answer[1 + k]
+            for k in range(len(objective.by_handed)):
+                objective.by_handed[k] = answer[1 + n + k]
         if status == AT_EVENT:
             # The end moves so that the event's value g stays zero: dT = −dg/g-dot. With T, what the run comes to
             # changes at the rate of the objective plus the integrand.
@@ -169,7 +183,8 @@ def differentiate_runs(
         pulls = Pulls(derivative, integrand, reversals.transposed, curvature, reversals.rates)
         value += backwards(own, pulls, method, Path(times, states, stages, lengths, held), weight)
         found.values[r] = value
-        found.by_start[r] = weight
+        for k in range(n):
+            found.by_start[r, k] = weight[k]
         _by_design(reversals.derivative, numbers.derivative[r], derivative, by.derivative[r])
         _by_design(reversals.objective, numbers.objective[r], objective, by.objective[r])
         _by_design(reversals.integrand, numbers.integrand[r], integrand, by.integrand[r])

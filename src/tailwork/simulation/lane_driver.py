@@ -72,6 +72,7 @@ class Ends(NamedTuple):
     steps: np.ndarray
     rejected: np.ndarray
     samples: Floats  # (runs, times, n); times after the end are not a number
+    step_ends: Floats  # (runs, steps) [s]; as many of the first steps as there is room for
 
 
 @njit(cache=True, nogil=True)
@@ -206,7 +207,8 @@ def integrate_lanes(
 ) -> int:  # fmt: skip
     """Runs number `first_run` to `last_run` from time 0 to t1 [s]; what becomes of them is left in `ends`.
 
-    Returns how many steps all lanes did side by side.
+    Samples are taken at the times of a run's own row, or of the one row that there is. Returns how many steps all lanes
+    did side by side.
     """
     n, held, count, stages = runs.states.shape[1], runs.held.shape[1], len(stops), len(method.b)
     known = 1 + n + held
@@ -222,7 +224,7 @@ def integrate_lanes(
     t, h, step, size = np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDTH)
     run, sampled = np.full(WIDTH, -1, np.int64), np.zeros(WIDTH, np.int64)
     fresh, last = np.zeros(WIDTH, np.bool_), np.zeros(WIDTH, np.bool_)
-    waiting, rounds = first_run, 0
+    waiting, rounds, most = first_run, 0, sample_times.shape[1]
     while True:
         # Lanes without a run take the next one.
         active, any_fresh = False, False
@@ -271,7 +273,8 @@ def integrate_lanes(
                         ends.status[r], ends.event[r], ended = AT_EVENT, k, True
                 for k in range(n):
                     point[k] = x[k, lane]
-                while sampled[lane] < len(sample_times) and sample_times[sampled[lane]] <= 0.0:
+                own = r if len(sample_times) > 1 else 0
+                while sampled[lane] < most and sample_times[own, sampled[lane]] <= 0.0:
                     for k in range(n):
                         ends.samples[r, sampled[lane], k] = point[k]
                     sampled[lane] += 1
@@ -360,8 +363,9 @@ def integrate_lanes(
                 values[k, lane] = values_new[k, lane]
             if ends.status[r] == AT_EVENT:
                 t_new = t[lane] + end * step[lane]
-            while sampled[lane] < len(sample_times) and sample_times[sampled[lane]] <= t_new:
-                theta = (sample_times[sampled[lane]] - t[lane]) / step[lane]
+            own = r if len(sample_times) > 1 else 0
+            while sampled[lane] < most and sample_times[own, sampled[lane]] <= t_new:
+                theta = (sample_times[own, sampled[lane]] - t[lane]) / step[lane]
                 between(x[:, lane], u[:, :, lane], method.p, theta, point)
                 for k in range(n):
                     ends.samples[r, sampled[lane], k] = point[k]
@@ -371,6 +375,8 @@ def integrate_lanes(
             else:
                 for k in range(n):
                     point[k] = new[k, lane]
+            if ends.steps[r] < ends.step_ends.shape[1]:
+                ends.step_ends[r, ends.steps[r]] = t_new
             ends.steps[r] += 1
             t[lane] = t_new
             for k in range(n):

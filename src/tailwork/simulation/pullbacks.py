@@ -14,7 +14,7 @@ import numpy as np
 
 from tailwork.algebra.derivatives import along
 from tailwork.algebra.expression import Scalar
-from tailwork.algebra.vectors import array, dot, times
+from tailwork.algebra.vectors import Array, array, dot, times
 from tailwork.kernels.graph import Graph, finished, split
 from tailwork.kernels.kernel import Kernel
 from tailwork.kernels.pullback import pulled_back
@@ -51,16 +51,16 @@ def reverse(recorded: tuple[Graph, tuple[str, ...]], by: Sequence[int], *, lanes
     )  # fmt: skip
 
 
-_known: dict[Any, Any] = {}
-"""What has been compiled, by name and structure of a system: a changed number finds it here."""
 MOST_OBJECTIVES = 32
 _objectives: dict[Any, Reverse] = {}
-"""Likewise, by the function that an objective is; the oldest is forgotten first."""
+"""By the function that an objective is, and structure of the system; the oldest is forgotten first."""
 
 
 def derivative_reverse(system: System) -> Reverse:
     """x-dot = f(t, x) backwards, by x."""
-    return _found("derivative", system, lambda: reverse(system.graphs("derivative")["derivative"], _states(system)))
+    return system.once(
+        "backward derivative", lambda: reverse(system.graphs("derivative")["derivative"], system.state_inputs)
+    )
 
 
 def transposed_solution(system: System) -> Kernel:
@@ -72,7 +72,7 @@ def transposed_solution(system: System) -> Kernel:
         right = range(first, graph.inputs)
         return Kernel(pulled_back(graph, [k for k in right if k != first + system.size]), lanes=False)
 
-    return _found("transposed", system, make)
+    return system.once("backward transposed", make)
 
 
 def curvature_reverse(system: System) -> Reverse:
@@ -84,18 +84,29 @@ def curvature_reverse(system: System) -> Reverse:
     """
 
     def make() -> Reverse:
-        n, n_q, n_v = system.size, len(system.free_q), len(system.free_v)
-        recorded, parameters, count = system.record(n_v + 1 + n + n_v + n_q + n_v)
-        first = count - len(recorded.more)
-        parts = np.split(np.array(recorded.more, dtype=object), np.cumsum([n_v, 1, n, n_v, n_q]))
-        a, (dt,), dx, da, w, z = parts
-        direction = [(recorded.t, dt), *zip(recorded.x, dx, strict=True), *zip(a, da, strict=True)]
-        moved = array([row[0] for row in along(recorded.tape, residual(system, recorded, list(a)), [direction])])
+        n_q, n_v = len(system.free_q), len(system.free_v)
+        recorded, parameters, moved, (w, z) = moved_residual(system, [n_q, n_v])
         output = dot(w, moved[:n_q]) - dot(z, moved[n_q:])
+        count = 1 + system.size + system.held + len(recorded.more)
         graph = finished(recorded.tape, [output], count, len(parameters))
-        return reverse((graph, tuple(parameters)), [*_states(system), *range(first, first + n_v)], lanes=True)
+        first = count - len(recorded.more)
+        return reverse((graph, tuple(parameters)), [*system.state_inputs, *range(first, first + n_v)], lanes=True)
 
-    return _found("curvature", system, make)
+    return system.once("backward curvature", make)
+
+
+def moved_residual(system: System, more: Sequence[int] = ()) -> tuple[Recorded, dict[str, Scalar], Array, list[Array]]:
+    """How the residual changes along a direction: (symbols, parameters, changes, further inputs of the given sizes).
+
+    The inputs after (t, x, held efforts) are a, then the direction dt, dx, da, then the further ones.
+    """
+    n, n_v = system.size, len(system.free_v)
+    sizes = [n_v, 1, n, n_v, *more]
+    recorded, parameters, _ = system.record(sum(sizes))
+    a, (dt,), dx, da, *others = np.split(np.array(recorded.more, dtype=object), np.cumsum(sizes)[:-1])
+    direction = [(recorded.t, dt), *zip(recorded.x, dx, strict=True), *zip(a, da, strict=True)]
+    moved = along(recorded.tape, residual(system, recorded, list(a)), [direction])
+    return recorded, parameters, array([row[0] for row in moved]), others
 
 
 def residual(system: System, recorded: Recorded, acceleration: Sequence[Scalar]) -> list[Scalar]:
@@ -118,20 +129,12 @@ def objective_reverse(system: System, objective: Objective) -> Reverse:
         graph = finished(r.tape, [objective(moment)], count, len(parameters))
         if len(_objectives) >= MOST_OBJECTIVES:
             _objectives.pop(next(iter(_objectives)))
-        _objectives[key] = reverse((graph, tuple(parameters)), [0, *_states(system)])
+        _objectives[key] = reverse((graph, tuple(parameters)), [0, *system.state_inputs])
     return _objectives[key]
 
 
 def event_reverse(system: System) -> Reverse:
     """What is watched, backwards, by t and x."""
-    return _found(system.watched, system, lambda: reverse(system.graphs("events")["events"], [0, *_states(system)]))
-
-
-def _states(system: System) -> range:
-    return range(1, 1 + system.size)
-
-
-def _found(name: Any, system: System, make: Callable[[], Any]) -> Any:
-    if (name, system.structure) not in _known:
-        _known[name, system.structure] = make()
-    return _known[name, system.structure]
+    return system.once(
+        ("backward", system.watched), lambda: reverse(system.graphs("events")["events"], [0, *system.state_inputs])
+    )

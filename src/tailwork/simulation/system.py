@@ -5,9 +5,9 @@ x = [q, v] without the coordinates and rates of prescribed limbs, which are func
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,9 @@ ALONE = ("derivative", "expand", "events", "feet", "step", "soft_events")
 """Kernels that each have equations of their own, and lanes."""
 
 _kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
+_made: dict[Any, Any] = {}
+
+Kept = TypeVar("Kept")
 
 
 @dataclass
@@ -126,6 +129,17 @@ class System:
 
             rebuild(part, visit)
         return found
+
+    @property
+    def state_inputs(self) -> range:
+        """Which inputs of the kernels are the state."""
+        return range(1, 1 + self.size)
+
+    def once(self, name: Any, make: Callable[[], Kept]) -> Kept:
+        """What is made once for all systems of this structure: a changed number finds it again."""
+        if (name, self.structure) not in _made:
+            _made[name, self.structure] = make()
+        return _made[name, self.structure]
 
     @property
     def event_names(self) -> list[str]:

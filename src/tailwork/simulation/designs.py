@@ -1,0 +1,131 @@
+"""Kernels asked for many designs of one structure at once: in the lanes of the processor, on threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tailwork.kernels.kernel import Floats, Kernel
+from tailwork.model import Model
+from tailwork.robots.robot import Robot
+from tailwork.simulation.lane_driver import WIDTH, LaneKernel, evaluate_lanes
+from tailwork.simulation.system import System
+
+SHARE = 64 * WIDTH
+"""Designs that a thread takes at a time."""
+
+
+def lane_kernel(kernel: Kernel) -> LaneKernel:
+    """A kernel with lanes, by the addresses of its functions."""
+    code = kernel.code
+    return LaneKernel(code.address("prelude"), code.address("scalar"), code.address("lanes"), kernel.kept)
+
+
+def parameter_rows(
+    names: Sequence[str], numbers: Mapping[str, float], columns: Mapping[str, Floats], count: int
+) -> Floats:
+    """A kernel's parameters, a row a design: those that have a column differ."""
+    rows = np.tile(np.array([numbers[name] for name in names], dtype=np.float64), (count, 1))
+    for k, name in enumerate(names):
+        if name in columns:
+            rows[:, k] = columns[name]
+    return rows if rows.shape[1] else np.zeros((count, 1))
+
+
+def in_shares(pool: Executor | None, count: int, work: Callable[[slice], None]) -> None:
+    """Do some work for `count` designs, a share at a time, on the threads of a pool or here."""
+    shares = [slice(first, min(first + SHARE, count)) for first in range(0, count, SHARE)]
+    list(map(work, shares) if pool is None else pool.map(work, shares))
+
+
+def evaluated(kernel: Kernel, parameters: Floats, inputs: Floats, pool: Executor | None = None) -> Floats:
+    """(designs, rows, inputs) → (designs, rows, outputs); not a number where a state cannot be evaluated."""
+    inputs = np.ascontiguousarray(inputs)
+    outputs = np.empty((*inputs.shape[:2], kernel.outputs))
+    own = lane_kernel(kernel)
+    in_shares(
+        pool, len(inputs), lambda here: evaluate_lanes(own, parameters, inputs, outputs, here.start, here.stop)
+    )  # fmt: skip
+    return outputs
+
+
+def answers(
+    model: Model,
+    question: str,
+    columns: Mapping[str, Floats],
+    arguments: Mapping[str, Floats],
+    pool: Executor | None = None,
+) -> dict[str, Floats]:
+    """One of a model's functions, each design with its own numbers: as Model.ask, without its checks.
+
+    Args:
+        model: of one of the designs.
+        question: name of the function.
+        columns: by path, numbers in which the designs differ.
+        arguments: by name, (designs, rows, …).
+        pool: threads.
+    """
+    kernel, names = model._recipe(question)
+    call = model._call(question)
+    lead = np.broadcast_shapes(*(array.shape[:2] for array in arguments.values()))
+    given = [np.broadcast_to(arguments[name], (*lead, size)) for name, size in call.sizes.items() if size]
+    parameters = parameter_rows(names, model._numbers, columns, lead[0])
+    found = evaluated(kernel, parameters, np.concatenate(given, axis=2), pool)
+    return {name: found[..., here].reshape((*lead, *shape)) for name, (here, shape) in call.answers.items()}
+
+
+class Designs(Model):
+    """A model of many designs of one structure: the first dimension of all arguments and answers is the design.
+
+    States that cannot be evaluated are answered by not a number.
+
+    Args:
+        robot: one of the designs.
+        columns: by path, numbers in which the designs differ, (designs,).
+        stance: as for Model; so are all others.
+        more: as for Model.
+    """
+
+    def __init__(
+        self, robot: Robot, columns: Mapping[str, Floats], stance: str = "all", *, pool: Executor | None, **more: Any
+    ) -> None:
+        super().__init__(robot, stance, **more)
+        self.columns = dict(columns)
+        self.pool = pool
+
+    def ask(self, question: str, **given: ArrayLike | None) -> dict[str, Floats]:
+        """One of the model's functions by name, (designs, …)."""
+        call = self._call(question)
+        arrays = {name: call.argument(name, given[name]) for name in call.sizes}
+        rows = {name: array[:, None] if array.ndim > 1 else array[None, None] for name, array in arrays.items()}
+        found = answers(self, question, self.columns, rows, self.pool)
+        return {name: values[:, 0] for name, values in found.items()}
+
+
+def spectral_radii(
+    system: System, columns: Mapping[str, Floats], states: Floats, pool: Executor | None = None
+) -> Floats:
+    """Of each design at its start, as tailwork.simulation.choose.spectral_radius has it for one [1/s]."""
+    kernel, names = system.compiled("derivative", lanes=True)
+    count, size = states.shape
+    steps = 1e-6 * np.maximum(1.0, np.abs(states))
+    away = steps[:, None] * np.eye(size)
+    moved = np.concatenate([states[:, None] + away, states[:, None] - away], axis=1)
+    rest = np.zeros((count, 2 * size, 1 + system.held))
+    inputs = np.concatenate([rest[..., :1], moved, rest[..., 1:]], axis=2)
+    found = evaluated(kernel, parameter_rows(names, system.numbers, columns, count), inputs, pool)
+    jacobians = np.swapaxes(found[:, :size] - found[:, size:], 1, 2) / (2.0 * steps)[:, None]
+    finite = np.isfinite(found).all(axis=(1, 2))
+    radii = np.full(count, np.inf)
+
+    def share(here: slice) -> None:
+        rows = np.flatnonzero(finite[here]) + here.start
+        if len(rows):
+            radii[rows] = np.abs(np.linalg.eigvals(jacobians[rows])).max(axis=1)
+
+    in_shares(pool, count, share)
+    return radii
