@@ -10,7 +10,18 @@ import pytest
 from tailwork.errors import RobotError, StateError
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import Batch, Constant, LegStraight, Tracking, batch, point_to_point, simulate, simulate_batch
+from tailwork.simulation import (
+    Batch,
+    Constant,
+    LegStraight,
+    Tile,
+    Tracking,
+    batch,
+    designs,
+    point_to_point,
+    simulate,
+    simulate_batch,
+)
 
 RUNS = 23  # not a multiple of any number of lanes
 DURATION = 0.12
@@ -83,7 +94,7 @@ def test_company_does_not_matter(model: Model, monkeypatch: pytest.MonkeyPatch) 
     q, v = states(model)
     some = {name: values[order] for name, values in varied().items()}
     monkeypatch.setattr(batch, "TILE", 8)
-    monkeypatch.setattr(batch, "SHARE", 3)
+    monkeypatch.setattr(designs, "SHARE", 3)
     fewer = simulate_batch(model, (q[order], v[order]), DURATION, parameters=some, control=control(model), threads=3)
     for name in ("q", "v", "times", "steps", "rejected"):
         np.testing.assert_array_equal(getattr(fewer, name), getattr(whole, name)[order])
@@ -116,6 +127,30 @@ def test_measures(model: Model) -> None:
         np.testing.assert_allclose(found.measures["v"][k], single.data["v"].to_numpy(), rtol=0.0, atol=1e-12)
         assert found.measures["peak"][k] == pytest.approx(np.abs(single.data["tau"].to_numpy()).max(), rel=1e-12)
     assert np.isnan(found.measures["q"][0, -1]).all() and np.isfinite(found.measures["q"][0, 0]).all()
+
+
+def test_samples_to_the_end_of_each_run(model: Model) -> None:
+    """They are at the times that a single run holds, also where it ends early; functions of the model are the design's
+    own, and other times can be asked for."""
+
+    def seen(tile: Tile) -> np.ndarray:
+        halves = (tile.times[:, 1:] + tile.times[:, :-1]) / 2.0
+        energies = tile.ask("energy", q=tile.q, v=tile.v)["energies"]
+        again = tile.again(np.sort(np.concatenate([halves, tile.times], axis=1), axis=1))
+        np.testing.assert_allclose(again.q[:, ::2], tile.q, rtol=0.0, atol=1e-15)
+        ends = tile.step_ends()
+        assert (np.diff(ends, axis=1) >= 0.0).all()
+        np.testing.assert_array_equal(ends[:, -1], tile.ended)
+        return np.concatenate([tile.times[..., None], energies, tile.q], axis=2)
+
+    found = run_batch(model, samples=31, to_end=True, measures={"seen": seen})
+    assert found.reasons[0] and not found.reasons[1]
+    for k in (0, 1):
+        data = alone(model, k, samples=31).data
+        energies = [data[f"{kind}_energy"].to_numpy() for kind in ("kinetic", "gravitational")]
+        wanted = np.stack([data["time"].to_numpy(), *energies], axis=1)
+        np.testing.assert_allclose(found.measures["seen"][k, :, :3], wanted, rtol=0.0, atol=1e-11)
+        np.testing.assert_allclose(found.measures["seen"][k, :, 4:], data["q"].to_numpy(), rtol=0.0, atol=1e-13)
 
 
 def test_one_state_for_all(model: Model) -> None:

@@ -24,7 +24,8 @@ from tailwork.kernels import kernel as kernel_module
 from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.emit import BLOCK, FARTHEST, LARGE
 from tailwork.kernels.graph import finished
-from tailwork.kernels.kernel import Floats, Kernel
+from tailwork.kernels.kernel import Constants, Floats, Kernel
+from tailwork.kernels.parts import GROUP
 from tailwork.mechanics.elements import bending
 from tailwork.model import model as model_module
 from tailwork.robots import biswal, blaberus, liu2018, liu2020
@@ -276,6 +277,67 @@ def test_arrays_may_lie_anywhere() -> None:
         moved = np.zeros(2 * 16 + 8)
         moved[shift : shift + 32] = store[:32]
         assert same_bits(kernel(moved[shift : shift + 32].reshape(16, 2), constants), expected)
+
+
+# Many rows: the lane function part by part.
+
+
+def in_parts(kernel: Kernel, constants: Constants, x: Floats) -> Floats:
+    """Outputs for rows of inputs, whole blocks of lanes."""
+    y = np.full((len(x), kernel.outputs), np.nan)
+    kernel.lane_loop(x, constants, y)()
+    return y
+
+
+def test_parts_give_the_same_bits_for_any_number_of_blocks() -> None:
+    """Several blocks go through each part together and what is left alone, each as the scalar function does."""
+    tape = Tape()
+    x = tape.inputs(9, 0)
+    values = [*x, tape.inputs(1, 9)[0].sin()]
+    for k in range(300):  # reaches back far enough to cross parts, with products, quotients and signs of all kinds
+        a, b, c = values[-1], values[-2 - k % 7], values[(5 * k) % len(values)]
+        options = (
+            a * b + c,
+            c - a * b,
+            (a * a + 1.0).sqrt(),
+            a / (b * b + 1.0),
+            (a + 2.0 * c).cos() * b,
+            arctan2(a, b),
+        )
+        values.append(options[k % len(options)])
+    kernel = Kernel(finished(tape, [values[40], -values[150], values[-1], x[3], values[-1] * 2.0, values[9]], 9, 1))
+    constants = kernel.constants(np.array([0.7]))
+    rows = np.random.default_rng(6).normal(size=(kernel.width * (2 * GROUP + 3), 9))
+    alone = np.array([kernel.row(row, constants) for row in rows])
+    assert np.isfinite(alone).all()
+    for blocks in (0, 1, GROUP - 1, GROUP, GROUP + 1, 2 * GROUP + 3):
+        count = blocks * kernel.width
+        assert same_bits(in_parts(kernel, constants, rows[:count]), alone[:count])
+
+
+@pytest.mark.parametrize("name", ["pendulum", "usrt"])
+def test_many_states_give_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call with very many states goes part by part; here 43 are taken for very many."""
+    robot, stance = PRESETS[name]
+    model = Model(robot, stance)
+    rng = np.random.default_rng(7)
+    q, v, tau = (np.array(x) for x in zip(*(random_state(robot, stance, rng) for _ in range(43)), strict=True))
+    few = model.forward_dynamics(q, v, tau)
+    monkeypatch.setattr(kernel_module, "MANY", 43)
+    assert same_bits(model.forward_dynamics(q, v, tau), few)
+
+
+def test_operations_carried_out() -> None:
+    """A fused product and sum are two, and a product fused into two sums is carried out twice; signs are free."""
+
+    def count(function: Callable[..., list[Scalar]]) -> tuple[int, int]:
+        tape = Tape()
+        kernel = Kernel(finished(tape, function(*tape.inputs(3, 0)), 3, 0), lanes=False)
+        return kernel.flops, kernel.executed
+
+    assert count(lambda a, b, c: [a * b + c]) == (2, 2)
+    assert count(lambda a, b, c: [a * b + c, a * b - c]) == (3, 4)
+    assert count(lambda a, b, c: [-(a / b), (a - c).sqrt()]) == (3, 3)
 
 
 # Net bending of a universal joint.

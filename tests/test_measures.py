@@ -20,6 +20,7 @@ from tailwork.studies.manoeuvre import CABLE_KD, CABLE_KP, Manoeuvre, perform, t
 from tailwork.studies.measures import MEANINGS, UNITS, Measures, measured, tail_powers
 from tailwork.studies.motions import coupled, pitch, roll, yaw
 from tailwork.studies.policies import EQUATION_85
+from tailwork.studies.samples import run_samples
 from tailwork.studies.tail_coordinates import arc_angle, chain_direction
 
 MANOEUVRES = {
@@ -239,7 +240,8 @@ def test_torque_and_power_of_the_tail(name: str) -> None:
 
 def test_antagonists_do_not_cancel() -> None:
     """A motor that brakes while another drives costs energy, too: the work is more than that of both together."""
-    powers, found = tail_powers(run_of("antagonists"), "tail"), measures_of("antagonists")
+    found = measures_of("antagonists")
+    powers = tail_powers(run_samples(run_of("antagonists"), MANOEUVRES["antagonists"]))
     assert powers.shape == (301, 2)
     assert (powers[:, 0] * powers[:, 1] < 0).mean() > 0.5
     time = values("antagonists", "time")

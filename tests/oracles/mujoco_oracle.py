@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from oracles.layout import Array, Layout, PointForce, joint_matrix
-from oracles.mujoco_tree import MujocoTree, body_name
 from tailwork.robots.limb import BendingSpring, JointSpring, Limb, Motor
 from tailwork.robots.robot import Robot
+from tailwork.studies.engines.mujoco_tree import MujocoTree, body_name
 
 CLOSURE = 1e-9
 """Farthest that a closed form may put a foot from its place [m] before it is called wrong."""
@@ -24,7 +24,7 @@ class MujocoOracle:
     def __init__(self, robot: Robot, stance: tuple[str, ...] = (), torso: str = "free") -> None:
         self.robot = robot
         self.layout = Layout(robot, stance, torso)
-        self.tree = MujocoTree(self.layout)
+        self.tree = MujocoTree(robot, self.layout.pinned, torso_free=torso == "free")
         self.model = self.tree.model
         self.data = mujoco.MjData(self.model)
         self._sprung = [

@@ -1,129 +1,184 @@
-"""`tailwork bench`: speed side by side with Pinocchio, and how long a model takes to be ready."""
+"""`tailwork bench`: speed and accuracy side by side with other engines, and how long a model takes to be ready."""
 
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
+from rich.console import Console
 
-from tailwork.cli.tables import plain_table, wide_console
+from tailwork.cli import bench_tables as tables
+from tailwork.cli.tables import wide_console
 from tailwork.errors import FileError, RobotError
-from tailwork.studies.benchmark import GOALS, ROBOTS, Speed, as_json, machine_description, measured, prepared
-from tailwork.studies.trajectories import GOALS as TRAJECTORY_GOALS
-from tailwork.studies.trajectories import Race, races
-from tailwork.studies.walking_race import MOST_SECONDS, WalkingRace, walking_race
+from tailwork.studies.benchmark import ROBOTS, machine_description
+from tailwork.studies.design_race import TAILS, DesignRace, design_race
+from tailwork.studies.evaluation_race import Rival, Speed, evaluated
+from tailwork.studies.goals import (
+    Goal,
+    design_goals,
+    evaluation_goals,
+    gradient_goals,
+    trajectory_goals,
+    walking_goals,
+)
+from tailwork.studies.gradient_race import METHODS, gradient_race
+from tailwork.studies.preparation import prepared
+from tailwork.studies.simd_peak import measured_peak
+from tailwork.studies.trajectories import races
+from tailwork.studies.walking_race import walking_race
+from tailwork.studies.work_precision import Point, work_precision
+
+QUICK = 5
+"""Quick runs repeat a fifth as often."""
+FIGURE = "accuracy"
+"""Name of the figure's files, beside the JSON."""
+
+Say = Callable[[str], None]
+Found = tuple[dict[str, Any], list[Goal]]
+"""What a section found, by key of the JSON, and how it stands to our goals."""
 
 
 def add_bench(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser("bench", help="measure speed side by side with Pinocchio")
-    command.add_argument("--repeats", type=int, default=60, help="interleaved repeats of each timing (default 60)")
-    command.add_argument("--json", type=Path, metavar="FILE", help="write the results to a file as well")
+    command = commands.add_parser("bench", help="measure speed and accuracy side by side with other engines")
+    command.add_argument("--repeats", type=int, default=60, help="interleaved repeats of short timings (default 60)")
+    command.add_argument("--quick", action="store_true", help="a fifth of the repeats")
+    command.add_argument("--only", action="append", choices=tuple(SECTIONS), help="a part of it; may be repeated")
+    command.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the results to a file, and a figure beside it"
+    )
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print tables, and write them if asked to."""
-    console = wide_console(110)
+    console = wide_console(124)
     if options.repeats < 1:
         raise RobotError("--repeats", options.repeats, "at least 1")
     if options.json is not None and not options.json.parent.is_dir():
         raise FileError(options.json, "its folder does not exist")
-    for key, value in machine_description().items():
+    machine = machine_description()
+    for key, value in machine.items():
         console.print(f"[dim]{key:>10}[/]  {value}")
-    speeds: list[Speed] = []
-    with console.status("") as status:
-        for name in ROBOTS:
-            status.update(f"timing {name}")
-            speeds.append(measured(name, options.repeats))
-        preparations = []
-        for name in ROBOTS:
-            status.update(f"compiling {name} in fresh processes")
-            preparations.append(prepared(name))
-        status.update("timing trajectories")
-        trajectories = races()
-        status.update("timing a walk")
-        walk = walking_race()
-    console.print(_speed_table(speeds))
-    console.print(_ratio_table(speeds))
-    console.print(_race_table(trajectories))
-    console.print(_walk_table(walk))
-    table = plain_table("Model(...) is ready after [ms]", "robot", "new structure", "from the cache", "changed number")
-    for p in preparations:
-        table.add_row(p.robot, *(f"{seconds * 1e3:.0f}" for seconds in (p.new, p.cached, p.changed)))
-    console.print(table)
+    repeats = max(1, options.repeats // QUICK) if options.quick else options.repeats
+    content: dict[str, Any] = {"machine": machine}
+    goals: list[Goal] = []
+    for name in options.only or SECTIONS:
+        with console.status("") as status:
+            found, reached = SECTIONS[name](console, repeats, lambda what: status.update(f"timing {what}"))
+        content |= found
+        goals += reached
+    console.print(tables.goal_table(goals))
     if options.json is not None:
-        more = {
-            "trajectories": [asdict(r) | {"ratio": r.ratio} for r in trajectories],
-            "walking": asdict(walk) | {"ratio": walk.ratio},
-        }
+        content["goals"] = [asdict(goal) | {"met": goal.met} for goal in goals]
         try:
-            options.json.write_text(as_json(speeds, preparations, more))
+            options.json.write_text(json.dumps(content, indent=2) + "\n")
         except OSError as error:
             raise FileError(options.json, error.strerror or str(error)) from None
+        if "work_precision" in content:
+            _draw([Point(**point) for point in content["work_precision"]], options.json.parent)
     return 0
 
 
-def _speed_table(speeds: list[Speed]) -> Table:
-    table = plain_table(
-        "\nOne evaluation of the forward dynamics [ns]: best of interleaved repeats", "robot", "n", "operations",
-        "loop", "lanes", "evaluator", "checked", "Pinocchio", "difference", "spread",
-    )  # fmt: skip
+def _draw(points: list[Point], folder: Path) -> None:
+    from tailwork.view.bench import accuracy_against_time
+    from tailwork.view.style import save
+
+    save(accuracy_against_time(points, title="0.3 s of the quadruped: accuracy against time"), folder, FIGURE,
+         ("png", "svg"))  # fmt: skip
+
+
+def _seldom(repeats: int, share: int) -> int:
+    """Repeats of something long."""
+    return max(2, repeats // share)
+
+
+def _evaluations(console: Console, repeats: int, say: Say) -> Found:
+    say("the machine's peak")
+    peak = measured_peak(repeats)
+    speeds: list[Speed] = []
+    rivals: list[Rival] = []
+    for name in ROBOTS:
+        say(name)
+        speed, others = evaluated(name, repeats)
+        speeds.append(speed)
+        rivals += others
+    console.print(tables.speed_table(speeds, peak))
+    console.print(tables.rival_table(rivals, False))
+    console.print(tables.rival_table(rivals, True))
+    rows = []
     for s in speeds:
-        table.add_row(
-            s.robot, str(s.velocities), str(s.operations), f"{s.loop:.0f}", f"{s.lanes:.0f}", f"{s.python:.0f}",
-            f"{s.checked:.0f}", "—" if s.pinocchio is None else f"{s.pinocchio:.0f}",
-            "—" if s.disagreement is None else f"{s.disagreement:.0e}", f"{s.spread:.0%}",
-        )  # fmt: skip
-    table.caption = (
-        "loop: scalar kernel in a compiled loop; lanes: batch on one core; evaluator: one call from Python; checked: "
-        "Model.forward_dynamics; Pinocchio: constraintDynamics (aba for the cockroach) net of its Python call"
-    )
-    table.caption_justify = "left"
-    return table
+        one, several = s.share(peak)
+        ratios = {"ratio_loop": s.ratio("loop"), "ratio_lanes": s.ratio("lanes")}
+        rows.append(asdict(s) | ratios | {"share_of_peak": one, "share_of_peak_threads": several})
+    content = {
+        "forward_dynamics": rows,
+        "engines": [asdict(r) | {"wrong": r.wrong} for r in rivals],
+        "peak": asdict(peak),
+    }
+    return content, evaluation_goals(speeds, rivals, peak)
 
 
-def _ratio_table(speeds: list[Speed]) -> Table:
-    table = plain_table("\nTimes faster than Pinocchio", "robot", "loop", "lanes")
-    for s in speeds:
-        table.add_row(s.robot, *(_ratio(s, ours) for ours in ("loop", "lanes")))
-    return table
+def _model(console: Console, repeats: int, say: Say) -> Found:
+    preparations = []
+    for name in ROBOTS:
+        say(f"the compilation of {name} in fresh processes")
+        preparations.append(prepared(name, min(3, repeats)))
+    console.print(tables.preparation_table(preparations))
+    return {"model": [asdict(p) for p in preparations]}, []
 
 
-def _race_table(found: list[Race]) -> Table:
-    table = plain_table("\nTrajectories of 0.3 s at rtol 1e-6 [ms]", "ours", "time", "steps")
-    table.add_column("beside")
-    for column in ("time", "difference", "times faster"):
-        table.add_column(column, justify="right")
-    for r in found:
-        times = (f"{r.ours:.3f}", str(r.steps), r.peer, f"{r.theirs:.2f}", f"{r.difference:.0e}")
-        table.add_row(r.name, *times, _judged(r.ratio, TRAJECTORY_GOALS[r.peer]))
-    return table
+def _trajectories(console: Console, repeats: int, say: Say) -> Found:
+    say("trajectories")
+    found = races(_seldom(repeats, 6))
+    console.print(tables.race_table(found))
+    return {"trajectories": [asdict(r) | {"ratio": r.ratio} for r in found]}, trajectory_goals(found)
 
 
-def _walk_table(race: WalkingRace) -> Table:
-    table = plain_table(
-        f"\nA second of the cockroach's walk on compliant ground, steps of {race.step * 1e6:.1f} µs [s]",
-        "ours", "MuJoCo", "times faster", "walks at [m/s]", "MuJoCo's",
-    )  # fmt: skip
-    color = "green" if race.ours <= MOST_SECONDS else "red"
-    known = race.mujoco is not None and race.ratio is not None and race.mujoco_speed is not None
-    theirs = (f"{race.mujoco:.2f}", f"{race.ratio:.1f}") if known else ("—", "—")
-    speeds = (f"{race.speed:.4f}", f"{race.mujoco_speed:.4f}" if known else "—")
-    table.add_row(f"{race.ours:.2f} [{color}](at most {MOST_SECONDS:g})[/]", *theirs, *speeds)
-    return table
+def _designs(console: Console, repeats: int, say: Say) -> Found:
+    found: list[DesignRace] = []
+    for name, tenfold in [*((name, False) for name in TAILS), ("usrt", True)]:
+        say(f"different designs, {name}")
+        found.append(design_race(name, _seldom(repeats, 12), tenfold))
+    console.print(tables.design_table(found))
+    return {"designs": [asdict(r) | {"accuracy": r.accuracy} for r in found]}, design_goals(found)
 
 
-def _ratio(speed: Speed, ours: str) -> str:
-    ratio, goal = speed.ratio(ours), GOALS.get((speed.robot, ours))
-    if ratio is None:
-        return "—"
-    return _judged(ratio, goal)
+def _gradients(console: Console, repeats: int, say: Say) -> Found:
+    found = []
+    for name in METHODS:
+        say(f"gradients, {name}")
+        found.append(gradient_race(name, _seldom(repeats, 6)))
+    console.print(tables.gradient_table(found))
+    return {"gradients": [asdict(r) for r in found]}, gradient_goals(found)
 
 
-def _judged(ratio: float, goal: float | None) -> str:
-    said = "" if goal is None else f" [{'green' if ratio >= goal else 'red'}](goal {goal:.0f})[/]"
-    return f"{ratio:.1f}{said}"
+def _precision(console: Console, repeats: int, say: Say) -> Found:
+    points: list[Point] = []
+    for name in METHODS:
+        say(f"accuracy against time, {name}")
+        points += work_precision(name, _seldom(repeats, 20))
+    console.print(tables.precision_table(points))
+    return {"work_precision": [asdict(p) for p in points]}, []
+
+
+def _walking(console: Console, repeats: int, say: Say) -> Found:
+    say("a walk")
+    race = walking_race(_seldom(repeats, 20))
+    console.print(tables.walk_table(race))
+    return {"walking": asdict(race) | {"ratio": race.ratio}}, walking_goals(race)
+
+
+SECTIONS: dict[str, Callable[[Console, int, Say], Found]] = {
+    "evaluations": _evaluations,
+    "model": _model,
+    "trajectories": _trajectories,
+    "designs": _designs,
+    "gradients": _gradients,
+    "precision": _precision,
+    "walking": _walking,
+}

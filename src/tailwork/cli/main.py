@@ -15,6 +15,7 @@ from tailwork.cli.ground import add_ground
 from tailwork.cli.reproduce import add_reproduce
 from tailwork.cli.robots import add_robots
 from tailwork.cli.show import add_show
+from tailwork.cli.sweep import add_sweep
 from tailwork.errors import TailworkError
 
 
@@ -29,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     add_compare(commands)
     add_ground(commands)
     add_reproduce(commands)
+    add_sweep(commands)
     add_bench(commands)
     return top
 

@@ -27,11 +27,29 @@ ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding and subtracting it rounds t
 LIBRARY = {ATAN2: ("atan2", 2)}
 
 
+def fused_products(graph: Graph) -> frozenset[int]:
+    """Products never computed by themselves: only sums use them, and each of these fuses the product into itself.
+
+    Of two such products in one sum, the one used more is computed.
+    """
+    entries = graph.entries
+    uses = Counter(int(first) for op, first, _ in entries if op > CONSTANT)
+    uses.update(second for _, _, second in entries if second >= 0)
+    uses.update(graph.outputs)
+    summed = Counter(int(x) for op, first, second in entries if op in (ADD, SUB) for x in (first, second))
+    held = {k for k, (op, _, _) in enumerate(entries) if op == MUL and summed[k] == uses[k] > 0}
+    for op, first, second in entries:
+        if op in (ADD, SUB) and int(first) in held and second in held:
+            held.discard(max(int(first), second, key=lambda k: (uses[k], k)))
+    return frozenset(held)
+
+
 class Emitter:
     """Writes the body of one function."""
 
     def __init__(self, graph: Graph, lanes: int) -> None:
         self.graph = graph
+        self.held = fused_products(graph)
         self.lanes = lanes
         self.type = f"<{lanes} x double>" if lanes > 1 else "double"
         self.integer = f"<{lanes} x i64>" if lanes > 1 else "i64"
@@ -84,18 +102,8 @@ class Emitter:
 
     def body(self) -> list[str]:
         """All instructions of the graph."""
-        entries = self.graph.entries
-        uses = Counter(int(first) for op, first, _ in entries if op > CONSTANT)
-        uses.update(second for _, _, second in entries if second >= 0)
-        uses.update(self.graph.outputs)
-        # A product that only sums use is fused into each of them; of two in one sum, the one used more is computed.
-        summed = Counter(int(x) for op, first, second in entries if op in (ADD, SUB) for x in (first, second))
-        held = {k for k, (op, _, _) in enumerate(entries) if op == MUL and summed[k] == uses[k] > 0}
-        for op, first, second in entries:
-            if op in (ADD, SUB) and int(first) in held and second in held:
-                held.discard(max(int(first), second, key=lambda k: (uses[k], k)))
-        for k, (op, _, _) in enumerate(entries):
-            if k not in held and op != INPUT:
+        for k, (op, _, _) in enumerate(self.graph.entries):
+            if k not in self.held and op != INPUT:
                 self._name(k)
         for k, output in enumerate(self.graph.outputs):
             self.store(self._name(output), "%y", k)
@@ -140,9 +148,9 @@ class Emitter:
         return self.binary("fmul" if op == MUL else "fdiv", self._name(a), self._name(second))
 
     def _product(self, k: int) -> tuple[str, str] | None:
-        """Factors of an entry that waits to be fused."""
-        op, first, second = self.graph.entries[k]
-        return (self._name(int(first)), self._name(second)) if op == MUL and not self.names.get(k) else None
+        """Factors of an entry that is fused into the sums that use it."""
+        _, first, second = self.graph.entries[k]
+        return (self._name(int(first)), self._name(second)) if k in self.held else None
 
     def _sum(self, op: int, a: int, b: int) -> str:
         left, right = self._product(a), self._product(b) if b != a else None
@@ -245,13 +253,31 @@ def module(prelude: Graph, main: Graph, width: int) -> str:
     if width > 1:
         parts += [function(main, "lanes", width, declarations.add), _block_loop(main, width)]
     for n in (1, width):
-        t = f"<{n} x double>" if n > 1 else "double"
-        suffix = f"v{n}f64" if n > 1 else "f64"
-        declarations.add(f"declare {t} @llvm.fma.{suffix}({t}, {t}, {t})")
-        declarations.add(f"declare {t} @llvm.sqrt.{suffix}({t})")
-        declarations.add(f"declare {t} @llvm.fabs.{suffix}({t})")
-        declarations.add(f"declare {t} @llvm.maximum.{suffix}({t}, {t})")
-    return "\n".join([*parts, *sorted(declarations), 'attributes #0 = { nounwind "no-trapping-math"="true" }'])
+        declarations.update(intrinsics(n))
+    return "\n".join([*parts, *sorted(declarations), ATTRIBUTES])
+
+
+ATTRIBUTES = 'attributes #0 = { nounwind "no-trapping-math"="true" }'
+
+
+def intrinsics(lanes: int) -> list[str]:
+    """Declarations of what LLVM itself brings."""
+    t, suffix = (f"<{lanes} x double>", f"v{lanes}f64") if lanes > 1 else ("double", "f64")
+    arguments = {"fma": 3, "sqrt": 1, "fabs": 1, "maximum": 2}
+    return [f"declare {t} @llvm.{name}.{suffix}({', '.join([t] * n)})" for name, n in arguments.items()]
+
+
+def executed(graph: Graph) -> int:
+    """Floating-point operations that a call carries out on each lane: a fused product and sum are two.
+
+    More than the graph's own where a product is fused into several sums, and because the polynomials of sines and
+    cosines count in full.
+    """
+    counted = Counter(word for line in Emitter(graph, 1).body() for word in FLOATING if word in line)
+    return counted["@llvm.fma."] + sum(counted.values())
+
+
+FLOATING = (" fadd ", " fsub ", " fmul ", " fdiv ", "@llvm.sqrt.", "@llvm.fma.")
 
 
 def _row_loop(graph: Graph) -> str:
@@ -293,9 +319,9 @@ def _block_loop(graph: Graph, width: int) -> str:
         "  %xi = getelementptr double, ptr %x, i64 %xo",
         f"  %yo = mul i64 %i, {ny * width}",
         "  %yi = getelementptr double, ptr %y, i64 %yo",
-        *_transposed("x", "%xi", nx, 1, "%xs", 1, width, nx, width),
+        *transposed("x", "%xi", nx, 1, "%xs", 1, width, nx, width),
         "  call void @lanes(ptr %xs, ptr %c, ptr %ys)",
-        *_transposed("y", "%ys", 1, width, "%yi", ny, 1, ny, width),
+        *transposed("y", "%ys", 1, width, "%yi", ny, 1, ny, width),
         "  %next = add i64 %i, 1",
         "  %more = icmp slt i64 %next, %n",
         "  br i1 %more, label %block, label %end",
@@ -306,7 +332,7 @@ def _block_loop(graph: Graph, width: int) -> str:
     return "\n".join(lines)
 
 
-def _transposed(
+def transposed(
     tag: str,
     source: str,
     from_lane: int,
@@ -319,8 +345,9 @@ def _transposed(
 ) -> list[str]:
     """Copy `entries` numbers of `width` lanes between row order and lane order.
 
-    Entry k of a lane stands at lane · from_lane + k · from_entry in the source, likewise in the target. Whole squares
-    of width × width go through registers; what is left over, one by one.
+    Entry k of a lane stands at lane · from_lane + k · from_entry in the source, likewise in the target. Squares of
+    width × width go through registers, the last one moved back to end with the last entry; fewer entries than a square
+    has go one by one.
     """
     lines: list[str] = []
     count = 0
@@ -335,9 +362,10 @@ def _transposed(
         return new(f"getelementptr double, ptr {base}, i64 {offset}")
 
     vector = f"<{width} x double>"
-    squares = entries // width
-    for square in range(squares):
-        first = square * width
+    firsts = list(range(0, entries - width + 1, width))
+    if firsts and entries % width:
+        firsts.append(entries - width)
+    for first in firsts:
         # One stride of each side is 1: read along it, turn the square, write along the other's.
         by_lane = from_entry == 1
         reads = [lane * from_lane + first if by_lane else (first + lane) * from_entry for lane in range(width)]
@@ -358,7 +386,7 @@ def _transposed(
         writes = [(first + lane) * to_entry if by_lane else lane * to_lane + first for lane in range(width)]
         for value, offset in zip(held, writes, strict=True):
             lines.append(f"  store {vector} {value}, ptr {at(target, offset)}, align 8")
-    for k in range(squares * width, entries):
+    for k in range(0 if not firsts else entries, entries):
         for lane in range(width):
             value = new(f"load double, ptr {at(source, lane * from_lane + k * from_entry)}, align 8")
             lines.append(f"  store double {value}, ptr {at(target, lane * to_lane + k * to_entry)}, align 8")

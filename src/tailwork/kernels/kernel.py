@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from tailwork.algebra.expression import OPERATION_NAMES
-from tailwork.kernels import emit
+from tailwork.kernels import emit, parts
 from tailwork.kernels import graph as graphs
 from tailwork.kernels.emit import module
 from tailwork.kernels.graph import Graph, split
 from tailwork.kernels.native import Code, compiled, machine
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+MANY = 10_000  # rows from which a call takes the lane function in parts, which is compiled when first needed
 
 
 class Constants:
@@ -44,12 +46,26 @@ class Kernel:
         self.operations = main.operations
         self.width = machine().width if lanes else 1
         self.kept = main.parameters  # numbers that the prelude computes of a design
-        identity = _identity(graph, self.width) or module(prelude, main, self.width)
-        self.code = compiled(identity, lambda: module(prelude, main, self.width))
+        self._main = main
+        self._identity = _identity(graph, self.width) or module(prelude, main, self.width)
+        self.code = compiled(self._identity, lambda: module(prelude, main, self.width))
         self._prelude = self.code.function("prelude", counted=False)
         self._scalar = self.code.function("scalar", counted=False)
         self._rows = self.code.function("rows", counted=True)
         self._blocks = self.code.function("blocks" if lanes else "rows", counted=True)
+
+    @cached_property
+    def executed(self) -> int:
+        """Floating-point operations a row: a fused product and sum are two, the polynomials of a sine count in full."""
+        return emit.executed(self._main)
+
+    @cached_property
+    def _in_parts(self) -> tuple[Code, Callable[..., None]]:
+        """The lane function for many blocks, part by part; compiled when first asked for."""
+        if self.width == 1:
+            return self.code, self._rows
+        code = compiled(f"{self._identity} in parts", lambda: parts.module(self._main, self.width))
+        return code, code.function("groups", counted=True)
 
     def constants(self, parameters: Floats) -> Constants:
         """Run the prelude for one design."""
@@ -69,8 +85,12 @@ class Kernel:
         return _bound(self.code, self._rows, (len(x),), x, constants.values, y)
 
     def lane_loop(self, x: Floats, constants: Constants, y: Floats) -> Callable[[], None]:
-        """The lane function for all whole blocks of rows of x, bound to arrays that stay where they are."""
-        return _bound(self.code, self._blocks, (len(x) // self.width,), x, constants.lanes, y)
+        """The lane function for all whole blocks of rows of x, bound to arrays that stay where they are.
+
+        It is the quickest way through many rows; the first such call of a kernel compiles it.
+        """
+        code, groups = self._in_parts
+        return _bound(code, groups, (len(x) // self.width,), x, constants.lanes, y)
 
     def row(self, x: Floats, constants: Constants) -> Floats:
         """Outputs for one row of inputs, a contiguous (inputs,) array of float64, which is not checked."""
@@ -87,7 +107,10 @@ class Kernel:
         if count == 1:
             return self.row(x[0], constants)[None]
         y = np.empty((count, self.outputs))
-        self.lane_loop(x, constants, y)()
+        if count < MANY:
+            self._blocks(count // self.width, _address(x), _address(constants.lanes), _address(y))
+        else:
+            self.lane_loop(x, constants, y)()
         done = count // self.width * self.width
         if done < count:
             self.loop(x[done:], constants, y[done:])()
@@ -106,7 +129,7 @@ def _identity(graph: Graph, width: int) -> str:
 def _writing() -> str:
     """The source of what turns graphs into assembly: another version of it writes other code. Empty without source."""
     try:
-        return "".join(inspect.getsource(source) for source in (graphs, emit))
+        return "".join(inspect.getsource(source) for source in (graphs, emit, parts))
     except OSError:
         return ""
 

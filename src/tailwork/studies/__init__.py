@@ -2,12 +2,14 @@
 
 from tailwork.studies.comparison import Plan, compare, paper_plan
 from tailwork.studies.manoeuvre import Manoeuvre, perform
+from tailwork.studies.many import Outcomes, perform_many
 from tailwork.studies.measures import Measures, measured
 from tailwork.studies.motions import TailMotion, coupled, motion_from_text, pitch, roll, yaw
 
 __all__ = [
     "Manoeuvre",
     "Measures",
+    "Outcomes",
     "Plan",
     "TailMotion",
     "compare",
@@ -16,6 +18,7 @@ __all__ = [
     "motion_from_text",
     "paper_plan",
     "perform",
+    "perform_many",
     "pitch",
     "roll",
     "yaw",

@@ -10,7 +10,8 @@ from tailwork.kernels.kernel import Floats
 from tailwork.robots.tails import R3, Usrt
 from tailwork.simulation import Run
 from tailwork.studies.manoeuvre import Manoeuvre
-from tailwork.studies.tail_coordinates import segment_sizes, shapes
+from tailwork.studies.samples import Samples, run_samples
+from tailwork.studies.tail_coordinates import segment_sizes
 
 
 @dataclass(frozen=True)
@@ -29,20 +30,24 @@ class Bending:
 
 def bending(run: Run, manoeuvre: Manoeuvre) -> list[Bending]:
     """Curvature of each segment of an R3 or USRT tail; nothing for a pendulum, which does not bend."""
-    tail, part = manoeuvre.tail, manoeuvre.tail_part
+    return segment_bending(run_samples(run, manoeuvre))
+
+
+def segment_bending(samples: Samples) -> list[Bending]:
+    """The same from samples, of one run or of many."""
+    tail, part = samples.manoeuvre.tail, samples.manoeuvre.tail_part
     if not isinstance(part, (R3, Usrt)):
         return []
-    times = run.data["time"].to_numpy()
-    share = np.array([manoeuvre.motion.share.value(float(t)) for t in times])
-    wanted = shapes(part, manoeuvre.motion, manoeuvre.com_map, share)
-    q = {name: run.data["q"].sel(coordinate=f"{tail}.{name}").to_numpy() for name in wanted}
+    wanted, names = samples.wanted_shapes, samples.model.coordinate_names
+    q = {name: samples.quantity("q")[..., names.index(f"{tail}.{name}")] for name in wanted}
+    link = samples.design.link_length[..., None]
     found = []
     if isinstance(part, R3):
         for s in range(part.segments):
             name = f"beta_{s + 1}"
-            found.append(Bending(f"segment {s + 1}", wanted[name] / part.link_length, q[name] / part.link_length))
+            found.append(Bending(f"segment {s + 1}", wanted[name] / link, q[name] / link))
         return found
-    alpha, _ = manoeuvre.motion.directions(share)
+    alpha, _ = samples.manoeuvre.motion.directions(samples.shares)
     first = 1
     for s, size in enumerate(segment_sizes(part)):
         joints = range(first, first + size)
@@ -50,6 +55,6 @@ def bending(run: Run, manoeuvre: Manoeuvre) -> list[Bending]:
         desired, actual = (
             sum(x[f"phi_{i}"] * np.cos(alpha) - x[f"theta_{i}"] * np.sin(alpha) for i in joints) for x in (wanted, q)
         )
-        length = size * part.link_length
+        length = size * link
         found.append(Bending(f"segment {s + 1}", np.asarray(desired) / length, np.asarray(actual) / length))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -12,9 +12,9 @@ from tailwork.kernels.kernel import Floats
 from tailwork.robots.limb import Cable
 from tailwork.simulation import Run, pose
 from tailwork.simulation.pose import TURNS as AXES
-from tailwork.simulation.pose import torso_rates
-from tailwork.studies.curvature import bending
+from tailwork.studies.curvature import segment_bending
 from tailwork.studies.manoeuvre import Manoeuvre
+from tailwork.studies.samples import Samples, run_samples
 
 STILL = 1e-6  # [deg]; a tail that has been carried less than this has not moved
 SLACK = 1e-6  # [N]; a cable below this tension is slack
@@ -65,43 +65,8 @@ MEANINGS: dict[str, str] = {f.name: f.metadata["meaning"] for f in fields(Measur
 
 def measured(run: Run, manoeuvre: Manoeuvre) -> Measures:
     """The measures of a run."""
-    tail, time = manoeuvre.tail, run.data["time"].to_numpy()
-    angles = torso_angles(run)
-    rates = np.abs(np.degrees(np.stack(list(torso_rates(run).values()), axis=-1))).max(axis=0)
-    net = angles[-1] - angles[0]
-    along = abs(float(net[AXES.index(manoeuvre.motion.axis)]))
-    moved = tail_rotation(run, manoeuvre)
-    powers = tail_powers(run, tail)
-    energy = float(np.trapezoid(np.abs(powers).sum(axis=-1), time)) if len(time) > 1 else 0.0
-    impulse = tail_impulse(run, tail)
-    bends = bending(run, manoeuvre)
-    errors = [bend.error for bend in bends]
-    means = [mean_over(error, time) for error in errors]
-    tensions = cable_tensions(run, tail)
-    return Measures(
-        duration=run.duration,
-        **{f"{axis}": float(x) for axis, x in zip(AXES, net, strict=True)},
-        **{f"peak_{axis}_rate": float(x) for axis, x in zip(AXES, rates, strict=True)},
-        effectiveness=along / moved if moved > STILL else math.nan,
-        tail_rotation=moved,
-        tail_deviation=float(
-            np.degrees(_angles(tail_directions(run, manoeuvre), wanted_directions(run, manoeuvre)).max())
-        ),
-        **{f"impulse_{axis}": float(x) for axis, x in zip("xyz", impulse, strict=True)},
-        **{f"{group}_momentum": value for group, value in momentum_budget(run, tail).items()},
-        peak_tail_torque=_peak(tail_torques(run, tail)),
-        peak_leg_torque=_peak(leg_torques(run)),
-        peak_tail_power=_peak(powers.sum(axis=-1)),
-        tail_energy=energy,
-        cost=energy / along if along else math.nan,
-        least_normal_force=run.min_normal_force() if run.model.foot_names else math.nan,
-        friction_needed=run.friction_needed() if run.model.foot_names else math.nan,
-        curvature_error_mean=max(means, key=abs, default=math.nan),
-        curvature_error_peak=max((_peak(error) for error in errors), default=math.nan),
-        peak_tension=_peak(tensions),
-        slack=float((tensions < SLACK).mean()) if tensions.size else math.nan,
-        energy_balance=run.energy_balance_error(),
-    )
+    samples = run_samples(run, manoeuvre)
+    return Measures(**{name: float(measure(samples)) for name, measure in FORMULAS.items()})
 
 
 def torso_angles(run: Run) -> Floats:
@@ -109,25 +74,165 @@ def torso_angles(run: Run) -> Floats:
     return np.degrees(np.stack(list(pose.torso_angles(run).values()), axis=-1))
 
 
-def tail_directions(run: Run, manoeuvre: Manoeuvre) -> Floats:
-    """Where the tail's centre of mass is seen from its mount over time: unit vectors in the torso frame."""
-    q = run.data["q"].to_numpy()
-    rotations = pose.torso_rotations(run.model.layout, q)
-    center = run.data["part_center"].sel(part=manoeuvre.tail).to_numpy()
-    local = np.einsum("tji,tj->ti", rotations, center - q[:, :3]) - np.array(manoeuvre.tail_part.mount, dtype=float)
-    return local / np.linalg.norm(local, axis=-1, keepdims=True)
+# Each of the following is of samples, of one run or of many: (…, times, …) → (…).
 
 
-def wanted_directions(run: Run, manoeuvre: Manoeuvre) -> Floats:
-    """Where the motion would have it: unit vectors in the torso frame."""
-    share = np.array([manoeuvre.motion.share.value(float(t)) for t in run.data["time"].to_numpy()])
-    alpha, theta = manoeuvre.motion.directions(share)
-    return np.stack([-np.sin(theta) * np.sin(alpha), -np.cos(theta), -np.sin(theta) * np.cos(alpha)], axis=-1)
+def net_rotation(samples: Samples) -> Floats:
+    """Net pitch, roll and yaw of the torso [deg], (…, 3)."""
+    start, end = (np.degrees(samples.attitude[..., k, :]) for k in (0, -1))
+    return end - start
 
 
-def tail_rotation(run: Run, manoeuvre: Manoeuvre) -> float:
+def along(samples: Samples) -> Floats:
+    """Size of the torso's rotation about the motion's axis [deg]."""
+    return np.abs(net_rotation(samples)[..., AXES.index(samples.manoeuvre.motion.axis)])
+
+
+def peak_rates(samples: Samples) -> Floats:
+    """Largest pitch, roll and yaw rates [deg/s], (…, 3)."""
+    return np.abs(np.degrees(samples.rates)).max(axis=-2)
+
+
+def effectiveness(samples: Samples) -> Floats:
+    """Torso rotation for each degree that the tail moves."""
+    return _ratio(along(samples), samples.once(tail_rotation), STILL)
+
+
+def tail_rotation(samples: Samples) -> Floats:
     """How far the tail's centre of mass has been carried about its mount [deg]: the length of the way it points."""
-    return float(np.degrees(_angles(*(tail_directions(run, manoeuvre)[k] for k in (slice(1, None), slice(-1)))).sum()))
+    seen = samples.directions
+    return np.degrees(_angles(seen[..., 1:, :], seen[..., :-1, :]).sum(axis=-1))
+
+
+def tail_deviation(samples: Samples) -> Floats:
+    """Largest angle between the tail's centre of mass and where it should be [deg]."""
+    return np.degrees(_angles(samples.directions, samples.wanted_directions).max(axis=-1))
+
+
+def tail_impulse(samples: Samples) -> Floats:
+    """Angular impulse of the tail on the torso, about where P was at the start, inertial frame [N m s], (…, 3).
+
+    By momentum: what the tail's own angular momentum has lost, and what gravity has given it.
+    """
+    parts = list(samples.model.part_names)
+    tail = parts.index(samples.manoeuvre.tail)
+    masses, centers, linear, spin = (
+        samples.quantity(name) for name in ("part_mass", "part_center", "part_linear_momentum", "part_angular_momentum")
+    )
+    mass, total = masses[..., tail, None], masses.sum(axis=-1)[..., None]
+    center, start = centers[..., tail, :], samples.quantity("q")[..., :1, :3]
+    whole = (masses[..., None] * centers).sum(axis=-2) / total
+    drift = linear.sum(axis=-2) / total
+    about = spin[..., tail, :] + mass * np.cross(center - whole, drift) + np.cross(whole - start, linear[..., tail, :])
+    weight = -mass * np.asarray(samples.design.gravity)[..., None, None] * np.array([0.0, 0.0, 1.0])
+    given = np.trapezoid(np.cross(center - start, weight), samples.times[..., None], axis=-2)
+    return given - (about[..., -1, :] - about[..., 0, :])
+
+
+def momentum_of(samples: Samples, group: str) -> Floats:
+    """Largest angular momentum about the centre of mass of the torso, the tail or all else ("legs") [N m s]."""
+    tail = samples.manoeuvre.tail
+    found = [
+        k for k, name in enumerate(samples.model.part_names)
+        if {"torso": name == "torso", "tail": name == tail, "legs": name not in ("torso", tail)}[group]
+    ]  # fmt: skip
+    spin = samples.quantity("part_angular_momentum")[..., found, :].sum(axis=-2)
+    return np.linalg.norm(spin, axis=-1).max(axis=-1)
+
+
+def tail_torques(samples: Samples) -> Floats:
+    """Torques on the tail's coordinates, by motors or imposed [N m]; empty for cables."""
+    tail, model = samples.manoeuvre.tail, samples.model
+    if tail in model.layout.prescribed:
+        return samples.of_limb("prescribed_effort", model.prescribed_names, tail)
+    if _by_cables(samples):
+        return np.zeros((*samples.times.shape, 0))
+    return samples.of_limb("tau", model.actuator_names, tail) * samples.design.ratios[..., None, :]
+
+
+def leg_torques(samples: Samples) -> Floats:
+    """Torques of the legs' motors [N m]; empty in the air."""
+    model = samples.model
+    found = [samples.of_limb("tau", model.actuator_names, leg) for leg in model.foot_names]
+    return np.concatenate([np.zeros((*samples.times.shape, 0)), *found], axis=-1)
+
+
+def tail_powers(samples: Samples) -> Floats:
+    """Power of each of the tail's actuators [W]."""
+    model = samples.model
+    return samples.of_limb("power", (*model.actuator_names, *model.prescribed_names), samples.manoeuvre.tail)
+
+
+def tail_energy(samples: Samples) -> Floats:
+    """Work of the tail's actuators, positive and negative counted alike [J]."""
+    return np.trapezoid(np.abs(samples.once(tail_powers)).sum(axis=-1), samples.times, axis=-1)
+
+
+def cable_tensions(samples: Samples) -> Floats:
+    """Tensions of the tail's cables [N]; empty where it has none."""
+    if not _by_cables(samples):
+        return np.zeros((*samples.times.shape, 0))
+    return samples.of_limb("tau", samples.model.actuator_names, samples.manoeuvre.tail)
+
+
+def slack(samples: Samples) -> Floats:
+    """Share of the time that a cable is slack, mean over the cables."""
+    tensions = samples.once(cable_tensions)
+    return (tensions < SLACK).mean(axis=(-2, -1)) if tensions.size else _nothing(samples)
+
+
+def least_normal_force(samples: Samples) -> Floats:
+    """Smallest normal force of a foot [N]; negative: it would pull."""
+    if not samples.model.foot_names:
+        return _nothing(samples)
+    return samples.quantity("foot_force")[..., 2].min(axis=(-2, -1))
+
+
+def friction_needed(samples: Samples) -> Floats:
+    """Largest ratio of tangential to normal force of a foot; infinite where one would pull."""
+    if not samples.model.foot_names:
+        return _nothing(samples)
+    force = samples.quantity("foot_force")
+    across, normal = np.hypot(force[..., 0], force[..., 1]), force[..., 2]
+    ratio = np.where(normal > 0, across / np.where(normal > 0, normal, 1.0), np.inf)
+    return np.where(np.isnan(normal), np.nan, ratio).max(axis=(-2, -1))
+
+
+def curvature_error_mean(samples: Samples) -> Floats:
+    """Mean curvature error of the segment where that is largest [1/m]."""
+    means = [_mean_over(error, samples.times) for error in samples.once(_curvature_errors)]
+    if not means:
+        return _nothing(samples)
+    every = np.stack(means)
+    return np.take_along_axis(every, np.abs(every).argmax(axis=0)[None], axis=0)[0]
+
+
+def curvature_error_peak(samples: Samples) -> Floats:
+    """Largest curvature error of any segment [1/m]."""
+    errors = samples.once(_curvature_errors)
+    return np.abs(errors).max(axis=(0, -1)) if len(errors) else _nothing(samples)
+
+
+def _curvature_errors(samples: Samples) -> Floats:
+    """Actual less desired curvature [1/m], (segments, …, times)."""
+    return np.array([bend.error for bend in segment_bending(samples)])
+
+
+def mean_over(values: Floats, time: Floats) -> float:
+    """Mean of a quantity over time."""
+    return float(_mean_over(values, time))
+
+
+def _mean_over(values: Floats, time: Floats) -> Floats:
+    """The same for many, (…, times); of one moment it is the value then."""
+    lasting = time[..., -1] - time[..., 0]
+    spread = np.trapezoid(values, time, axis=-1) / np.where(lasting > 0.0, lasting, 1.0)
+    return np.where(lasting > 0.0, spread, values[..., 0])
+
+
+def _by_cables(samples: Samples) -> bool:
+    layout, tail = samples.model.layout, samples.manoeuvre.tail
+    return tail not in layout.prescribed and any(isinstance(a, Cable) for a in layout.limbs[tail].actuators)
 
 
 def _angles(first: Floats, second: Floats) -> Floats:
@@ -135,81 +240,47 @@ def _angles(first: Floats, second: Floats) -> Floats:
     return 2.0 * np.arcsin(np.minimum(np.linalg.norm(first - second, axis=-1) / 2.0, 1.0))
 
 
-def tail_impulse(run: Run, tail: str) -> Floats:
-    """Angular impulse of the tail on the torso, about where P was at the start, inertial frame [N m s].
-
-    By momentum: what the tail's own angular momentum has lost, and what gravity has given it.
-    """
-    data = run.data
-    time, q, v = (data[name].to_numpy() for name in ("time", "q", "v"))
-    center, linear, spin = (
-        data[name].sel(part=tail).to_numpy()
-        for name in ("part_center", "part_linear_momentum", "part_angular_momentum")
-    )
-    start, whole = q[0, :3], run.model.center_of_mass(q)
-    masses = run.model.part_momenta(q[0], v[0]).masses
-    mass = float(masses[run.model.part_names.index(tail)])
-    drift = data["linear_momentum"].to_numpy() / masses.sum()
-    about = spin + mass * np.cross(center - whole, drift) + np.cross(whole - start, linear)
-    gravity = np.cross(center - start, np.array([0.0, 0.0, -mass * float(run.model.robot.gravity)]))
-    given = np.trapezoid(gravity, time, axis=0) if len(time) > 1 else np.zeros(3)
-    return given - (about[-1] - about[0])
+def _peak(values: Floats, samples: Samples) -> Floats:
+    return np.abs(values).max(axis=(-2, -1)) if values.size else _nothing(samples)
 
 
-def momentum_budget(run: Run, tail: str) -> dict[str, float]:
-    """Largest angular momentum about the centre of mass of torso, legs and tail [N m s]."""
-    names = list(run.model.part_names)
-    spin = run.data["part_angular_momentum"].to_numpy()
-    groups = {"torso": ["torso"], "tail": [tail], "legs": [name for name in names if name not in ("torso", tail)]}
-    return {
-        group: float(np.linalg.norm(spin[:, [names.index(name) for name in members]].sum(axis=1), axis=-1).max())
-        for group, members in groups.items()
-    }
+def _nothing(samples: Samples) -> Floats:
+    return np.full(samples.times.shape[:-1], np.nan)
 
 
-def tail_torques(run: Run, tail: str) -> Floats:
-    """Torques on the tail's coordinates over time, by motors or imposed [N m]; empty for cables."""
-    if tail in run.model.layout.prescribed:
-        return _of(run, "prescribed_effort", "prescribed", tail)
-    actuators = run.model.layout.limbs[tail].actuators
-    if any(isinstance(actuator, Cable) for actuator in actuators):
-        return np.zeros((len(run.data["time"]), 0))
-    return _of(run, "tau", "actuator", tail) * np.array([float(getattr(a, "ratio", 1.0)) for a in actuators])
+def _ratio(over: Floats, under: Floats, least: float = 0.0) -> Floats:
+    """A ratio; not a number where what is below is not above `least`."""
+    return np.where(under > least, over / np.where(under > least, under, 1.0), np.nan)
 
 
-def leg_torques(run: Run) -> Floats:
-    """Torques of the legs' motors over time [N m]; empty in the air."""
-    if not run.model.foot_names or "tau" not in run.data:
-        return np.zeros((len(run.data["time"]), 0))
-    return np.hstack([_of(run, "tau", "actuator", leg) for leg in run.model.foot_names])
-
-
-def tail_powers(run: Run, tail: str) -> Floats:
-    """Power of each of the tail's actuators over time [W]."""
-    return _of(run, "power", "source", tail)
-
-
-def cable_tensions(run: Run, tail: str) -> Floats:
-    """Tensions of the tail's cables over time [N]; empty where it has none."""
-    if tail in run.model.layout.prescribed or not any(
-        isinstance(actuator, Cable) for actuator in run.model.layout.limbs[tail].actuators
-    ):
-        return np.zeros((len(run.data["time"]), 0))
-    return _of(run, "tau", "actuator", tail)
-
-
-def _of(run: Run, quantity: str, dim: str, limb: str) -> Floats:
-    """The columns of a quantity that belong to a limb."""
-    if quantity not in run.data:
-        return np.zeros((len(run.data["time"]), 0))
-    names = [str(name) for name in run.data[dim].to_numpy() if str(name).split(".")[0] == limb]
-    return run.data[quantity].sel({dim: names}).to_numpy()
-
-
-def _peak(values: Floats) -> float:
-    return float(np.abs(values).max()) if values.size else math.nan
-
-
-def mean_over(values: Floats, time: Floats) -> float:
-    """Mean of a quantity over time."""
-    return float(np.trapezoid(values, time) / (time[-1] - time[0])) if len(time) > 1 else float(values[0])
+FORMULAS: Mapping[str, Callable[[Samples], Floats]] = {
+    "duration": lambda s: s.times[..., -1] - s.times[..., 0],
+    "pitch": lambda s: net_rotation(s)[..., 0],
+    "roll": lambda s: net_rotation(s)[..., 1],
+    "yaw": lambda s: net_rotation(s)[..., 2],
+    "peak_pitch_rate": lambda s: s.once(peak_rates)[..., 0],
+    "peak_roll_rate": lambda s: s.once(peak_rates)[..., 1],
+    "peak_yaw_rate": lambda s: s.once(peak_rates)[..., 2],
+    "effectiveness": effectiveness,
+    "tail_rotation": lambda s: s.once(tail_rotation),
+    "tail_deviation": tail_deviation,
+    "impulse_x": lambda s: s.once(tail_impulse)[..., 0],
+    "impulse_y": lambda s: s.once(tail_impulse)[..., 1],
+    "impulse_z": lambda s: s.once(tail_impulse)[..., 2],
+    "torso_momentum": lambda s: momentum_of(s, "torso"),
+    "legs_momentum": lambda s: momentum_of(s, "legs"),
+    "tail_momentum": lambda s: momentum_of(s, "tail"),
+    "peak_tail_torque": lambda s: _peak(tail_torques(s), s),
+    "peak_leg_torque": lambda s: _peak(leg_torques(s), s),
+    "peak_tail_power": lambda s: _peak(s.once(tail_powers).sum(axis=-1, keepdims=True), s),
+    "tail_energy": lambda s: s.once(tail_energy),
+    "cost": lambda s: _ratio(s.once(tail_energy), along(s)),
+    "least_normal_force": least_normal_force,
+    "friction_needed": friction_needed,
+    "curvature_error_mean": curvature_error_mean,
+    "curvature_error_peak": curvature_error_peak,
+    "peak_tension": lambda s: _peak(s.once(cable_tensions), s),
+    "slack": slack,
+    "energy_balance": lambda s: s.energy_balance(),
+}
+"""By measure: how it is computed from samples."""

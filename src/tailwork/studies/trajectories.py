@@ -9,20 +9,23 @@ from typing import Any
 import numpy as np
 
 from tailwork.kernels.kernel import Floats
-from tailwork.model import Model
-from tailwork.robots import liu2020
 from tailwork.simulation.choose import METHODS
 from tailwork.simulation.compiled import Settings
 from tailwork.simulation.driver import Steps, integrate
 from tailwork.simulation.laws import Constant
 from tailwork.simulation.simulate import compiled_system
 from tailwork.simulation.system import System
-from tailwork.studies.benchmark import best_times
+from tailwork.studies.benchmark import model_of
+from tailwork.studies.racing import Ratio, in_turn, ratio
 
 DURATION = 0.3  # s, as in the papers' experiments
 RTOL, ATOL = 1e-6, 1e-8  # the papers', and our defaults
 GOALS = {"SciPy RK45 on Pinocchio": 25.0, "our Dormand–Prince": 12.0, "SciPy LSODA on our kernel": 4.0}
 """Least ratios to each peer that we hold ourselves to."""
+SWING = {"pendulum": 2.0, "r3": 0.5}
+"""Rates at which a tail's coordinates start [rad/s]."""
+PUSH = {"pendulum": 0.3, "r3": 0.05}
+"""What is added to the efforts that hold a tail [N m or N]."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +38,18 @@ class Race:
     theirs: float
     difference: float  # of the final states, largest entry
     steps: int  # of ours
+    pairs: Ratio  # of the interleaved repeats
 
     @property
     def ratio(self) -> float:
-        """How many times faster ours is."""
+        """How many times faster ours is, best against best."""
         return self.theirs / self.ours
 
 
-def stepped(system: System, x: Floats, method: str) -> Callable[[], Steps]:
+def stepped(system: System, x: Floats, method: str, rtol: float = RTOL, atol: float = ATOL) -> Callable[[], Steps]:
     """A trajectory by one of our methods, ready to be timed."""
     kernels, tableau = compiled_system(system, METHODS[method])
-    settings, held = Settings(RTOL, ATOL, 0.0, 1e-4, 1_000_000), np.zeros(system.efforts)
+    settings, held = Settings(rtol, atol, 0.0, 1e-4, 1_000_000), np.zeros(system.efforts)
     none = np.zeros(0, dtype=np.bool_)
     return lambda: Steps(*integrate(kernels, tableau, settings, none, held, x, 0.0, DURATION))
 
@@ -60,40 +64,63 @@ def _race(
 ) -> Race:
     steps = ours()
     difference = float(np.abs(steps.states[-1][:size] - theirs()[:size]).max())
-    times = best_times({"ours": ours, "theirs": theirs}, {"ours": 10}, repeats)
+    times = in_turn({"ours": ours, "theirs": theirs}, {"ours": 10}, repeats)
     best = {key: min(found) * 1e3 for key, found in times.items()}
-    return Race(name, best["ours"], peer, best["theirs"], difference, len(steps.times) - 1)
+    pairs = ratio(times["theirs"], times["ours"])
+    return Race(name, best["ours"], peer, best["theirs"], difference, len(steps.times) - 1, pairs)
+
+
+def course(name: str) -> tuple[Floats, Floats, Floats]:
+    """q, v and constant efforts of a robot's trajectory, in which no leg becomes straight.
+
+    The torso drifts on legs in balance while the tail swings and is pushed on; the USRT starts at rest, two of three
+    cables pulled alike, so that it bends in one plane.
+    """
+    model = model_of(name)
+    q, v = model.standing(), np.zeros(len(model.velocity_names))
+    efforts = model.allocation(q, v, v).efforts
+    if name == "usrt":
+        return q, v, np.array([*efforts[:12], 30.0, 30.0, 0.0, 10.0, 10.0, 0.0])
+    v[:6] = 0.02, -0.03, -0.03, 0.08, -0.05, 0.06
+    v[6:] = SWING[name]
+    return q, v, efforts + np.array([0.0] * 12 + [PUSH[name]] * (len(efforts) - 12))
 
 
 def _pendulum(repeats: int) -> list[Race]:
-    """The torso pushed off balance by leg torques a little too large."""
-    model = Model(liu2020("pendulum"))
-    q, v = model.standing(), np.full(8, 0.1)
-    tau = model.static_torques(q) * 1.02 + 0.05
     try:
-        from tailwork.studies.pinocchio_peer import PinocchioPeer
+        from tailwork.studies.engines.pinocchio_peer import PinocchioPeer
     except ImportError:
         return []
-    from scipy.integrate import solve_ivp
-
+    model, (q, v, tau) = model_of("pendulum"), course("pendulum")
+    theirs = scipy_on_pinocchio(PinocchioPeer(model), q, v, tau, RTOL, ATOL)
     system = System(model, [Constant(values=tuple(tau))])
-    derivative, start = PinocchioPeer(model).derivative(q, v, tau)
-
-    def theirs() -> Floats:
-        return solve_ivp(derivative, (0.0, DURATION), start, method="RK45", rtol=RTOL, atol=ATOL).y[:, -1]
-
     ours = stepped(system, system.state(q, v), "dopri5")
     # The place of the torso is the same three numbers in both coordinates.
     return [_race("pendulum, Dormand–Prince", ours, "SciPy RK45 on Pinocchio", theirs, 3, repeats)]
 
 
+def scipy_on_pinocchio(peer: Any, q: Floats, v: Floats, tau: Floats, rtol: float, atol: float) -> Callable[[], Floats]:
+    """The last state, in Pinocchio's coordinates, by SciPy's RK45 with Pinocchio's accelerations."""
+    from scipy.integrate import solve_ivp
+
+    derivative, start = peer.derivative(q, v, tau)
+    return lambda: solve_ivp(derivative, (0.0, DURATION), start, method="RK45", rtol=rtol, atol=atol).y[:, -1]
+
+
 def _usrt(repeats: int) -> list[Race]:
-    """The cables of the USRT pulled from rest."""
-    model = Model(liu2020("usrt"))
-    q, zero = model.standing(), np.zeros(18)
-    legs = model.allocation(q, zero, zero).efforts[:12]
-    system = System(model, [Constant(values=(*legs, 30.0, 30.0, 0.0, 10.0, 10.0, 0.0))])
-    x = system.state(q, zero)
+    model, (q, v, tau) = model_of("usrt"), course("usrt")
+    system = System(model, [Constant(values=tuple(tau))])
+    x = system.state(q, v)
+    stiff, explicit = stepped(system, x, "rodas5p"), stepped(system, x, "dopri5")
+    lsoda = scipy_on_our_kernel(system, x, RTOL, ATOL)
+    return [
+        _race("USRT, Rodas5P", stiff, "our Dormand–Prince", lambda: explicit().states[-1], system.size, repeats),
+        _race("USRT, Rodas5P", stiff, "SciPy LSODA on our kernel", lsoda, system.size, repeats),
+    ]
+
+
+def scipy_on_our_kernel(system: System, x: Floats, rtol: float, atol: float) -> Callable[[], Floats]:
+    """The last state by SciPy's LSODA with our own derivatives."""
     from scipy.integrate import solve_ivp
 
     kernel, constants = system.kernel("derivative")
@@ -103,11 +130,4 @@ def _usrt(repeats: int) -> list[Race]:
         inputs[0, 0], inputs[0, 1 : 1 + len(state)] = t, state
         return kernel(inputs, constants)[0]
 
-    def lsoda() -> Any:
-        return solve_ivp(derivative, (0.0, DURATION), x, method="LSODA", rtol=RTOL, atol=ATOL).y[:, -1]
-
-    stiff, explicit = stepped(system, x, "rodas5p"), stepped(system, x, "dopri5")
-    return [
-        _race("USRT, Rodas5P", stiff, "our Dormand–Prince", lambda: explicit().states[-1], system.size, repeats),
-        _race("USRT, Rodas5P", stiff, "SciPy LSODA on our kernel", lsoda, system.size, repeats),
-    ]
+    return lambda: solve_ivp(derivative, (0.0, DURATION), x, method="LSODA", rtol=rtol, atol=atol).y[:, -1]

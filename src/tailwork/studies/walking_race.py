@@ -13,8 +13,8 @@ from tailwork.simulation.servo import JointServo
 from tailwork.simulation.soft import contact_frequency, paced
 from tailwork.simulation.stepping import joint_table, walking_start
 from tailwork.simulation.system import System
-from tailwork.studies.benchmark import best_times
 from tailwork.studies.nelson_quinn import WALK_KD, WALK_KP, insect_ground, walking_gait
+from tailwork.studies.racing import in_turn
 
 DURATION = 1.0  # s
 MOST_SECONDS = 5.0
@@ -54,14 +54,14 @@ def walking_race(repeats: int = 3) -> WalkingRace:
     places = ours().data["q"].to_numpy()[:, 0]
     theirs = None
     try:
-        from tailwork.studies import mujoco_peer
+        from tailwork.studies.engines import mujoco_walk
     except ImportError:
         pass
     else:
         frequency = contact_frequency(system, ground, x)
-        contenders["mujoco"] = mujoco_peer.walk(model, ground, servo, q, v, DURATION, step, frequency)
+        contenders["mujoco"] = mujoco_walk.walk(model, ground, servo, q, v, DURATION, step, frequency)
         way = contenders["mujoco"]()[:, 0]
         theirs = float((way[-1] - way[len(way) // 2]) / (DURATION / 2))
-    best = {name: min(found) for name, found in best_times(contenders, {}, repeats).items()}
+    best = {name: min(found) for name, found in in_turn(contenders, {}, repeats).items()}
     speed = float((places[-1] - places[1]) / (DURATION / 2))
     return WalkingRace(step, best["ours"], speed, best.get("mujoco"), theirs)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from tailwork.kernels.kernel import Floats
-from tailwork.mechanics.forward import joint_torques, leg_torques
-from tailwork.mechanics.torso import limb_state, stance_leg, torso_state
+from tailwork.mechanics.torso import torso_state
 from tailwork.model import Model
 from tailwork.robots.body import Body
 from tailwork.robots.limb import Limb
+from tailwork.studies.engines.joints import joint_state
 
 pin: Any = importlib.import_module("pinocchio")  # has no types, and is there only for tests and benchmarks
 
@@ -72,26 +72,15 @@ class PinocchioPeer:
 
     def state(self, q: Floats, v: Floats, tau: Floats) -> tuple[Floats, Floats, Floats]:
         """Pinocchio's q, v and joint torques for a state and efforts of ours."""
-        layout = self.source.layout
-        lists = [[float(x) for x in a] for a in (q, v, tau)]
-        torso = torso_state(layout, lists[0], lists[1])
-        rotation = torso.rotation.astype(float)
+        joints = joint_state(self.source, q, v, tau)
         pin_q, pin_v, torque = pin.neutral(self.model), np.zeros(self.model.nv), np.zeros(self.model.nv)
         pin_q[:3] = q[:3]
-        pin_q[3:7] = pin.Quaternion(rotation).coeffs()
-        pin_v[:3], pin_v[3:6] = rotation.T @ v[:3], rotation.T @ v[3:6]
-        for name, limb in layout.limbs.items():
-            if name in layout.stance:
-                leg = stance_leg(layout, torso, name)
-                values = [float(np.arctan2(s, c)) for c, s in leg.angles]
-                rates, torques = leg.rates, leg_torques(layout, name, leg, lists[2])
-            else:
-                state = limb_state(limb, lists[0][layout.coordinates[name]], lists[1][layout.rates[name]])
-                values, rates = state.values, state.rates
-                torques = joint_torques(limb, state, lists[2][layout.efforts[name]])
-            for joint, value, rate, t in zip(limb.joints, values, rates, torques, strict=True):
-                here = self.model.joints[self.ids[name, joint.name]]
-                pin_q[here.idx_q], pin_v[here.idx_v], torque[here.idx_v] = value, rate, t
+        pin_q[3:7] = pin.Quaternion(joints.rotation).coeffs()
+        pin_v[:3], pin_v[3:6] = joints.rotation.T @ v[:3], joints.rotation.T @ v[3:6]
+        for key, number in self.ids.items():
+            here = self.model.joints[number]
+            pin_q[here.idx_q], pin_v[here.idx_v] = joints.angles[key], joints.rates[key]
+            torque[here.idx_v] = joints.torques[key]
         return pin_q, pin_v, torque
 
     def forward(self, q: Floats, v: Floats, tau: Floats) -> Callable[[], Any]:

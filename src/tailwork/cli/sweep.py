@@ -1,0 +1,205 @@
+"""`tailwork sweep`: a manoeuvre with many designs of a robot, with maps, tables and a report."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+from tailwork.cli.choose import add_choice, chosen_robot
+from tailwork.cli.compare import Once
+from tailwork.cli.tables import plain_table, wide_console
+from tailwork.errors import RobotError
+from tailwork.studies.cluster import sweep_on_cluster
+from tailwork.studies.manoeuvre import Manoeuvre, tail_name
+from tailwork.studies.measures import UNITS
+from tailwork.studies.motions import motion_from_text
+from tailwork.studies.policies import POLICIES
+from tailwork.studies.sweep import CHUNK, Sweep, measures_from_text, sampling_from_text
+from tailwork.studies.sweep_files import Results, open_folder, read_results
+from tailwork.studies.sweep_run import designs_in, sweep_here
+from tailwork.studies.sweep_tables import extremes, reason_rows
+from tailwork.studies.tail_coordinates import MAPS
+from tailwork.studies.varied import varied_from_text
+
+OFTEN = 5.0  # [s], between lines where there is no terminal
+SEED = 0
+MOST_NAMES = 5
+"""Damaged files that are named."""
+MOST_REASONS = 8
+"""Kinds of reasons that are printed."""
+
+
+def add_sweep(commands: Any) -> None:
+    """The command and its options."""
+    command = commands.add_parser(
+        "sweep",
+        help="many designs of a robot: maps of what they do",
+        description="Makes one motion of the tail with many designs of a robot. Leaves a folder: results.parquet, maps "
+        "and report.html. A sweep that was interrupted goes on where it was, by the same command.",
+    )
+    add_choice(command)
+    command.add_argument(
+        "--vary", action="append", required=True, metavar="PATH=FROM:TO:COUNT",
+        help="a number to vary, such as tail.length=0.2:0.8:50, tail.mass=0.2:2:50:log (each the same multiple of the "
+        "one before) or tail.mass=0.5,1,2; may be repeated",
+    )  # fmt: skip
+    command.add_argument(
+        "--sample", default="grid", metavar="grid|random:N|sobol:N",
+        help="all of the grid (default), or N designs that fill the ranges, then given as PATH=FROM:TO",
+    )  # fmt: skip
+    command.add_argument("--seed", type=int, action=Once, help=f"of random and sobol (default {SEED})")
+    command.add_argument(
+        "--motion", action=Once, required=True, help="of the tail's centre of mass [deg, s], as for `compare`: yaw:40"
+    )
+    command.add_argument(
+        "--measure", action=Once, metavar="NAME,NAME,…",
+        help="what is measured: torso_yaw, peak_torque, tail_energy, … (default: the torso's rotation about the "
+        "motion's axis, and the largest torque of the tail)",
+    )  # fmt: skip
+    command.add_argument("--policy", choices=POLICIES, action=Once, help="what the legs do (default: constant)")
+    command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help="from centre of mass to tail shape")
+    command.add_argument("--out", type=Path, default=Path("sweep"), help="the folder (default: sweep)")
+    command.add_argument("--threads", type=int, help="on this machine (default: one for each processor)")
+    command.add_argument(
+        "--chunk", type=int, default=CHUNK, help=f"designs that are kept together in a file (default {CHUNK})"
+    )
+    command.add_argument(
+        "--cluster", metavar="ADDRESS",
+        help="do it on a Dask cluster: tcp://host:8786, or the scheduler's file (needs tailwork[cluster])",
+    )  # fmt: skip
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Sweep, print the tables, write results and report."""
+    console = wide_console(80, markup=False)
+    sweep = _sweep(options)
+    folder = open_folder(options.out, sweep)
+    done, damaged = folder.finished()
+    _say_what(console, sweep)
+    if damaged:
+        names = [folder.part(chunk).name for chunk in sorted(damaged)]
+        more = f" and {len(names) - MOST_NAMES} others" if len(names) > MOST_NAMES else ""
+        console.print(f"damaged, and done again: {', '.join(names[:MOST_NAMES])}{more}", soft_wrap=True)
+    with rate_bar(console, sweep.designs, designs_in(folder, done), options.out) as tell:
+        if options.cluster is None:
+            sweep_here(folder, done, options.threads, tell)
+        else:
+            sweep_on_cluster(folder, done, options.cluster, tell)
+    table = folder.gather()
+    results = read_results(folder)
+    _print(console, results)
+    if not results.times.any():
+        console.print(f"\nresults: {table}", soft_wrap=True)
+        raise RobotError("--vary", f"{sweep.designs} designs", "at least one that is possible; see the reasons above")
+    with console.status("drawing") as status:
+        from tailwork.view.sweep_report import write_report  # slow to import, and needed for pictures only
+
+        report = write_report(results, options.out, status.update)
+    console.print(f"\nreport: {report}\nresults: {table}", soft_wrap=True)
+    return 0
+
+
+def _sweep(options: argparse.Namespace) -> Sweep:
+    sampling, drawn = sampling_from_text(options.sample)
+    if options.seed is not None and sampling == "grid":
+        raise RobotError("--seed", options.seed, "none for a grid; with --sample random:N or sobol:N")
+    if options.threads is not None and options.threads < 1:
+        raise RobotError("--threads", options.threads, "at least 1")
+    if options.threads is not None and options.cluster is not None:
+        raise RobotError("--threads", options.threads, "none with --cluster: workers use the threads that they have")
+    robot = chosen_robot(options)
+    varied = tuple(varied_from_text(text, robot, drawn=sampling != "grid") for text in options.vary)
+    motion = motion_from_text(options.motion)
+    measures = measures_from_text(options.measure, motion)
+    manoeuvre = Manoeuvre(robot, motion, options.policy or "constant", com_map=options.com_map)
+    tail_name(robot)  # a robot without one tail is refused
+    return Sweep(
+        manoeuvre, varied, measures, sampling, drawn, SEED if options.seed is None else options.seed, options.chunk
+    )
+
+
+def _say_what(console: Console, sweep: Sweep) -> None:
+    names = " × ".join(one.path for one in sweep.varied)
+    console.print(f"{sweep.designs:,} designs of {sweep.manoeuvre.robot.name}: {names}; {sweep.manoeuvre.motion.name}")
+
+
+@contextmanager
+def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[Callable[[int], None]]:
+    """A bar that is told how many designs are done, with the rate and the time left; a line now and then without a
+    terminal.
+
+    Args:
+        console: where it is shown.
+        total: how many designs there are.
+        before: how many were done before.
+        out: the folder in which they are kept.
+    """
+    columns = (SpinnerColumn(), BarColumn(24), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
+    if before:
+        console.print(f"{before:,} of them were done before")
+    start = said = time.monotonic()
+    last = before
+    try:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+            task = progress.add_task("", total=total, completed=before)
+
+            def tell(done: int) -> None:
+                nonlocal said, last
+                last, now = done, time.monotonic()
+                words = rate_words(done - before, total - done, now - start)
+                progress.update(task, completed=done, description=words)
+                if not console.is_terminal and now - said > OFTEN and done < total:
+                    said = now
+                    console.print(f"{done:,} of {total:,}: {words}")
+
+            yield tell
+    except KeyboardInterrupt:
+        console.print(f"interrupted after {last:,} of {total:,}; what is finished is kept in {out}: the same command "
+                      "goes on", soft_wrap=True)  # fmt: skip
+        raise
+    if last > before:
+        took = time.monotonic() - start
+        console.print(f"{last - before:,} designs in {took:.1f} s, {_a_second((last - before) / took)}")
+
+
+def rate_words(done: int, left: int, seconds: float) -> str:
+    """How fast it goes and how long it will take."""
+    if done <= 0 or seconds <= 0.0:
+        return ""
+    rate = done / seconds
+    rest = left / rate
+    shown = f"{rest:.0f} s" if rest < 120 else f"{rest / 60:.0f} min" if rest < 7200 else f"{rest / 3600:.1f} h"
+    return f"{_a_second(rate)}, {shown} left"
+
+
+def _a_second(rate: float) -> str:
+    return f"{rate:,.0f} a second" if rate >= 10.0 else f"{rate:.2g} a second"
+
+
+def _print(console: Console, results: Results) -> None:
+    paths = [one.path for one in results.sweep.varied]
+    for name in results.sweep.measures:
+        rows = extremes(results, name)
+        if not rows:
+            console.print(f"\n{name}: no design that ran to its end has a value")
+            continue
+        table = plain_table(f"\n{name} [{UNITS[name]}]", "", "design", *paths, name)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+    ended = reason_rows(results)
+    if ended:
+        console.print(f"\n{int(results.early.sum()):,} designs ended early, {int(results.refused.sum()):,} are not "
+                      "possible:", style="yellow")  # fmt: skip
+        for count, example, reason in ended[:MOST_REASONS]:
+            console.print(f"{count:>8,}  {reason} (design {example})", soft_wrap=True)
+        if len(ended) > MOST_REASONS:
+            console.print(f"          and {len(ended) - MOST_REASONS} other reasons: see the report")
