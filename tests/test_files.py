@@ -89,6 +89,7 @@ ROBOTS = {
         torso=Torso(mass=12.0, com=(0.0, 0.1, 0.0), inertia=(0.3, 0.2, 0.4, 0.0, 0.01, 0.0)),
         parts={"tail": everything(), "another arm": everything(), "legs": robots.biswal().part("legs")},
         gravity=0.0,
+        forward="x",
     ),
     "bare": Robot(name="bare", torso=PlateTorso(mass=1.0, width=0.1, length=0.2), parts={}),
     "table": Robot(
@@ -441,6 +442,8 @@ def test_every_kind_is_in_a_round_trip() -> None:
     assert used == set(PARTS + TORSOS)
     assert InsectLeg in used
     assert all(dataclasses.is_dataclass(cls) and cls.kind for cls in used)
+    for field in dataclasses.fields(Robot):  # each has in some robot another value than it has by itself
+        assert any(getattr(robot, field.name) != field.default for robot in ROBOTS.values())
 
 
 def test_the_file_in_the_readme(tmp_path: Path) -> None:

@@ -95,7 +95,9 @@ def as_text(robot: Robot) -> str:
     for path_in_robot, value in numbers(robot).items():  # which refuses closed forms
         if not isinstance(value, float):
             raise RobotError(path_in_robot, value, "a number; a file cannot hold symbols")
-    data = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, "torso": robot.torso, **robot.parts}
+    facing = {"forward": robot.forward} if robot.forward else {}
+    first = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, **facing}
+    data = {**first, "torso": robot.torso, **robot.parts}
     plain = {key: _plain(value) for key, value in data.items()}
     # Vectors on one line each, which is how one reads them. Text never spans lines here, so it cannot match.
     return _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))
