@@ -36,10 +36,16 @@ def parameter_rows(
     return rows if rows.shape[1] else np.zeros((count, 1))
 
 
-def in_shares(pool: Executor | None, count: int, work: Callable[[slice], None]) -> None:
-    """Do some work for `count` designs, a share at a time, on the threads of a pool or here."""
-    shares = [slice(first, min(first + SHARE, count)) for first in range(0, count, SHARE)]
+def in_shares(pool: Executor | None, count: int, work: Callable[[slice], None], most: int | None = None) -> None:
+    """Do some work for `count` designs, a share of at most so many at a time, on the threads of a pool or here."""
+    size = SHARE if most is None else most
+    shares = [slice(first, min(first + size, count)) for first in range(0, count, size)]
     list(map(work, shares) if pool is None else pool.map(work, shares))
+
+
+def finite(values: Floats) -> np.ndarray:
+    """Which designs have finite numbers only, (designs, …) → (designs,)."""
+    return np.asarray(np.isfinite(values).all(axis=tuple(range(1, values.ndim))))
 
 
 def evaluated(kernel: Kernel, parameters: Floats, inputs: Floats, pool: Executor | None = None) -> Floats:
@@ -86,14 +92,12 @@ class Designs(Model):
     Args:
         robot: one of the designs.
         columns: by path, numbers in which the designs differ, (designs,).
-        stance: as for Model; so are all others.
+        pool: threads.
         more: as for Model.
     """
 
-    def __init__(
-        self, robot: Robot, columns: Mapping[str, Floats], stance: str = "all", *, pool: Executor | None, **more: Any
-    ) -> None:
-        super().__init__(robot, stance, **more)
+    def __init__(self, robot: Robot, columns: Mapping[str, Floats], pool: Executor | None, **more: Any) -> None:
+        super().__init__(robot, **more)
         self.columns = dict(columns)
         self.pool = pool
 
@@ -119,11 +123,10 @@ def spectral_radii(
     inputs = np.concatenate([rest[..., :1], moved, rest[..., 1:]], axis=2)
     found = evaluated(kernel, parameter_rows(names, system.numbers, columns, count), inputs, pool)
     jacobians = np.swapaxes(found[:, :size] - found[:, size:], 1, 2) / (2.0 * steps)[:, None]
-    finite = np.isfinite(found).all(axis=(1, 2))
-    radii = np.full(count, np.inf)
+    fine, radii = finite(found), np.full(count, np.inf)
 
     def share(here: slice) -> None:
-        rows = np.flatnonzero(finite[here]) + here.start
+        rows = np.flatnonzero(fine[here]) + here.start
         if len(rows):
             radii[rows] = np.abs(np.linalg.eigvals(jacobians[rows])).max(axis=1)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.kernels.kernel import Floats, Kernel
+from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.studies.benchmark import ENGINES, example_state, installed, model_of
 from tailwork.studies.engines.numpy_peer import NumpyPeer, numpy_batch
@@ -122,7 +122,7 @@ def evaluated(name: str, repeats: int) -> tuple[Speed, list[Rival]]:
         pinocchio=best["one Pinocchio"] if pinocchio else None,
         disagreement=pinocchio.disagreement if pinocchio else None,
         spread=float(np.median([np.median(t) / t.min() - 1.0 for t in times.values()])),
-        executed=_executed(kernel),
+        executed=kernel.executed,
     )
     rivals = [_rival(name, k, False, e, times[f"one {k}"], times["loop"]) for k, e in contenders.one.items()]
     rivals += [_rival(name, k, True, e, times[f"many {k}"], times["threads"]) for k, e in contenders.many.items()]
@@ -132,11 +132,6 @@ def evaluated(name: str, repeats: int) -> tuple[Speed, list[Rival]]:
 def _rival(robot: str, engine: str, many: bool, entry: _Entry, theirs: Floats, ours: Floats) -> Rival:
     times = ratio(theirs.tolist(), ours.tolist())
     return Rival(robot, engine, many, float(theirs.min()), entry.disagreement, entry.limit, times, entry.note)
-
-
-def _executed(kernel: Kernel) -> int:
-    """Operations that a kernel carries out; where it does not say, those of its graph."""
-    return getattr(kernel, "executed", kernel.flops)
 
 
 def _rows(q: Floats, v: Floats, tau: Floats) -> Floats:
