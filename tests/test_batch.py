@@ -143,8 +143,13 @@ def test_samples_to_the_end_of_each_run(model: Model) -> None:
         np.testing.assert_array_equal(ends[:, -1], tile.ended)
         return np.concatenate([tile.times[..., None], energies, tile.q], axis=2)
 
-    found = run_batch(model, samples=31, to_end=True, measures={"seen": seen})
+    masses = MASSES.copy()
+    masses[2] = -1.0
+    found = run_batch(
+        model, samples=31, to_end=True, measures={"seen": seen}, parameters=varied() | {"tail.mass": masses}
+    )
     assert found.reasons[0] and not found.reasons[1]
+    assert found.reasons[2] and np.isnan(found.measures["seen"][2, :, 4:]).all()
     for k in (0, 1):
         data = alone(model, k, samples=31).data
         energies = [data[f"{kind}_energy"].to_numpy() for kind in ("kinetic", "gravitational")]

@@ -144,7 +144,7 @@ def simulate_batch(
             own = way.ends(start, times, pool, whole=possible[here])
             for whole, piece in zip(ends[:-2], own[:-2], strict=True):
                 whole[here] = piece
-            tile = Tile(first, times[0], own.samples, own.times, own.steps, way, start, pool)
+            tile = Tile(first, times[0], own.samples, own.times, own.steps, possible[here], way, start, pool)
             tile = to_ends(tile, own.status) if to_end and measures else tile
             for name, measure in (measures or {}).items():
                 kept[name].append(_measured(name, measure, tile))

@@ -91,6 +91,7 @@ class Tile:
     states: Floats  # samples of x; not a number after a run's end
     ended: Floats  # when each run ended [s]
     steps: np.ndarray  # how many each took
+    possible: np.ndarray  # which designs are: the others were refused
     way: Way
     start: Start
     pool: Executor | None = None  # threads that answer; None: this one
@@ -105,18 +106,21 @@ class Tile:
         times = self.times[here] if self.times.ndim > 1 else self.times
         return replace(
             self, first=self.first + here.start, times=times, states=self.states[here], ended=self.ended[here],
-            steps=self.steps[here], start=self.start.only(here), pool=None,
+            steps=self.steps[here], possible=self.possible[here], start=self.start.only(here), pool=None,
         )  # fmt: skip
 
     def again(self, times: Floats) -> Tile:
         """The same runs, sampled at other times [s], (runs, times), not decreasing."""
-        return replace(self, times=times, states=self.way.ends(self.start, times, self.pool).samples)
+        return replace(self, times=times, states=self._ends(times).samples)
 
     def step_ends(self) -> Floats:
         """When the steps of each run ended [s], (runs, steps); after its last step, its end."""
         most = int(self.steps.max(initial=0))
-        found = self.way.ends(self.start, np.zeros((1, 0)), self.pool, steps=most).step_ends
+        found = self._ends(np.zeros((1, 0)), most).step_ends
         return np.where(np.isnan(found), self.ended[:, None], found)
+
+    def _ends(self, times: Floats, steps: int = 0) -> Ends:
+        return self.way.ends(self.start, times, self.pool, steps=steps, whole=self.possible)
 
     def ask(self, question: str, **arguments: Floats) -> dict[str, Floats]:
         """One of the model's functions, each run with its own design; arguments and answers are (runs, times, …)."""
