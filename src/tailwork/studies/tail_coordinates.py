@@ -22,6 +22,7 @@ ARC_END = math.radians(87.0)
 SINGULAR = math.radians(89.9)
 """Yaw of a pendulum that is too near to its singular joint [rad]."""
 ACCURACY = 1e-9  # [rad], largest error of a series that is let pass
+MOST_ROUNDS, AT_REST = 60, 1e-15  # of a search for a bend: it comes to rest [rad] after about ten
 
 
 def arc_angle(theta: Floats) -> Floats:
@@ -63,27 +64,35 @@ def chain_direction(bend: Floats, links: int, link_length: float, link_com: floa
 
 def _inverse(direction: Callable[[Floats], Floats], theta: Floats, most: float) -> Floats:
     """The bend, not more than `most`, at which an odd function that rises from zero takes the values theta."""
-    from scipy.optimize import brentq
-
-    grid = np.linspace(0.0, most, 2001)[1:-1]
+    grid = np.linspace(0.0, most, 2001)[:-1]
     values = direction(grid)
     falls = np.flatnonzero(np.diff(values) <= 0)
     top = int(falls[0]) if len(falls) else len(grid) - 1
-    if np.abs(theta).max(initial=0.0) >= values[top]:
+    size, reached = np.abs(theta), float(values[top]) if values[0] == 0.0 else 0.0
+    if size.max(initial=0.0) >= reached:
         raise RobotError(
             "motion",
-            f"{math.degrees(float(np.abs(theta).max())):.4g}°",
-            f"a bend of the centre of mass below {math.degrees(float(values[top])):.4g}°, the most that this tail can "
-            "make before it rolls up",
+            f"{math.degrees(float(size.max())):.4g}°",
+            f"a bend of the centre of mass below {math.degrees(reached):.4g}°, the most that this tail can make before "
+            "it rolls up",
         )
-
-    def solved(t: float) -> float:
-        if t == 0.0:
-            return 0.0
-        found: Any = brentq(lambda x: float(direction(np.array(x))) - abs(t), 0.0, grid[top], xtol=1e-15)
-        return math.copysign(found, t)
-
-    return np.array([solved(float(t)) for t in np.ravel(theta)]).reshape(np.shape(theta))
+    after = np.maximum(np.searchsorted(values[: top + 1], size), 1)
+    low, high = grid[after - 1], grid[after]
+    under, over = values[after - 1] - size, values[after] - size
+    # Regula falsi; an end that stays has its value halved (the Illinois algorithm). So near, a few rounds do.
+    last = np.zeros_like(size)  # which end moved
+    found = low
+    for _ in range(MOST_ROUNDS):
+        before, found = found, high - over * (high - low) / np.where(over > under, over - under, 1.0)
+        if np.abs(found - before).max(initial=0.0) <= AT_REST:
+            break
+        value = direction(found) - size
+        below = value < 0.0
+        over, under = np.where(below & (last < 0), over / 2, over), np.where(~below & (last > 0), under / 2, under)
+        low, under = np.where(below, found, low), np.where(below, value, under)
+        high, over = np.where(below, high, found), np.where(below, over, value)
+        last = np.where(below, -1.0, 1.0)
+    return np.copysign(found, theta)
 
 
 def _bend_per_joint(tail: R3 | Usrt, theta: Floats, com_map: str) -> Floats:
