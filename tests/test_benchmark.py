@@ -21,7 +21,7 @@ from tailwork.studies.evaluation_race import LIMITS, SOFT, Rival, disagreement
 from tailwork.studies.goals import Goal
 from tailwork.studies.racing import in_turn, ratio, together
 from tailwork.studies.simd_peak import ROUNDS, _loop
-from tailwork.studies.trajectories import DURATION, course
+from tailwork.studies.trajectories import DURATION
 from tailwork.studies.work_precision import Point
 from tailwork.view.bench import accuracy_against_time
 
@@ -87,13 +87,6 @@ def test_jax_gives_our_accelerations() -> None:
     assert disagreement(np.asarray(peer.batch(rows)()), np.tile(expected, (8, 1))) < LIMITS["JAX"]
 
 
-def rolled(name: str, integrator: str, step: float) -> np.ndarray:
-    """[q, v] at the end of a robot's course by MuJoCo."""
-    q, v, tau = course(name)
-    run = rollout([model_of(name)], q, v, tau[None], steps=round(DURATION / step), step=step, integrator=integrator)
-    return run.ends()[0]
-
-
 @pytest.mark.parametrize(
     ("name", "integrator", "step", "gain", "last"),
     [("pendulum", "RK4", 2e-3, 3.5, 2e-6), ("usrt", "implicitfast", 1e-3, 1.9, 2e-3)],
@@ -103,12 +96,14 @@ def test_mujoco_comes_nearer_to_us_with_shorter_steps(
 ) -> None:
     """Its error halves with the step for the method of order 1, and is quartered by RK4, whose constraints soften with
     the square of the step; the place it comes to is ours."""
-    one = designs(name, 1)
-    q, v, tau = course(name)
-    mine = type(one)(one.model, q, v, {}, tau[None]).simulated(method="auto", rtol=1e-10, atol=1e-12)
-    assert mine.finished.all()
-    expected = np.concatenate([mine.q[0], mine.v[0]])
-    errors = [np.abs(rolled(name, integrator, h) - expected).max() for h in (step, step / 2)]
+    some = designs(name, 2)
+    ours = some.simulated(1, "auto", 1e-10, 1e-12)
+    assert ours.finished.all()
+    errors = []
+    for h in (step, step / 2):
+        steps = round(DURATION / h)
+        run = rollout(some.models(1), some.q, some.v, some.efforts[:1], steps=steps, step=h, integrator=integrator)
+        errors.append(np.abs(run.ends() - np.concatenate([ours.q, ours.v], axis=1)).max())
     assert errors[0] / errors[1] > gain
     assert errors[1] < last
 

@@ -16,7 +16,7 @@ from tailwork.kernels.pullback import pulled_back
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import Constant, Tracking, gradient, gradients, point_to_point, simulate_batch
-from tailwork.simulation.batch import parameter_names
+from tailwork.simulation.asked import parameter_names
 from tailwork.simulation.system import System
 
 DURATION, STEP = 0.1, 1e-3

@@ -16,8 +16,7 @@ from tailwork.algebra.vectors import array, cross, dot
 from tailwork.errors import RobotError, TailworkError, UnknownNameError
 from tailwork.robots import Robot, liu2020
 from tailwork.robots.paths import structure
-from tailwork.simulation import batch, designs
-from tailwork.simulation.batch import Tile
+from tailwork.simulation import Tile, batch, designs
 from tailwork.studies import Manoeuvre, Outcomes, measured, perform, perform_many
 from tailwork.studies.feasible import design_values, feasible
 from tailwork.studies.measures import UNITS

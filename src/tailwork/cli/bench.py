@@ -143,7 +143,7 @@ def _designs(console: Console, repeats: int, say: Say) -> Found:
     found: list[DesignRace] = []
     for name, tenfold in [*((name, False) for name in TAILS), ("usrt", True)]:
         say(f"different designs, {name}")
-        found.append(design_race(name, _seldom(repeats, 12), tenfold))
+        found.append(design_race(name, _seldom(repeats, 15), tenfold))
     console.print(tables.design_table(found))
     return {"designs": [asdict(r) | {"accuracy": r.accuracy} for r in found]}, design_goals(found)
 
@@ -152,7 +152,7 @@ def _gradients(console: Console, repeats: int, say: Say) -> Found:
     found = []
     for name in METHODS:
         say(f"gradients, {name}")
-        found.append(gradient_race(name, _seldom(repeats, 6)))
+        found.append(gradient_race(name, _seldom(repeats, 10)))
     console.print(tables.gradient_table(found))
     return {"gradients": [asdict(r) for r in found]}, gradient_goals(found)
 

@@ -151,5 +151,5 @@ def goal_table(goals: Sequence[Goal]) -> Table:
     table = plain_table("\nGoals", "what", "measured", "goal")
     for goal in goals:
         color, sign = ("green" if goal.met else "red"), ("≥" if goal.least else "≤")
-        table.add_row(goal.what, f"[{color}]{goal.value:.3g}[/]", f"{sign} {goal.bound:g}")
+        table.add_row(Text(goal.what), f"[{color}]{goal.value:.3g}[/]", f"{sign} {goal.bound:g}")
     return table

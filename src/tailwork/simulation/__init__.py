@@ -1,7 +1,7 @@
 """Simulation: the equations of motion integrated in compiled code."""
 
 from tailwork.simulation.adjoint import Gradient, Gradients, gradient, gradients
-from tailwork.simulation.batch import Batch, Tile, simulate_batch
+from tailwork.simulation.batch import Batch, simulate_batch
 from tailwork.simulation.cable_law import CurvatureTracking
 from tailwork.simulation.computed_torque import ComputedTorque, FeedForward
 from tailwork.simulation.events import FootPulls, FootSlips, LegStraight, When
@@ -15,6 +15,7 @@ from tailwork.simulation.sensitivity import Sensitivities, sensitivities
 from tailwork.simulation.servo import JointServo
 from tailwork.simulation.simulate import simulate
 from tailwork.simulation.stepping import JointTable, held_posture, joint_table, walking_start
+from tailwork.simulation.tile import Tile
 
 __all__ = [
     "Batch",

@@ -17,12 +17,11 @@ from numpy.typing import ArrayLike
 from tailwork.errors import RobotError, StateError
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
-from tailwork.simulation.asked import Asked, How, asked_runs, workers
-from tailwork.simulation.batch import NOTHING, lane_kernel, parameter_names, varied_numbers
+from tailwork.simulation.asked import NOTHING, Asked, How, asked_runs, checked_names, workers
+from tailwork.simulation.designs import lane_kernel
 from tailwork.simulation.differentiate import GRAZED, ByDesign, Found, Reversal, Reversals, differentiate_runs
 from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.events import Event, LegStraight
-from tailwork.simulation.lane_driver import Runs
 from tailwork.simulation.moment import Law
 from tailwork.simulation.pullbacks import (
     Objective,
@@ -34,7 +33,7 @@ from tailwork.simulation.pullbacks import (
     transposed_solution,
 )
 from tailwork.simulation.simulate import STUCK_REASON, check_numbers
-from tailwork.simulation.system import Motion, System
+from tailwork.simulation.system import Motion
 from tailwork.simulation.tableaus import Rosenbrock
 
 SHARE = 16
@@ -156,12 +155,11 @@ def gradients(
     pool_size = workers(threads)
     asked = asked_runs(model, states, duration, parameters, control, tail, events, "report",
                        How(method, rtol, atol, step, most_steps))  # fmt: skip
-    system = asked.system
+    system = asked.way.system
     wanted = checked_names(system, list(parameters or {}) if by is None else by)
     reverses = _reverses(asked, objective, integrand)
-    fine = np.array([k for k in range(len(asked.x)) if k not in asked.refused], dtype=np.int64)
-    found, by_number = _differentiated(asked, reverses, fine, duration, pool_size, progress)
-    count, free = len(asked.x), len(system.free_q)
+    found, by_number = _differentiated(asked, reverses, duration, pool_size, progress)
+    count, free = len(asked.start.states), len(system.free_q)
     by_q, by_v = np.zeros((count, len(model.coordinate_names))), np.zeros((count, len(model.velocity_names)))
     by_q[:, system.free_q], by_v[:, system.free_v] = found.by_start[:, :free], found.by_start[:, free:]
     nothing = np.where(np.isfinite(found.values), 0.0, np.nan)
@@ -169,18 +167,9 @@ def gradients(
     return Gradients(found.values, by_q, by_v, by_parameter, found.times, _notes(asked, found))
 
 
-def checked_names(system: System, names: Sequence[str]) -> dict[str, str]:
-    """By name of a parameter: what it is called among the system's numbers."""
-    if isinstance(names, str):
-        raise RobotError("parameters", names, "a list of names")
-    varied_numbers(system, {name: 1.0 for name in names})
-    known = parameter_names(system)
-    return {name: known[name] for name in names}
-
-
 def _reverses(asked: Asked, objective: Objective | None, integrand: Objective | None) -> dict[str, Reverse]:
     """Compile what runs backwards."""
-    system = asked.system
+    system = asked.way.system
     for name, function in (("objective", objective), ("integrand", integrand)):
         if function is not None and not callable(function):
             raise RobotError(name, function, "a function of a moment, such as lambda end: end.coordinate('phi_z')")
@@ -199,19 +188,19 @@ def _reverses(asked: Asked, objective: Objective | None, integrand: Objective | 
 
 
 def _differentiated(
-    asked: Asked, reverses: Mapping[str, Reverse], fine: np.ndarray, duration: float, threads: int,
+    asked: Asked, reverses: Mapping[str, Reverse], duration: float, threads: int,
     progress: Callable[[int, int], None],
 ) -> tuple[Found, dict[str, Floats]]:  # fmt: skip
     """Simulate and differentiate those runs that are possible, on threads; and derivatives by the system's numbers."""
-    system, count = asked.system, len(asked.x)
+    way, fine, count = asked.way, asked.possible, len(asked.start.states)
+    system = way.system
     stiff = isinstance(asked.method, Rosenbrock)
     reversals = Reversals(
         **{name: _reversal(reverses.get(name)) for name in ByDesign._fields},
         transposed=transposed_solution(system).code.address("scalar") if stiff else 0,
         rates=len(system.free_v),
     )
-    rows = {name: asked.rows(asked.names.get(name, ()), fine) for name in ("derivative", "events", "linear")}
-    runs = Runs(np.ascontiguousarray(asked.x[fine]), np.ascontiguousarray(asked.held[fine]), **rows)
+    runs = asked.runs(fine)
     names = {name: reverses[name].names if name in reverses else () for name in ByDesign._fields}
     numbers = ByDesign(**{name: asked.rows(own, fine) for name, own in names.items()})
     by = ByDesign(*(np.full_like(rows, np.nan) for rows in numbers))
@@ -221,7 +210,7 @@ def _differentiated(
 
     def share(first: int) -> None:
         last = min(first + SHARE, len(fine))
-        differentiate_runs(asked.kernels, reversals, asked.tableau, asked.settings, system.stops, runs, numbers,
+        differentiate_runs(way.kernels, reversals, way.tableau, way.settings, system.stops, runs, numbers,
                            duration, first, last, own, by)  # fmt: skip
 
     with ThreadPoolExecutor(threads) as pool:
@@ -251,7 +240,7 @@ def _spread(values: np.ndarray, fine: np.ndarray, count: int) -> np.ndarray:
 
 
 def _notes(asked: Asked, found: Found) -> tuple[str, ...]:
-    names, notes = asked.system.event_names, []
+    names, notes = asked.way.system.event_names, []
     for k, (status, event, time) in enumerate(zip(found.status, found.event, found.times, strict=True)):
         if k in asked.refused:
             notes.append(f"not possible: {asked.refused[k]}")

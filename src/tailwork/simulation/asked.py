@@ -10,17 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError
+from tailwork.errors import RobotError, StateError, UnknownNameError
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
-from tailwork.simulation.batch import _lane_kernels, _laws, _parameters, _refusals, _rows, varied_numbers
+from tailwork.robots.quantities import Kind
 from tailwork.simulation.choose import chosen_method
-from tailwork.simulation.compiled import Settings, Tableau
+from tailwork.simulation.compiled import Settings, Tableau, as_tableau
+from tailwork.simulation.designs import lane_kernel
 from tailwork.simulation.events import Event
-from tailwork.simulation.lane_driver import LaneKernels
+from tailwork.simulation.lane_driver import LaneKernel, LaneKernels, Runs
 from tailwork.simulation.moment import Law
 from tailwork.simulation.system import Motion, System
 from tailwork.simulation.tableaus import Rosenbrock, RungeKutta
+from tailwork.simulation.tile import Start, Way, kernel_parameters
+
+NOTHING = LaneKernel(0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -38,22 +42,26 @@ class How:
 class Asked:
     """Runs to be simulated, a row each."""
 
-    system: System
-    x: Floats  # where each starts
-    held: Floats
-    columns: dict[str, Floats]  # varied numbers, by name among the system's numbers
+    way: Way
+    start: Start
     refused: dict[int, str]  # why a run's design is not possible
     method: RungeKutta | Rosenbrock
     why_method: str
-    settings: Settings
-    kernels: LaneKernels
-    tableau: Tableau
-    names: dict[str, tuple[str, ...]]  # of the parameters of each kernel
 
-    def rows(self, names: Sequence[str], which: Any = slice(None)) -> Floats:
-        """Numbers by name, a row a run."""
-        columns = {name: values[which] for name, values in self.columns.items()}
-        return _parameters(self.system, names, columns, len(self.x[which]))
+    @property
+    def possible(self) -> np.ndarray:
+        """Numbers of the runs whose design is possible."""
+        return np.array([k for k in range(len(self.start.states)) if k not in self.refused], dtype=np.int64)
+
+    def rows(self, names: Sequence[str], which: np.ndarray) -> Floats:
+        """Numbers by name, a row a run, of some runs."""
+        return kernel_parameters(self.way.system, names, self.start.only(which).columns, len(which))
+
+    def runs(self, which: np.ndarray) -> Runs:
+        """Some of the runs as compiled code takes them."""
+        rows = {name: self.rows(self.way.names.get(name, ()), which) for name in ("derivative", "events", "linear")}
+        start = self.start.only(which)
+        return Runs(np.ascontiguousarray(start.states), np.ascontiguousarray(start.held), **rows)
 
 
 def asked_runs(
@@ -77,11 +85,12 @@ def asked_runs(
     columns = {name: np.broadcast_to(values, (count,)) for name, values in varied.columns.items()}
     refused = _refusals(varied.kinds, columns, count)
     held = np.zeros((count, system.held))
-    first = next((k for k in range(count) if k not in refused), 0)
-    method, why = chosen_method(system, how.method, how.step, x[first], held[first], duration)
+    usual = next((k for k in range(count) if k not in refused), 0)
+    method, why = chosen_method(system, how.method, how.step, x[usual], held[usual], duration)
     settings = Settings(how.rtol, how.atol, how.step or 0.0, how.step or min(1e-4, duration), how.most_steps)
     kernels, tableau, names = _lane_kernels(system, method)
-    return Asked(system, x, held, columns, refused, method, why, settings, kernels, tableau, names)
+    way = Way(system, kernels, tableau, settings, names, duration)
+    return Asked(way, Start(x, held, columns), refused, method, why)
 
 
 def workers(threads: int | None) -> int:
@@ -90,3 +99,113 @@ def workers(threads: int | None) -> int:
     if isinstance(found, bool) or not isinstance(found, int) or found < 1:
         raise RobotError("threads", threads, "a whole number, at least 1")
     return found
+
+
+@dataclass(frozen=True)
+class Varied:
+    """Numbers that differ between runs."""
+
+    columns: dict[str, Floats]  # by name among the system's numbers: (1,) or (runs,)
+    kinds: dict[str, tuple[str, Kind]]  # likewise: the name that the user knows, and what is allowed
+
+
+def parameter_names(system: System) -> dict[str, str]:
+    """Names of all numbers that can be varied, and what they are called among the system's numbers."""
+    shown = {}
+    for name in system.numbers:
+        part, _, path = name.partition(": ")
+        if part == "robot":
+            shown[path] = name
+        elif part.startswith("law "):
+            shown[f"control.{part.removeprefix('law ')}.{path}"] = name
+        else:
+            shown[f"motion.{part}.{path}"] = name
+    return shown
+
+
+def checked_names(system: System, parameters: Sequence[str]) -> dict[str, str]:
+    """By name of a number that can be varied: what it is called among the system's numbers."""
+    if isinstance(parameters, str):
+        raise RobotError("parameters", parameters, "a list of names")
+    names, fixed = parameter_names(system), system.fixed
+    for shown in parameters:
+        if shown not in names:
+            raise UnknownNameError.among("parameters", str(shown), names, "number of the robot or the control")
+        if names[shown] in fixed:
+            required = (
+                "a number that is not zero in the model's robot (zeros are part of the structure of its equations) and "
+                "that its equations use"
+            )
+            raise RobotError(f"parameters.{shown}", system.numbers[names[shown]], required)
+    return {shown: names[shown] for shown in parameters}
+
+
+def varied_numbers(system: System, parameters: Mapping[str, ArrayLike]) -> Varied:
+    """The numbers that are varied, checked by name and shape."""
+    if not isinstance(parameters, Mapping):
+        raise RobotError("parameters", parameters, "values by name, such as {'tail.length': [0.3, 0.4, 0.5]}")
+    names = checked_names(system, list(parameters))
+    columns: dict[str, Floats] = {}
+    for shown, values in parameters.items():
+        try:
+            column = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise RobotError(f"parameters.{shown}", values, "numbers, one for all runs or one a run") from None
+        if column.ndim > 1 or not column.size:
+            raise RobotError(f"parameters.{shown}", column.shape, "numbers, one for all runs or one a run")
+        columns[names[shown]] = column.reshape(-1)
+    kinds = system.kinds() if columns else {}
+    return Varied(columns, {name: (shown, kinds[name]) for shown, name in names.items()})
+
+
+def _refusals(kinds: Mapping[str, tuple[str, Kind]], columns: Mapping[str, Floats], count: int) -> dict[int, str]:
+    """By run whose design is not possible: why."""
+    refused: dict[int, str] = {}
+    for name, (shown, kind) in kinds.items():
+        fine = np.isfinite(columns[name])
+        if kind.allowed is not None:
+            fine &= np.array([kind.allowed(value) for value in columns[name]])
+        for k in np.flatnonzero(~fine):
+            refused.setdefault(int(k), f"{shown}: got {columns[name][k]:g}; required: {kind.phrase(())}")
+    return refused
+
+
+def _laws(control: Any) -> Sequence[Law]:
+    if hasattr(control, "efforts"):
+        return (control,)
+    if isinstance(control, (list, tuple)):
+        return tuple(control)
+    raise RobotError("control", control, "a law or a list of laws (a controller in Python cannot run in a batch)")
+
+
+def _rows(model: Model, states: Any) -> tuple[Floats, Floats]:
+    """q and v, (1 or runs, …)."""
+    q, v = states if isinstance(states, tuple) and len(states) == 2 else (states, np.zeros(len(model.velocity_names)))
+    rows = []
+    for name, given, wanted in (("q", q, model.coordinate_names), ("v", v, model.velocity_names)):
+        try:
+            array = np.atleast_2d(np.asarray(given, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise StateError(name, f"required: numbers, {len(wanted)} a run") from None
+        if array.ndim != 2 or array.shape[1] != len(wanted) or not len(array):
+            raise StateError(name, f"got shape {np.shape(given)}; required: (runs, {len(wanted)}), or one for all")
+        if not np.isfinite(array).all():
+            raise StateError(
+                name, "required: finite numbers", tuple(map(int, np.flatnonzero(~np.isfinite(array).all(axis=1))))
+            )
+        rows.append(array)
+    return rows[0], rows[1]
+
+
+def _lane_kernels(
+    system: System, method: RungeKutta | Rosenbrock
+) -> tuple[LaneKernels, Tableau, dict[str, tuple[str, ...]]]:
+    """The kernels of a system, the method, and by kernel the names of its parameters."""
+    wanted = ["derivative", *(["events"] if system.watched else [])]
+    wanted += ["linear", "solve"] if isinstance(method, Rosenbrock) else []
+    found = {name: system.compiled(name, lanes=True) for name in wanted}
+    lanes = {name: lane_kernel(kernel) for name, (kernel, _) in found.items()}
+    size = found["linear"][0].outputs if "linear" in found else 0
+    parts = {name: lanes.get(name, NOTHING) for name in ("derivative", "events", "linear", "solve")}
+    kernels = LaneKernels(**parts, linear_size=size)
+    return kernels, as_tableau(method), {name: names for name, (_, names) in found.items()}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.kernel import Floats
+from tailwork.simulation.designs import spectral_radii
 from tailwork.simulation.soft_record import METHOD as SOFT
 from tailwork.simulation.system import System
 from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
@@ -17,20 +16,6 @@ STIFF = 300.0
 evaluations for each unit of it."""
 
 
-def spectral_radius(system: System, x: Floats, held: Floats, t: float) -> float:
-    """Largest magnitude of the eigenvalues of d(x-dot)/dx at (t, x) [1/s], by central differences of the kernel."""
-    kernel, constants = system.kernel("derivative")
-    size = len(x)
-    steps = 1e-6 * np.maximum(1.0, np.abs(x))
-    rows = np.concatenate([np.full((2 * size, 1), t), np.vstack([x + np.diag(steps), x - np.diag(steps)]),
-                           np.tile(held, (2 * size, 1))], axis=1)  # fmt: skip
-    answers = kernel(np.ascontiguousarray(rows), constants)
-    if not np.isfinite(answers).all():
-        return np.inf
-    jacobian = (answers[:size] - answers[size:]).T / (2.0 * steps)
-    return float(np.abs(np.linalg.eigvals(jacobian)).max())
-
-
 def chosen_method(
     system: System, method: str, step: float | None, x: Floats, held: Floats, duration: float, start: float = 0.0
 ) -> tuple[RungeKutta | Rosenbrock, str]:
@@ -38,7 +23,7 @@ def chosen_method(
     if method == "auto":
         if step is not None:
             raise RobotError("step", step, "no fixed step with method 'auto'; name a method")
-        stiffness = spectral_radius(system, x, held, start) * duration
+        stiffness = float(spectral_radii(system, {}, x[None], held, start)[0]) * duration
         said = f"spectral radius times duration {stiffness:.3g}, stiff above {STIFF:g}"
         return (RODAS5P if stiffness > STIFF else DORMAND_PRINCE), said
     if method not in METHODS:

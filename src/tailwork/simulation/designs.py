@@ -111,16 +111,19 @@ class Designs(Model):
 
 
 def spectral_radii(
-    system: System, columns: Mapping[str, Floats], states: Floats, pool: Executor | None = None
+    system: System, columns: Mapping[str, Floats], states: Floats, held: Floats, t: float, pool: Executor | None = None
 ) -> Floats:
-    """Of each design at its start, as tailwork.simulation.choose.spectral_radius has it for one [1/s]."""
+    """Of each design, the largest magnitude of the eigenvalues of d(x-dot)/dx at (t, x) [1/s], by central differences.
+
+    Infinite where the equations cannot be evaluated.
+    """
     kernel, names = system.compiled("derivative", lanes=True)
     count, size = states.shape
     steps = 1e-6 * np.maximum(1.0, np.abs(states))
     away = steps[:, None] * np.eye(size)
     moved = np.concatenate([states[:, None] + away, states[:, None] - away], axis=1)
-    rest = np.zeros((count, 2 * size, 1 + system.held))
-    inputs = np.concatenate([rest[..., :1], moved, rest[..., 1:]], axis=2)
+    lead = (count, 2 * size)
+    inputs = np.concatenate([np.full((*lead, 1), t), moved, np.broadcast_to(held, (*lead, system.held))], axis=2)
     found = evaluated(kernel, parameter_rows(names, system.numbers, columns, count), inputs, pool)
     jacobians = np.swapaxes(found[:, :size] - found[:, size:], 1, 2) / (2.0 * steps)[:, None]
     fine, radii = finite(found), np.full(count, np.inf)

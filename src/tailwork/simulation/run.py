@@ -106,10 +106,7 @@ class Run:
         work = np.concatenate([[0.0], np.cumsum((rate @ GAUSS_WEIGHTS) * h / 2.0)])
         q, v, _, _ = self.trajectory.full(self.trajectory.times)
         energy = self.model.energy(q, v)
-        parts = (energy.kinetic, energy.gravitational, energy.elastic, work)
-        # Where next to nothing moves, rounding is judged against a millionth of the energy that is there.
-        moved = max(*(np.ptp(part) for part in parts), 1e-6 * max(np.abs(part).max() for part in parts), 1e-300)
-        return float(np.abs(energy.total - energy.total[0] - work).max() / moved)
+        return float(unbalanced(np.stack([energy.kinetic, energy.gravitational, energy.elastic], axis=-1), work))
 
     def foot_closure_error(self) -> float:
         """Farthest that a pinned foot is from its place [m]."""
@@ -222,6 +219,20 @@ class Run:
             shares = [f"{name} {time / whole:.0%}" for name, time in spent.items()]
             lines.append(f"{foot}: " + ", ".join([*shares, *firsts.values()]))
         return lines
+
+
+def unbalanced(energies: Floats, work: Floats) -> Floats:
+    """Largest difference between energy gained and work done, as a share of the energy that moved.
+
+    Args:
+        energies: their kinds over time, (…, times, kinds) [J].
+        work: done until then, less dissipation, (…, times) [J].
+    """
+    parts = np.concatenate([energies, work[..., None]], axis=-1)
+    # Where next to nothing moves, rounding is judged against a millionth of the energy that is there.
+    moved = np.maximum(np.ptp(parts, axis=-2).max(axis=-1), 1e-6 * np.abs(parts).max(axis=(-2, -1)))
+    total = energies.sum(axis=-1)
+    return np.abs(total - total[..., :1] - work).max(axis=-1) / np.maximum(moved, 1e-300)
 
 
 def load_run(file: str | os.PathLike[str]) -> Run:

@@ -16,13 +16,11 @@ from numpy.typing import ArrayLike
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
-from tailwork.simulation.adjoint import checked_names
-from tailwork.simulation.asked import Asked, How, asked_runs, workers
-from tailwork.simulation.batch import NOTHING, lane_kernel
+from tailwork.simulation.asked import NOTHING, Asked, How, asked_runs, checked_names, workers
+from tailwork.simulation.designs import in_shares, lane_kernel
 from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forwards import Directions, Extension, Extensions, Numbers, extend_runs
-from tailwork.simulation.lane_driver import Runs
 from tailwork.simulation.moment import Law
 from tailwork.simulation.pushforwards import (
     Forward,
@@ -93,7 +91,7 @@ def sensitivities(
     pool_size = workers(threads)
     asked = asked_runs(model, states, duration, parameters, control, tail, events, "report",
                        How(method, rtol, atol, step, most_steps))  # fmt: skip
-    system = asked.system
+    system = asked.way.system
     wanted = list(checked_names(system, by).values())
     places = _start_places(system, start)
     if not wanted and not places:
@@ -102,7 +100,7 @@ def sensitivities(
     if isinstance(asked.method, Rosenbrock):
         forwards["curvature"] = curvature_forward(system)
     times = np.linspace(0.0, duration, samples)
-    fine = np.array([k for k in range(len(asked.x)) if k not in asked.refused], dtype=np.int64)
+    fine, count = asked.possible, len(asked.start.states)
     first_states = np.zeros((len(wanted) + len(places), system.size))
     for k, place in enumerate(places):
         first_states[len(wanted) + k, place] = 1.0
@@ -111,12 +109,12 @@ def sensitivities(
     )
     run = _ready(asked, forwards, directions, fine, times, duration)
     with ThreadPoolExecutor(pool_size) as pool:
-        list(pool.map(run.share, range(0, len(fine), SHARE)))
-    whole = np.full((len(asked.x), *run.out.shape[1:]), np.nan)
+        in_shares(pool, len(fine), run.share, SHARE)
+    whole = np.full((count, *run.out.shape[1:]), np.nan)
     whole[fine] = run.out
     coordinates = len(model.coordinate_names)
     named = [*by, *start]
-    ends = np.zeros(len(asked.x))
+    ends = np.zeros(count)
     ends[fine] = run.ends
     return Sensitivities(
         times,
@@ -152,7 +150,7 @@ def _rates(forward: Forward | None, wanted: Sequence[str], more: int) -> Floats:
 
 @dataclass(frozen=True)
 class _Ready:
-    share: Callable[[int], None]
+    share: Callable[[slice], None]
     status: np.ndarray
     event: np.ndarray
     ends: Floats
@@ -163,7 +161,7 @@ def _ready(
     asked: Asked, forwards: Mapping[str, Forward], directions: Directions, fine: np.ndarray, times: Floats,
     duration: float,
 ) -> _Ready:  # fmt: skip
-    system, count = asked.system, len(fine)
+    way, system, count = asked.way, asked.way.system, len(fine)
     layout = system.model.layout
     stiff = isinstance(asked.method, Rosenbrock)
     extensions = Extensions(
@@ -172,18 +170,16 @@ def _ready(
         rates=len(system.free_v),
         shown=forwards["expansion"].outputs,
     )
-    rows = {name: asked.rows(asked.names.get(name, ()), fine) for name in ("derivative", "events", "linear")}
-    runs = Runs(np.ascontiguousarray(asked.x[fine]), np.ascontiguousarray(asked.held[fine]), **rows)
+    runs = asked.runs(fine)
     names = {name: forwards[name].names if name in forwards else () for name in Numbers._fields}
     numbers = Numbers(**{name: asked.rows(own, fine) for name, own in names.items()})
     shown = len(layout.coordinate_names) + len(layout.velocity_names)
     status, event, ends = np.full(count, STUCK, np.int64), np.full(count, -1, np.int64), np.zeros(count)
     out = np.full((count, len(directions.start), len(times), shown), np.nan)
 
-    def share(first: int) -> None:
-        last = min(first + SHARE, count)
-        extend_runs(asked.kernels, extensions, asked.tableau, asked.settings, system.stops, runs, numbers, directions,
-                    times, duration, first, last, status, event, ends, out)  # fmt: skip
+    def share(here: slice) -> None:
+        extend_runs(way.kernels, extensions, way.tableau, way.settings, system.stops, runs, numbers, directions,
+                    times, duration, here.start, here.stop, status, event, ends, out)  # fmt: skip
 
     return _Ready(share, status, event, ends, out)
 
@@ -196,12 +192,12 @@ def _extension(forward: Forward | None) -> Extension:
 
 
 def _notes(asked: Asked, fine: np.ndarray, run: _Ready) -> tuple[str, ...]:
-    notes = [f"not possible: {asked.refused.get(k, '')}" for k in range(len(asked.x))]
+    notes = [f"not possible: {asked.refused.get(k, '')}" for k in range(len(asked.start.states))]
     for k, status, event, end in zip(fine, run.status, run.event, run.ends, strict=True):
         if status == FINISHED:
             notes[k] = ""
         elif status == AT_EVENT:
-            notes[k] = f"ended at {end:.4g} s ({asked.system.event_names[event]})"
+            notes[k] = f"ended at {end:.4g} s ({asked.way.system.event_names[event]})"
         else:
             notes[k] = f"at {end:.4g} s: {STUCK_REASON if status == STUCK else 'more steps than allowed'}"
     return tuple(notes)

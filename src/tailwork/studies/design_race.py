@@ -14,7 +14,7 @@ from tailwork.simulation.batch import Batch, simulate_batch
 from tailwork.simulation.laws import Constant
 from tailwork.studies.benchmark import installed, model_of
 from tailwork.studies.racing import THREADS, Ratio, in_turn, ratio
-from tailwork.studies.trajectories import ATOL, DURATION, RTOL, course
+from tailwork.studies.trajectories import ATOL, DURATION, RTOL, course, tidied
 
 DESIGNS = 4096
 """Different designs that ours simulates at a time."""
@@ -25,7 +25,7 @@ STEP = 1e-3
 SPREAD = 0.2
 """Share by which masses and lengths are varied, either way."""
 TENFOLD = ("tail.bending_stiffness", "tail.bending_damping")
-"""What is varied tenfold both ways besides, in a run of its own."""
+"""What is varied up to tenfold both ways besides, in a run of its own: the springs and dampers of the USRT."""
 TAILS = {"pendulum": ("tail.mass", "tail.length"), "r3": ("tail.link_mass", "tail.link_length"),
          "usrt": ("tail.link_mass", "tail.link_length")}  # fmt: skip
 INTEGRATORS = {"pendulum": "RK4", "r3": "RK4", "usrt": "implicitfast"}
@@ -99,12 +99,11 @@ def designs(name: str, count: int, tenfold: bool = False) -> Designs:
     zero, known = np.zeros(len(model.velocity_names)), min(8, count)
     found = Designs(model, q, v, changes, np.zeros((count, len(tau))))
     balance = np.array([own.allocation(q, zero, zero).efforts for own in found.models(known)])
-    efforts = features @ np.linalg.lstsq(features[:known], balance, rcond=None)[0]
-    efforts[np.abs(efforts) < 1e-9] = 0.0
+    efforts = tidied(features @ np.linalg.lstsq(features[:known], balance, rcond=None)[0])
     if name == "usrt":
         efforts = np.hstack([efforts[:, :12], np.tile(tau[12:], (count, 1))])
     else:
-        efforts = efforts + (tau - model.allocation(q, zero, zero).efforts)
+        efforts = efforts + (tau - tidied(model.allocation(q, zero, zero).efforts))
     if tenfold:
         for path in TENFOLD:
             changes[path] = model._numbers[path] * 10.0 ** rng.uniform(-1.0, 1.0, count)
@@ -134,8 +133,7 @@ def design_race(name: str, repeats: int = 5, tenfold: bool = False, count: int =
         peer_error = float(np.abs(theirs.ends() - reference).max())
         contenders["theirs"] = theirs
     times = in_turn(contenders, {}, repeats)
-    paths = " and ".join(path.rpartition(".")[2].replace("_", " ") for path in TENFOLD)
-    varied = f"masses and lengths ± {SPREAD:.0%}" + (f", {paths} tenfold both ways" if tenfold else "")
+    varied = f"masses, lengths ± {SPREAD:.0%}" + (", springs tenfold" if tenfold else "")
     failed = int((~batch.finished).sum())
     race = DesignRace(name, varied, batch.method, count / min(times["ours"]), failed, error, note=note)
     if peer_error is None:

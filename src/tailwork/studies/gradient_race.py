@@ -18,7 +18,7 @@ from tailwork.studies.racing import Ratio, in_turn, ratio
 from tailwork.studies.trajectories import ATOL, DURATION, RTOL, course, stepped
 
 METHODS = {"pendulum": "dopri5", "usrt": "rodas5p"}
-LARGE, SMALL = 80, 16
+RUNS = {"pendulum": (16, 784), "usrt": (16, 144)}
 """Runs of two batches: their difference in time is the compiled part, without what is done once a call."""
 STEP = 1e-3
 """Share by which a parameter is moved for a difference."""
@@ -61,15 +61,16 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
     values = np.array([model._numbers[path] for path in names])
     expected = central_differences(model, q, v, law, method)
     error = np.abs((found - expected) * values).max() / np.abs(expected * values).max()
-    contenders = {"trajectory": trajectory, "large": lambda: batch(LARGE), "small": lambda: batch(SMALL)}
-    times = in_turn(contenders, {"trajectory": LARGE - SMALL}, repeats)
-    each = (np.array(times["large"]) - np.array(times["small"])) / (LARGE - SMALL)
+    small, large = RUNS[name]
+    contenders = {"trajectory": trajectory, "large": lambda: batch(large), "small": lambda: batch(small)}
+    times = in_turn(contenders, {"trajectory": large - small}, repeats)
+    each = (np.array(times["large"]) - np.array(times["small"])) / (large - small)
     return GradientRace(
         robot=name,
         method=method,
         parameters=len(names),
         trajectory=min(times["trajectory"]) * 1e3,
-        gradient=(min(times["large"]) - min(times["small"])) / (LARGE - SMALL) * 1e3,
+        gradient=(min(times["large"]) - min(times["small"])) / (large - small) * 1e3,
         ratio=ratio(each.tolist(), times["trajectory"]),
         differences=float(len(names) + 1),
         error=float(error),

@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike
 
 from tailwork.errors import TailworkError, UnknownNameError
 from tailwork.kernels.kernel import Floats
-from tailwork.simulation.asked import workers
-from tailwork.simulation.batch import Batch, Tile, simulate_batch, varied_numbers
+from tailwork.simulation.asked import varied_numbers, workers
+from tailwork.simulation.batch import Batch, simulate_batch
 from tailwork.simulation.choose import STIFF
 from tailwork.simulation.designs import in_shares, spectral_radii
 from tailwork.simulation.events import LegStraight
 from tailwork.simulation.simulate import STUCK_REASON
 from tailwork.simulation.system import System
+from tailwork.simulation.tile import Tile
 from tailwork.studies.feasible import design_values, feasible
 from tailwork.studies.manoeuvre import ATOL, RTOL, SAMPLES, Manoeuvre, perform
 from tailwork.studies.many_control import Ready, prepared
@@ -110,7 +111,9 @@ def _methods(ready: Ready, pool: Executor) -> list[tuple[str, np.ndarray]]:
     system = System(ready.model, ready.laws, ready.motions, EVENTS)
     columns = varied_numbers(system, ready.parameters).columns
     x = system.state(ready.q, np.zeros((len(ready.q), len(ready.model.velocity_names))))
-    stiff = spectral_radii(system, columns, x, pool) * ready.manoeuvre.motion.duration > STIFF
+    stiff = (
+        spectral_radii(system, columns, x, np.zeros(system.held), 0.0, pool) * ready.manoeuvre.motion.duration > STIFF
+    )
     chosen = (("rodas5p", np.flatnonzero(stiff)), ("dopri5", np.flatnonzero(~stiff)))
     return [(method, rows) for method, rows in chosen if len(rows)]
 

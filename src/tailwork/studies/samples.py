@@ -21,7 +21,7 @@ from tailwork.model import Model
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails import R3, Usrt
 from tailwork.simulation import Run, Tile
-from tailwork.simulation.run import GAUSS_NODES, GAUSS_WEIGHTS
+from tailwork.simulation.run import GAUSS_NODES, GAUSS_WEIGHTS, unbalanced
 from tailwork.studies.manoeuvre import Manoeuvre
 from tailwork.studies.tail_coordinates import shapes
 
@@ -258,8 +258,4 @@ def _energy_balance(tile: Tile, ends: Floats) -> Floats:
     work = np.concatenate([start, np.cumsum((rates @ GAUSS_WEIGHTS) * length / 2.0, axis=1)], axis=1)
     at_ends = slice(None, None, within.shape[2])
     energies = tile.ask("energy", q=seen.q[:, at_ends], v=seen.v[:, at_ends])["energies"]
-    parts = np.concatenate([energies, work[..., None]], axis=-1)
-    # Where next to nothing moves, rounding is judged against a millionth of the energy that is there.
-    moved = np.maximum(np.ptp(parts, axis=1).max(axis=-1), 1e-6 * np.abs(parts).max(axis=(1, 2)))
-    total = energies.sum(axis=-1)
-    return np.abs(total - total[:, :1] - work).max(axis=1) / np.maximum(moved, 1e-300)
+    return unbalanced(energies, work)

@@ -70,6 +70,11 @@ def _race(
     return Race(name, best["ours"], peer, best["theirs"], difference, len(steps.times) - 1, pairs)
 
 
+def tidied(efforts: Floats) -> Floats:
+    """Efforts that rounding keeps from being zero are zero: so all courses of a robot have one structure."""
+    return np.where(np.abs(efforts) < 1e-9, 0.0, efforts)
+
+
 def course(name: str) -> tuple[Floats, Floats, Floats]:
     """q, v and constant efforts of a robot's trajectory, in which no leg becomes straight.
 
@@ -78,7 +83,7 @@ def course(name: str) -> tuple[Floats, Floats, Floats]:
     """
     model = model_of(name)
     q, v = model.standing(), np.zeros(len(model.velocity_names))
-    efforts = model.allocation(q, v, v).efforts
+    efforts = tidied(model.allocation(q, v, v).efforts)
     if name == "usrt":
         return q, v, np.array([*efforts[:12], 30.0, 30.0, 0.0, 10.0, 10.0, 0.0])
     v[:6] = 0.02, -0.03, -0.03, 0.08, -0.05, 0.06
