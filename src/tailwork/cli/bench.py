@@ -27,6 +27,7 @@ from tailwork.studies.goals import (
 )
 from tailwork.studies.gradient_race import METHODS, gradient_race
 from tailwork.studies.preparation import prepared
+from tailwork.studies.racing import THREADS
 from tailwork.studies.simd_peak import measured_peak
 from tailwork.studies.trajectories import races
 from tailwork.studies.walking_race import walking_race
@@ -34,6 +35,8 @@ from tailwork.studies.work_precision import Point, work_precision
 
 QUICK = 5
 """Quick runs repeat a fifth as often."""
+ALONE = 0.9
+"""Share of as many times the peak of one thread that all threads together reach on an idle machine."""
 FIGURE = "accuracy"
 """Name of the figure's files, beside the JSON."""
 
@@ -100,6 +103,8 @@ def _seldom(repeats: int, share: int) -> int:
 def _evaluations(console: Console, repeats: int, say: Say) -> Found:
     say("the machine's peak")
     peak = measured_peak(repeats)
+    if peak.several < ALONE * THREADS * peak.one:
+        console.print("[yellow]other work is using this machine: numbers on several threads are not to be trusted[/]")
     speeds: list[Speed] = []
     rivals: list[Rival] = []
     for name in ROBOTS:
@@ -161,14 +166,14 @@ def _precision(console: Console, repeats: int, say: Say) -> Found:
     points: list[Point] = []
     for name in METHODS:
         say(f"accuracy against time, {name}")
-        points += work_precision(name, _seldom(repeats, 20))
+        points += work_precision(name, _seldom(repeats, 30))
     console.print(tables.precision_table(points))
     return {"work_precision": [asdict(p) for p in points]}, []
 
 
 def _walking(console: Console, repeats: int, say: Say) -> Found:
     say("a walk")
-    race = walking_race(_seldom(repeats, 20))
+    race = walking_race(_seldom(repeats, 30))
     console.print(tables.walk_table(race))
     return {"walking": asdict(race) | {"ratio": race.ratio}}, walking_goals(race)
 

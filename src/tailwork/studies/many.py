@@ -111,9 +111,8 @@ def _methods(ready: Ready, pool: Executor) -> list[tuple[str, np.ndarray]]:
     system = System(ready.model, ready.laws, ready.motions, EVENTS)
     columns = varied_numbers(system, ready.parameters).columns
     x = system.state(ready.q, np.zeros((len(ready.q), len(ready.model.velocity_names))))
-    stiff = (
-        spectral_radii(system, columns, x, np.zeros(system.held), 0.0, pool) * ready.manoeuvre.motion.duration > STIFF
-    )
+    radii = spectral_radii(system, columns, x, np.zeros(system.held), 0.0, pool)
+    stiff = radii * ready.manoeuvre.motion.duration > STIFF
     chosen = (("rodas5p", np.flatnonzero(stiff)), ("dopri5", np.flatnonzero(~stiff)))
     return [(method, rows) for method, rows in chosen if len(rows)]
 

@@ -23,9 +23,9 @@ TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
 SCIPY_TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9)
 STEPS = (4e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
 """Of MuJoCo [s]."""
-STIFF_STEPS = (2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5)
+STIFF_STEPS = (2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
 """The same for the USRT, by the integrators that stand its damping."""
-MANY, PEER_MANY = 512, 16
+MANY, PEER_MANY = 512, 8
 """Runs that are simulated at once, ours and MuJoCo's."""
 
 

@@ -101,7 +101,7 @@ class Rollout:
     """Many runs of constant efforts by MuJoCo's own compiled loop on its own threads, one model a run."""
 
     peers: Sequence[MujocoPeer]
-    threads: int
+    pool: Any  # MuJoCo's own threads
     states: Floats  # at the start, as MuJoCo wants them
     efforts: Floats
     scratch: list[Any]
@@ -110,9 +110,9 @@ class Rollout:
     def __call__(self) -> Floats:
         """[qpos, qvel] at the end of each run."""
         spec = mujoco.mjtState
-        states, _ = mujoco_rollout.rollout(
+        states, _ = self.pool.rollout(
             [peer.model for peer in self.peers], self.scratch, self.states, self.efforts, nstep=self.steps,
-            control_spec=spec.mjSTATE_CTRL | spec.mjSTATE_QFRC_APPLIED, persistent_pool=True,
+            control_spec=spec.mjSTATE_CTRL | spec.mjSTATE_QFRC_APPLIED,
         )  # fmt: skip
         return states[:, -1, 1:]
 
@@ -139,4 +139,5 @@ def rollout(
         mujoco.mj_getState(peer.model, peer.data, row, full)
         efforts.append(np.concatenate([peer.data.ctrl, peer.data.qfrc_applied]))
     scratch = [mujoco.MjData(peers[0].model) for _ in range(threads)]
-    return Rollout(peers, threads, states, np.array(efforts)[:, None], scratch, steps)
+    pool = mujoco_rollout.Rollout(nthread=threads)
+    return Rollout(peers, pool, states, np.array(efforts)[:, None], scratch, steps)
