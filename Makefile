@@ -19,7 +19,7 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
-bench: $(VENV)/.test # it compares with the engines that the tests use
+bench: $(VENV)/.bench # with all the engines that it compares with
 	$(BIN)/tailwork bench --json benchmarks/engine.json
 
 clean:
@@ -35,6 +35,10 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.created
 
 $(VENV)/.test: pyproject.toml $(VENV)/.created
 	$(INSTALL) '.[test]'
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml $(VENV)/.created
+	$(INSTALL) '.[test,bench]'
 	@touch $@
 
 $(VENV)/.check: pyproject.toml $(VENV)/.created

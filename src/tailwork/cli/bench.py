@@ -75,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
             found, reached = SECTIONS[name](console, repeats, lambda what: status.update(f"timing {what}"))
         content |= found
         goals += reached
-    console.print(tables.goal_table(goals))
+    if goals:
+        console.print(tables.goal_table(goals))
     if options.json is not None:
         content["goals"] = [asdict(goal) | {"met": goal.met} for goal in goals]
         try:

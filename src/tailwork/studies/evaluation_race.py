@@ -146,7 +146,7 @@ def _ours(model: Model, q: Floats, v: Floats, tau: Floats) -> dict[str, _Entry]:
     evaluator = model.evaluator("forward_dynamics")
     for argument, value in (("q", q), ("v", v), ("tau", tau)):
         evaluator.arguments[argument][:] = value
-    rounds = 4
+    rounds = 8
     return {
         "loop": _Entry(kernel.loop(rows, constants, out), 1, BATCH),
         "lanes": _Entry(kernel.lane_loop(rows, constants, out), 2, BATCH),
