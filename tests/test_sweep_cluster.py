@@ -99,15 +99,18 @@ def test_a_worker_and_then_the_scheduler_are_killed(tmp_path: Path, capfd: pytes
 
 
 def test_clusters_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One without workers, then with one that has no tailwork."""
+    """One without workers, then with one whose tailwork is broken."""
     folder = open_folder(tmp_path / "out", small_sweep(*VARY))
     with started(tmp_path, 0) as (file, processes):
         monkeypatch.setattr(cluster, "PATIENCE", 0.3)
         with pytest.raises(ClusterError, match="no worker for 0 s; start some"):
             sweep_on_cluster(folder, set(), str(file), lambda done: None)
         monkeypatch.setattr(cluster, "PATIENCE", 60.0)
-        processes.append(new_worker(tmp_path, path=""))
-        with pytest.raises(ClusterError, match="cannot import tailwork"):
+        broken = tmp_path / "broken" / "tailwork"
+        broken.mkdir(parents=True)
+        (broken / "__init__.py").write_text("raise ImportError('half installed')")
+        processes.append(new_worker(tmp_path, path=str(broken.parent)))
+        with pytest.raises(ClusterError, match=r"cannot import tailwork .*half installed"):
             sweep_on_cluster(folder, set(), str(file), lambda done: None)
     assert folder.finished() == (set(), set())
 
