@@ -26,6 +26,7 @@ from tailwork.studies.goals import (
     walking_goals,
 )
 from tailwork.studies.gradient_race import METHODS, gradient_race
+from tailwork.studies.growth import Growth, growths
 from tailwork.studies.preparation import prepared
 from tailwork.studies.racing import THREADS
 from tailwork.studies.simd_peak import measured_peak
@@ -37,8 +38,8 @@ QUICK = 5
 """Quick runs repeat a fifth as often."""
 ALONE = 0.9
 """Share of as many times the peak of one thread that all threads together reach on an idle machine."""
-FIGURE = "accuracy"
-"""Name of the figure's files, beside the JSON."""
+KINDS = ("png", "svg")
+"""Of figures, beside the JSON."""
 
 Say = Callable[[str], None]
 Found = tuple[dict[str, Any], list[Goal]]
@@ -51,9 +52,7 @@ def add_bench(commands: Any) -> None:
     command.add_argument("--repeats", type=int, default=60, help="interleaved repeats of short timings (default 60)")
     command.add_argument("--quick", action="store_true", help="a fifth of the repeats")
     command.add_argument("--only", action="append", choices=tuple(SECTIONS), help="a part of it; may be repeated")
-    command.add_argument(
-        "--json", type=Path, metavar="FILE", help="write the results to a file, and a figure beside it"
-    )
+    command.add_argument("--json", type=Path, metavar="FILE", help="write the results to a file, and figures beside it")
     command.set_defaults(run=run)
 
 
@@ -83,17 +82,22 @@ def run(options: argparse.Namespace) -> int:
             options.json.write_text(json.dumps(content, indent=2) + "\n")
         except OSError as error:
             raise FileError(options.json, error.strerror or str(error)) from None
-        if "work_precision" in content:
-            _draw([Point(**point) for point in content["work_precision"]], options.json.parent)
+        _draw(content, options.json.parent)
     return 0
 
 
-def _draw(points: list[Point], folder: Path) -> None:
+def _draw(content: dict[str, Any], folder: Path) -> None:
+    """The figures of what was measured."""
     from tailwork.view.bench import accuracy_against_time
+    from tailwork.view.growth import growth_figure
     from tailwork.view.style import save
 
-    save(accuracy_against_time(points, title="0.3 s of the quadruped: accuracy against time"), folder, FIGURE,
-         ("png", "svg"))  # fmt: skip
+    if "work_precision" in content:
+        points = [Point(**point) for point in content["work_precision"]]
+        figure = accuracy_against_time(points, title="0.3 s of the quadruped: accuracy against time")
+        save(figure, folder, "accuracy", KINDS)
+    if "growth" in content:
+        save(growth_figure([Growth(**kept) for kept in content["growth"]]), folder, "growth", KINDS)
 
 
 def _seldom(repeats: int, share: int) -> int:
@@ -179,6 +183,13 @@ def _walking(console: Console, repeats: int, say: Say) -> Found:
     return {"walking": asdict(race) | {"ratio": race.ratio}}, walking_goals(race)
 
 
+def _growth(console: Console, repeats: int, say: Say) -> Found:
+    found = growths(repeats, say)
+    console.print(tables.growth_table(found))
+    exponents = [{"exponent": g.exponent, "operations_exponent": g.operations_exponent} for g in found]
+    return {"growth": [asdict(g) for g in found], "exponents": exponents}, []
+
+
 SECTIONS: dict[str, Callable[[Console, int, Say], Found]] = {
     "evaluations": _evaluations,
     "model": _model,
@@ -187,4 +198,5 @@ SECTIONS: dict[str, Callable[[Console, int, Say], Found]] = {
     "gradients": _gradients,
     "precision": _precision,
     "walking": _walking,
+    "growth": _growth,
 }

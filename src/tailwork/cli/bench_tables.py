@@ -12,6 +12,7 @@ from tailwork.studies.design_race import DesignRace
 from tailwork.studies.evaluation_race import Rival, Speed
 from tailwork.studies.goals import Goal
 from tailwork.studies.gradient_race import GradientRace
+from tailwork.studies.growth import Growth
 from tailwork.studies.preparation import Preparation
 from tailwork.studies.racing import THREADS, Ratio
 from tailwork.studies.simd_peak import Peak
@@ -153,3 +154,18 @@ def goal_table(goals: Sequence[Goal]) -> Table:
         color, sign = ("green" if goal.met else "red"), ("≥" if goal.least else "≤")
         table.add_row(Text(goal.what), f"[{color}]{goal.value:.3g}[/]", f"{sign} {goal.bound:g}")
     return table
+
+
+def growth_table(growths: Sequence[Growth]) -> Table:
+    """How cost grows."""
+    table = plain_table(
+        "\nHow cost grows", "robot", "against", "from", "to", "time [ns]", "time ~ n^", "operations ~ n^"
+    )
+    for g in growths:
+        times = f"{g.times[0]:.0f} … {g.times[-1]:.0f}"
+        exponents = (f"{g.exponent:.2f}", f"{g.operations_exponent:.2f}")
+        if len(g.sizes) < 2 or g.operations[0] == g.operations[-1]:
+            exponents = (exponents[0] if len(g.sizes) > 1 else "—", "—")
+        table.add_row(g.name, g.against, str(g.sizes[0]), str(g.sizes[-1]), times, *exponents)
+    said = "exponents fitted to the larger half of the sizes; every link and leg takes the same number of operations"
+    return _captioned(table, said)

@@ -46,7 +46,9 @@ class Growth:
 
 
 def fitted_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """Slope of log cost over log size by least squares, over the larger half of the sizes (at least two)."""
+    """Slope of log cost over log size by least squares, over the larger half of the sizes; not a number for one."""
+    if len(sizes) < 2:
+        return math.nan
     first = min(len(sizes) // 2, len(sizes) - 2)
     x, y = (np.log(np.array(values[first:], dtype=float)) for values in (sizes, costs))
     return float(np.polyfit(x, y, 1)[0])
