@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich.table import Table
@@ -158,14 +159,13 @@ def goal_table(goals: Sequence[Goal]) -> Table:
 
 def growth_table(growths: Sequence[Growth]) -> Table:
     """How cost grows."""
-    table = plain_table(
-        "\nHow cost grows", "robot", "against", "from", "to", "time [ns]", "time ~ n^", "operations ~ n^"
-    )
+    columns = ("against", "from", "to", "time [ns]", "time ~ n^", "operations ~ n^")
+    table = plain_table("\nHow cost grows", "robot", *columns)
     for g in growths:
         times = f"{g.times[0]:.0f} … {g.times[-1]:.0f}"
-        exponents = (f"{g.exponent:.2f}", f"{g.operations_exponent:.2f}")
-        if len(g.sizes) < 2 or g.operations[0] == g.operations[-1]:
-            exponents = (exponents[0] if len(g.sizes) > 1 else "—", "—")
-        table.add_row(g.name, g.against, str(g.sizes[0]), str(g.sizes[-1]), times, *exponents)
+        own = g.operations_exponent if g.against in ("links", "legs") else None
+        exponent = None if math.isnan(g.exponent) else g.exponent
+        table.add_row(g.name, g.against, str(g.sizes[0]), str(g.sizes[-1]), times, _number(exponent, ".2f"),
+                      _number(own, ".2f"))  # fmt: skip
     said = "exponents fitted to the larger half of the sizes; every link and leg takes the same number of operations"
     return _captioned(table, said)
