@@ -12,7 +12,7 @@ demo: $(VENV)/.demo
 	$(BIN)/tailwork compare --out comparison
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .

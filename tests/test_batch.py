@@ -211,3 +211,15 @@ def test_a_leg_out_of_reach_at_the_start(model: Model) -> None:
     q[1, 2] = 0.6
     found = simulate_batch(model, q, DURATION, control=control(model), events=(LegStraight(),))
     assert found.times[1] == 0.0 and found.reasons[1] and found.finished[[0, 2]].all()
+
+
+def test_the_method_suits_the_numbers_of_the_first_run() -> None:
+    """Not those of the model: gains that make a system stiff are seen."""
+    model = Model(liu2020("pendulum"))
+    law = Tracking(limb="tail", coordinate="tb", profile=point_to_point(0.0, 0.0, 0.1), kp=100.0, kd=1.0)
+    q = model.standing()
+    gains = np.array([1e9, 10.0])
+    for order, wanted in ((slice(None), "rodas5p"), (slice(None, None, -1), "dopri5")):
+        parameters = {"control.1.kp": gains[order], "control.1.kd": np.sqrt(gains[order])}
+        found = simulate_batch(model, q, 1e-3, parameters=parameters, control=law, events=())
+        assert found.method == wanted

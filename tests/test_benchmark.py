@@ -187,7 +187,7 @@ def test_a_part_of_the_benchmark_is_written(tmp_path: Path, capsys: pytest.Captu
     assert sorted(content) == ["goals", "machine", "trajectories"]
     assert content["trajectories"][0]["peer"] == "SciPy RK45 on Pinocchio"
     assert all(row["difference"] < 1e-6 for row in content["trajectories"])
-    assert "Goals" in capsys.readouterr().out
+    assert "What we hold ourselves to" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("options", [["--repeats", "0"], ["--json", "nowhere/at/all.json"], ["--only", "nothing"]])

@@ -230,3 +230,50 @@ def test_what_has_no_gradient(model: Model) -> None:
         gradient(model, q, DURATION, turned, parameters="tail.length", control=control(model))
     with pytest.raises(StateError, match="got 2 states; required: one; see `gradients`"):
         gradient(model, np.stack([q, q]), DURATION, turned, control=control(model))
+
+
+def test_a_goal_that_moves(model: Model) -> None:
+    """An objective that has changed what it looks at is recorded anew."""
+    goal = [0.0]
+
+    def off(end: Any) -> Any:
+        return end.coordinate("z") - goal[0]
+
+    arguments: dict[str, Any] = {"control": control(model), **FIXED}
+    before = gradient(model, start(model), DURATION, off, **arguments).value
+    goal[0] = 5.0
+    assert gradient(model, start(model), DURATION, off, **arguments).value == pytest.approx(before - 5.0, rel=1e-13)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rodas5p"])
+def test_by_the_end_of_a_motion_that_lasts_as_long_as_the_run(model: Model, method: str) -> None:
+    """By the duration of a motion that is over just then: what both sides tend to."""
+    control_of = control(model)
+    found = gradient(model, start(model), DURATION, lambda end: end.coordinate("phi_z"), control=control_of,
+                     parameters=["control.3.profile.duration"], method=method)  # fmt: skip
+    h = 1e-5  # the two sides differ by the second derivative, which jumps
+    runs = simulate_batch(model, start(model), DURATION, control=control_of, method=method, rtol=1e-11, atol=1e-13,
+                          parameters={"control.3.profile.duration": DURATION + h * np.array([1.0, -1.0])})  # fmt: skip
+    wanted = (runs.q[0, 5] - runs.q[1, 5]) / (2.0 * h)
+    assert found.by_parameter["control.3.profile.duration"] == pytest.approx(wanted, rel=2e-5)
+
+
+def test_two_events_at_once(model: Model) -> None:
+    """A symmetric robot that rises: all its legs are straight at the same time, and the note says so."""
+    q, v = model.standing(), np.zeros(8)
+    v[2] = 3.0
+    found = gradient(model, (q, v), DURATION, integrand=lambda now: 1.0, method="dopri5", rtol=1e-10, atol=1e-12,
+                     parameters=["gravity"])  # fmt: skip
+    assert "at the same time" in found.note and "one side only" in found.note
+
+
+def test_objectives_that_are_none(model: Model) -> None:
+    """What is no number says so, and so does what is not finite."""
+    arguments: dict[str, Any] = {"control": control(model), **FIXED}
+    for wrong in (lambda end: None, lambda end: [1.0], lambda end: "z", lambda end: 1.0 / 0.0):
+        with pytest.raises(RobotError, match=r"objective: got .*; required: a function that makes one number"):
+            gradient(model, start(model), DURATION, wrong, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(StateError, match="no derivatives: the objective is not a finite number"):
+        gradient(model, start(model), DURATION, lambda end: 1.0 / (end.t - DURATION), **arguments)
+    with pytest.raises(RobotError, match="each name once"):
+        gradient(model, start(model), DURATION, turned, parameters=["tail.mass", "tail.mass"], **arguments)

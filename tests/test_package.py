@@ -127,7 +127,8 @@ def test_the_wheel(tmp_path: Path) -> None:
 def test_the_readme_shows_what_was_measured() -> None:
     """The table of speeds is that of the kept benchmark, and the operations are those of the kept counts."""
     readme = (ROOT / "README.md").read_text()
-    measured = json.loads((ROOT / "benchmarks" / "engine.json").read_text())["forward_dynamics"]
+    kept = json.loads((ROOT / "benchmarks" / "engine.json").read_text())
+    measured = kept["forward_dynamics"]
     counts = json.loads((ROOT / "tests" / "data" / "operation_counts.json").read_text())["forward_dynamics"]
     for row in measured:
         name = "blaberus" if row["robot"] == "cockroach" else row["robot"]
@@ -136,11 +137,21 @@ def test_the_readme_shows_what_was_measured() -> None:
         ratios = ["—" if row[key] is None else f"{row[key]:.0f}×" for key in ("ratio_loop", "ratio_lanes")]
         cells = (row["robot"], row["velocities"], row["operations"], f"{row['loop']:.0f}", f"{row['lanes']:.0f}", peer)
         assert f"| {' | '.join(map(str, cells))} | {' / '.join(ratios)} |" in readme
-    for row in json.loads((ROOT / "benchmarks" / "engine.json").read_text())["trajectories"]:
+    for row in kept["trajectories"]:
         line = f"| {row['name']} | {row['ours']:.2f} | {row['peer']} | {row['theirs']:.1f} | {row['ratio']:.0f}× |"
         assert line in readme
-    walking = json.loads((ROOT / "benchmarks" / "engine.json").read_text())["walking"]
+    for row in kept["designs"]:
+        theirs = f"{row['peer']} | {row['peer_rate']:,.0f} | {row['peer_error']:.0e} | {row['ratio']['median']:.0f}×"
+        name = row["robot"] + (", springs and dampers tenfold" if "tenfold" in row["varied"] else "")
+        assert f"| {name} | {row['rate']:,.0f} | {row['error']:.0e} | {theirs} |" in readme
+        assert row["failed"] == 0
     said = " ".join(readme.split())
+    rows = [(row["ratio"]["median"], row["robot"], row["parameters"]) for row in kept["gradients"]]
+    prices = [f"{price:.1f} runs ({robot}, {count} numbers)" for price, robot, count in rows]
+    assert f"A gradient by all numbers of a design takes {' and '.join(prices)}" in said
+    shares = [f"{row['share_of_peak']:.0%} and {row['share_of_peak_threads']:.0%}" for row in measured]
+    assert f"{shares[0]} for the pendulum, {shares[2]} for the USRT" in said
+    walking = kept["walking"]
     assert f"takes {walking['ours']:.1f} s on one core, in steps of {walking['step'] * 1e6:.1f} µs" in said
     assert f"with the same step (elliptic cone, implicitfast) takes {walking['ratio']:.1f} times as long" in said
 

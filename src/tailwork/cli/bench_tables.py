@@ -150,10 +150,11 @@ def preparation_table(preparations: Sequence[Preparation]) -> Table:
 
 def goal_table(goals: Sequence[Goal]) -> Table:
     """All goals, green where they are met."""
-    table = plain_table("\nGoals", "what", "measured", "goal")
+    table = plain_table("\nWhat we hold ourselves to", "what", "measured", "goal", "")
     for goal in goals:
         color, sign = ("green" if goal.met else "red"), ("≥" if goal.least else "≤")
-        table.add_row(Text(goal.what), f"[{color}]{goal.value:.3g}[/]", f"{sign} {goal.bound:g}")
+        said = f"[{color}]{'met' if goal.met else 'missed'}[/]"
+        table.add_row(Text(goal.what), f"{goal.value:.3g}", f"{sign} {goal.bound:g}", said)
     return table
 
 

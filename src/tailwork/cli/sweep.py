@@ -18,10 +18,10 @@ from tailwork.cli.tables import plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.studies.cluster import sweep_on_cluster
 from tailwork.studies.manoeuvre import Manoeuvre, tail_name
-from tailwork.studies.measures import UNITS
+from tailwork.studies.measures import MEANINGS, UNITS
 from tailwork.studies.motions import motion_from_text
 from tailwork.studies.policies import POLICIES
-from tailwork.studies.sweep import CHUNK, Sweep, measures_from_text, sampling_from_text
+from tailwork.studies.sweep import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
 from tailwork.studies.sweep_files import Results, open_folder, read_results
 from tailwork.studies.sweep_run import designs_in, sweep_here
 from tailwork.studies.sweep_tables import extremes, reason_rows
@@ -43,6 +43,10 @@ def add_sweep(commands: Any) -> None:
         help="many designs of a robot: maps of what they do",
         description="Makes one motion of the tail with many designs of a robot. Leaves a folder: results.parquet, maps "
         "and report.html. A sweep that was interrupted goes on where it was, by the same command.",
+        epilog="Measures: "
+        + "; ".join(f"{name} [{UNITS[name]}], {meaning}" for name, meaning in MEANINGS.items())
+        + f". Short words: {', '.join(f'{short} = {name}' for short, name in SHORT.items())}. Paths of a robot's "
+        "numbers are those of its file (Robot.save).",
     )
     add_choice(command)
     command.add_argument(
@@ -60,8 +64,8 @@ def add_sweep(commands: Any) -> None:
     )
     command.add_argument(
         "--measure", action=Once, metavar="NAME,NAME,…",
-        help="what is measured: torso_yaw, peak_torque, tail_energy, … (default: the torso's rotation about the "
-        "motion's axis, and the largest torque of the tail)",
+        help="what is measured, see below: torso_yaw, peak_torque, tail_energy, … (default: the torso's rotation about "
+        "the motion's axis, and the largest torque of the tail, or tension of its cables)",
     )  # fmt: skip
     command.add_argument("--policy", choices=POLICIES, action=Once, help="what the legs do (default: constant)")
     command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help="from centre of mass to tail shape")
@@ -92,13 +96,13 @@ def run(options: argparse.Namespace) -> int:
         if options.cluster is None:
             sweep_here(folder, done, options.threads, tell)
         else:
-            sweep_on_cluster(folder, done, options.cluster, tell)
+            sweep_on_cluster(folder, done, options.cluster, tell, lambda text: console.print(text, soft_wrap=True))
     table = folder.gather()
     results = read_results(folder)
     _print(console, results)
     if not results.times.any():
         console.print(f"\nresults: {table}", soft_wrap=True)
-        raise RobotError("--vary", f"{sweep.designs} designs", "at least one that is possible; see the reasons above")
+        raise RobotError("--vary", "no design that is possible", "at least one; see the reasons above")
     with console.status("drawing") as status:
         from tailwork.view.sweep_report import write_report  # slow to import, and needed for pictures only
 
@@ -118,9 +122,9 @@ def _sweep(options: argparse.Namespace) -> Sweep:
     robot = chosen_robot(options)
     varied = tuple(varied_from_text(text, robot, drawn=sampling != "grid") for text in options.vary)
     motion = motion_from_text(options.motion)
-    measures = measures_from_text(options.measure, motion)
-    manoeuvre = Manoeuvre(robot, motion, options.policy or "constant", com_map=options.com_map)
     tail_name(robot)  # a robot without one tail is refused
+    manoeuvre = Manoeuvre(robot, motion, options.policy or "constant", com_map=options.com_map)
+    measures = measures_from_text(options.measure, motion, manoeuvre.by_cables)
     return Sweep(
         manoeuvre, varied, measures, sampling, drawn, SEED if options.seed is None else options.seed, options.chunk
     )
@@ -128,7 +132,8 @@ def _sweep(options: argparse.Namespace) -> Sweep:
 
 def _say_what(console: Console, sweep: Sweep) -> None:
     names = " × ".join(one.path for one in sweep.varied)
-    console.print(f"{sweep.designs:,} designs of {sweep.manoeuvre.robot.name}: {names}; {sweep.manoeuvre.motion.name}")
+    many = f"{sweep.designs:,} design{'' if sweep.designs == 1 else 's'}"
+    console.print(f"{many} of {sweep.manoeuvre.robot.name}: {names}; {sweep.manoeuvre.motion.name}")
 
 
 @contextmanager
@@ -146,15 +151,18 @@ def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[C
     if before:
         console.print(f"{before:,} of them were done before")
     start = said = time.monotonic()
-    last = before
+    first = last = before  # the first designs are not of the rate: a new kind of robot is compiled with them
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-            task = progress.add_task("", total=total, completed=before)
+            task = progress.add_task("a new kind is compiled first, once", total=total, completed=before)
+            since = start
 
             def tell(done: int) -> None:
-                nonlocal said, last
+                nonlocal said, last, first, since
                 last, now = done, time.monotonic()
-                words = rate_words(done - before, total - done, now - start)
+                if first == before:
+                    first, since = done, now
+                words = rate_words(done - first, total - done, now - since)
                 progress.update(task, completed=done, description=words)
                 if not console.is_terminal and now - said > OFTEN and done < total:
                     said = now
@@ -189,7 +197,7 @@ def _print(console: Console, results: Results) -> None:
     for name in results.sweep.measures:
         rows = extremes(results, name)
         if not rows:
-            console.print(f"\n{name}: no design that ran to its end has a value")
+            console.print(f"\n{name}: no design has a value (not every tail has every measure)")
             continue
         table = plain_table(f"\n{name} [{UNITS[name]}]", "", "design", *paths, name)
         for row in rows:

@@ -19,7 +19,7 @@ from tailwork.kernels.native import Code, compiled, machine
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
-MANY = 10_000  # rows from which a call takes the lane function in parts, which is compiled when first needed
+MANY = 4096  # rows from which a call takes the lane function in parts, which is compiled when first needed
 
 
 class Constants:

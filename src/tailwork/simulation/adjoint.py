@@ -32,7 +32,7 @@ from tailwork.simulation.pullbacks import (
     objective_reverse,
     transposed_solution,
 )
-from tailwork.simulation.simulate import STUCK_REASON, check_numbers
+from tailwork.simulation.simulate import check_numbers, why_ended
 from tailwork.simulation.system import Motion
 from tailwork.simulation.tableaus import Rosenbrock
 
@@ -61,7 +61,7 @@ class Gradients:
     by_q: Floats  # (runs, coordinates)
     by_v: Floats  # (runs, velocities)
     by_parameter: dict[str, Floats]  # by name, (runs,)
-    times: Floats  # when each run ended [s]
+    times: Floats  # when each run ended [s]; 0 where its design is not possible
     notes: tuple[str, ...]  # that an event ended the run, and its time moves; or why there are no derivatives; or empty
 
 
@@ -80,6 +80,8 @@ def gradient(
     atol: float = 1e-8,
     step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
+    limits: str = "report",
+    most_steps: int = 1_000_000,
 ) -> Gradient:
     """What a run comes to and its derivatives by the start and by parameters of robot and control.
 
@@ -97,9 +99,12 @@ def gradient(
         atol: absolute tolerance.
         step: fixed step [s]; required for rk4.
         events: what to watch. Where one ends the run, derivatives count in how its time moves; `Gradient.note` says so.
+        limits: as for `tailwork.simulate`.
+        most_steps: a run of more has no derivatives.
     """
     found = gradients(model, state, duration, objective, integrand=integrand, by=parameters, control=control, tail=tail,
-                      method=method, rtol=rtol, atol=atol, step=step, events=events, threads=1)  # fmt: skip
+                      method=method, rtol=rtol, atol=atol, step=step, events=events, limits=limits,
+                      most_steps=most_steps, threads=1)  # fmt: skip
     if len(found.values) != 1:
         raise StateError("state", f"got {len(found.values)} states; required: one; see `gradients`")
     if not np.isfinite(found.values[0]):
@@ -126,6 +131,7 @@ def gradients(
     atol: float = 1e-8,
     step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
+    limits: str = "report",
     most_steps: int = 1_000_000,
     threads: int | None = None,
     progress: Callable[[int, int], None] = lambda done, all_runs: None,
@@ -147,13 +153,14 @@ def gradients(
         atol: absolute tolerance.
         step: fixed step [s]; required for rk4.
         events: as for `gradient`.
+        limits: as for `tailwork.simulate`.
         most_steps: a run of more has no derivatives.
         threads: how many; as many as there are processors, unless told.
         progress: told (runs done, all runs) now and then.
     """
     check_numbers(duration, rtol, atol, step, 1.0, 2, most_steps)
     pool_size = workers(threads)
-    asked = asked_runs(model, states, duration, parameters, control, tail, events, "report",
+    asked = asked_runs(model, states, duration, parameters, control, tail, events, limits,
                        How(method, rtol, atol, step, most_steps))  # fmt: skip
     system = asked.way.system
     wanted = checked_names(system, list(parameters or {}) if by is None else by)
@@ -164,7 +171,8 @@ def gradients(
     by_q[:, system.free_q], by_v[:, system.free_v] = found.by_start[:, :free], found.by_start[:, free:]
     nothing = np.where(np.isfinite(found.values), 0.0, np.nan)
     by_parameter = {shown: by_number.get(name, nothing) for shown, name in wanted.items()}
-    return Gradients(found.values, by_q, by_v, by_parameter, found.times, _notes(asked, found))
+    times = np.where(np.isnan(found.times), 0.0, found.times)
+    return Gradients(found.values, by_q, by_v, by_parameter, times, _notes(asked, found))
 
 
 def _reverses(asked: Asked, objective: Objective | None, integrand: Objective | None) -> dict[str, Reverse]:
@@ -177,9 +185,9 @@ def _reverses(asked: Asked, objective: Objective | None, integrand: Objective | 
         raise RobotError("objective", None, "an objective or an integrand: a function of a moment")
     found = {"derivative": derivative_reverse(system)}
     if objective is not None:
-        found["objective"] = objective_reverse(system, objective)
+        found["objective"] = objective_reverse(system, objective, "objective")
     if integrand is not None:
-        found["integrand"] = objective_reverse(system, integrand)
+        found["integrand"] = objective_reverse(system, integrand, "integrand")
     if system.watched:
         found["event"] = event_reverse(system)
     if isinstance(asked.method, Rosenbrock):
@@ -206,7 +214,8 @@ def _differentiated(
     by = ByDesign(*(np.full_like(rows, np.nan) for rows in numbers))
     whole, nothing = np.int64, np.full(len(fine), np.nan)
     own = Found(np.full(len(fine), STUCK, whole), np.full(len(fine), -1, whole), np.zeros(len(fine)),
-                np.zeros(len(fine), whole), nothing, np.full((len(fine), system.size), np.nan))  # fmt: skip
+                np.zeros(len(fine), whole), nothing, np.full((len(fine), system.size), np.nan),
+                np.full(len(fine), -1, whole))  # fmt: skip
 
     def share(first: int) -> None:
         last = min(first + SHARE, len(fine))
@@ -245,13 +254,18 @@ def _notes(asked: Asked, found: Found) -> tuple[str, ...]:
         if k in asked.refused:
             notes.append(f"not possible: {asked.refused[k]}")
         elif status == FINISHED:
-            notes.append("")
-        elif status == AT_EVENT and found.steps[k]:
-            notes.append(f"ended at {time:.4g} s ({names[event]}); derivatives count in how that time moves")
-        elif status == AT_EVENT:
+            notes.append("" if np.isfinite(found.values[k]) else "the objective is not a finite number")
+        elif status == AT_EVENT and not found.steps[k]:
             notes.append(f"it starts where it ends: {names[event]}")
         elif status == GRAZED:
             notes.append(f"{names[event]} at {time:.4g} s, but only just: how that time moves has no derivative")
+        elif status == AT_EVENT:
+            notes.append(f"ended at {time:.4g} s ({names[event]}); derivatives count in how that time moves")
+            if found.tied[k] >= 0:
+                notes[-1] += (
+                    f", as if {names[found.tied[k]]}, at the same time, came later: by what tells the two apart they "
+                    "are of one side only"
+                )
         else:
-            notes.append(f"at {time:.4g} s: {STUCK_REASON if status == STUCK else 'more steps than allowed'}")
+            notes.append(f"at {time:.4g} s: {why_ended(int(status), int(event), names)}")
     return tuple(notes)

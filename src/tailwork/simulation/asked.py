@@ -70,6 +70,8 @@ def asked_runs(
     events: Sequence[Event], limits: str, how: How,
 ) -> Asked:  # fmt: skip
     """Check what runs are asked for; see `tailwork.simulation.simulate_batch`."""
+    if not isinstance(model, Model):
+        raise RobotError("model", type(model).__name__, "a Model, such as Model(robot)")
     if limits not in ("report", "respect"):
         raise RobotError("limits", limits, "'report' or 'respect'")
     system = System(model, _laws(control), tail, events, limits == "respect")
@@ -86,7 +88,8 @@ def asked_runs(
     refused = _refusals(varied.kinds, columns, count)
     held = np.zeros((count, system.held))
     usual = next((k for k in range(count) if k not in refused), 0)
-    method, why = chosen_method(system, how.method, how.step, x[usual], held[usual], duration)
+    own = {name: values[usual : usual + 1] for name, values in columns.items()}
+    method, why = chosen_method(system, how.method, how.step, x[usual], held[usual], duration, columns=own)
     settings = Settings(how.rtol, how.atol, how.step or 0.0, how.step or min(1e-4, duration), how.most_steps)
     kernels, tableau, names = _lane_kernels(system, method)
     way = Way(system, kernels, tableau, settings, names, duration)
@@ -125,12 +128,16 @@ def parameter_names(system: System) -> dict[str, str]:
 
 def checked_names(system: System, parameters: Sequence[str]) -> dict[str, str]:
     """By name of a number that can be varied: what it is called among the system's numbers."""
-    if isinstance(parameters, str):
-        raise RobotError("parameters", parameters, "a list of names")
+    if isinstance(parameters, (str, Mapping)):
+        raise RobotError("parameters", parameters, "a list of names to differentiate by; values belong to `gradients`")
     names, fixed = parameter_names(system), system.fixed
-    for shown in parameters:
+    for k, shown in enumerate(parameters):
+        if shown in parameters[:k]:
+            raise RobotError("parameters", shown, "each name once")
         if shown not in names:
-            raise UnknownNameError.among("parameters", str(shown), names, "number of the robot or the control")
+            raise UnknownNameError.among(
+                "parameters", str(shown), names, "number of robot or control (laws count from 1)"
+            )
         if names[shown] in fixed:
             required = (
                 "a number that is not zero in the model's robot (zeros are part of the structure of its equations) and "

@@ -11,12 +11,11 @@ import numpy as np
 from numba import njit
 
 from tailwork.kernels.kernel import Floats
-from tailwork.kernels.native import machine
 from tailwork.simulation.compiled import Kernels, Tableau
 from tailwork.simulation.driver import between
+from tailwork.simulation.lane_driver import WIDTH
 from tailwork.simulation.native_call import call_kernel
 
-WIDTH = machine().width
 NODES = np.array([0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5])
 SHARES = np.array([5.0, 8.0, 5.0]) / 18.0
 """Gauss–Legendre: integrals over a step, exact for polynomials up to the fifth degree."""

@@ -1,6 +1,7 @@
 """Many runs at once: different states, designs and control, side by side in the lanes of the processor and on threads.
 
-A batch gives the same bits as single runs by `tailwork.simulate`, whatever its size, order and number of threads.
+A batch gives the same bits as single runs by `tailwork.simulate` with the same method, whatever its size, order and
+number of threads.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.simulation.asked import How, asked_runs, workers
 from tailwork.simulation.designs import evaluated
-from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK
+from tailwork.simulation.driver import STUCK
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.lane_driver import Ends
 from tailwork.simulation.moment import Law
-from tailwork.simulation.simulate import STUCK_REASON, check_numbers
+from tailwork.simulation.simulate import check_numbers, why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.simulation.tile import Start, Tile, kernel_parameters, no_ends, to_ends
 
@@ -85,11 +86,12 @@ def simulate_batch(
         states: q or (q, v), one for all runs or a row each.
         duration: [s].
         parameters: values by name, one for all or one a run: numbers of the robot by path ("tail.length"), of a law by
-            its place ("control.1.kp"), of a prescribed motion by limb and coordinate ("motion.tail.tb.…").
+            its place, counted from 1 ("control.1.kp"), of a prescribed motion by limb and coordinate
+            ("motion.tail.tb.…").
         control: laws, the same kinds for all runs.
         tail: by prescribed limb: profiles of its coordinates.
         measures: what to compute of each run from its samples, by name; see `Tile`.
-        method: "auto" (chosen for the first run), "rk4", "dopri5" or "rodas5p".
+        method: "auto" (what suits the first run that is possible, for all), "rk4", "dopri5" or "rodas5p".
         rtol: relative tolerance.
         atol: absolute tolerance.
         step: fixed step [s]; required for rk4.
@@ -103,6 +105,8 @@ def simulate_batch(
     """
     check_numbers(duration, rtol, atol, step, 1.0, samples, most_steps)
     pool_size = workers(threads)
+    if measures is not None and not (isinstance(measures, Mapping) and all(map(callable, measures.values()))):
+        raise RobotError("measures", measures, "functions of a Tile, by name")
     asked = asked_runs(model, states, duration, parameters, control, tail, events, limits,
                        How(method, rtol, atol, step, most_steps))  # fmt: skip
     way, everything, refused, count = asked.way, asked.start, asked.refused, len(asked.start.states)
@@ -141,16 +145,11 @@ def _measured(name: str, measure: Measure, tile: Tile) -> Floats:
 
 
 def _reasons(ends: Ends, refused: Mapping[int, str], names: Sequence[str]) -> tuple[str, ...]:
-    said = []
-    for k, (status, event) in enumerate(zip(ends.status, ends.event, strict=True)):
-        if k in refused:
-            said.append(f"not possible: {refused[k]}")
-        elif status == FINISHED:
-            said.append("")
-        elif status == AT_EVENT:
-            said.append(names[event])
-        else:
-            said.append(STUCK_REASON if status == STUCK else "more steps than allowed")
+    said = [why_ended(int(status), int(event), names) for status, event in zip(ends.status, ends.event, strict=True)]
+    for k in np.flatnonzero((ends.status == STUCK) & (ends.times == 0.0)):
+        said[k] = "not possible: the start cannot be evaluated (does each leg reach its foot?)"
+    for k, reason in refused.items():
+        said[k] = f"not possible: {reason}"
     return tuple(said)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.kernel import Floats
 from tailwork.simulation.designs import spectral_radii
@@ -17,13 +19,17 @@ evaluations for each unit of it."""
 
 
 def chosen_method(
-    system: System, method: str, step: float | None, x: Floats, held: Floats, duration: float, start: float = 0.0
-) -> tuple[RungeKutta | Rosenbrock, str]:
-    """The method that is asked for, or that suits the system at the time `start` [s], and why."""
+    system: System, method: str, step: float | None, x: Floats, held: Floats, duration: float, start: float = 0.0,
+    columns: Mapping[str, Floats] | None = None,
+) -> tuple[RungeKutta | Rosenbrock, str]:  # fmt: skip
+    """The method that is asked for, or that suits the system at the time `start` [s], and why.
+
+    `columns` are numbers, (1,), in which the run differs from the system.
+    """
     if method == "auto":
         if step is not None:
             raise RobotError("step", step, "no fixed step with method 'auto'; name a method")
-        stiffness = float(spectral_radii(system, {}, x[None], held, start)[0]) * duration
+        stiffness = float(spectral_radii(system, columns or {}, x[None], held, start)[0]) * duration
         said = f"spectral radius times duration {stiffness:.3g}, stiff above {STIFF:g}"
         return (RODAS5P if stiffness > STIFF else DORMAND_PRINCE), said
     if method not in METHODS:

@@ -8,18 +8,18 @@ import numpy as np
 from numba import njit
 
 from tailwork.kernels.kernel import Floats
-from tailwork.kernels.native import machine
 from tailwork.simulation.backwards import Path, Pull, Pulls, backwards
 from tailwork.simulation.compiled import Kernels, Settings, Tableau
 from tailwork.simulation.driver import AT_EVENT, integrate
-from tailwork.simulation.lane_driver import LaneKernel, LaneKernels, Runs
+from tailwork.simulation.lane_driver import WIDTH, LaneKernel, LaneKernels, Runs
 from tailwork.simulation.native_call import call_kernel
 
-WIDTH = machine().width
 GRAZED = 4
 """Status of a run that ends where an event is only grazed: its end has no derivative. Others: see the driver."""
 GRAZING = 1e-9
 """An event grazes if it falls more slowly than this share of how fast its parts change."""
+TIED = 1e-9
+"""Below this value an event that could have ended the run is taken to happen at its end as well."""
 
 
 class Reversal(NamedTuple):
@@ -64,6 +64,7 @@ class Found(NamedTuple):
     steps: np.ndarray
     values: Floats
     by_start: Floats
+    tied: np.ndarray  # another event that happens at the same time as that which ended the run; −1: none
 
 
 @njit(cache=True, nogil=True)
@@ -175,6 +176,9 @@ def differentiate_runs(
             if abs(falling) <= GRAZING * size:
                 found.status[r] = GRAZED
                 continue
+            for k in range(len(stops)):
+                if k != event and stops[k] and abs(answer[len(answer) - len(stops) + k]) < TIED:
+                    found.tied[r] = k
             share = -rate / falling
             for k in range(n):
                 weight[k] += share * answer[1 + k]

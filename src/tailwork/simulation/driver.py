@@ -94,6 +94,34 @@ def crossing(
 
 
 @njit(cache=True)
+def roomier(times: Floats, states: Floats, kept: Floats, lengths: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """What is kept of the steps, with room for twice as many. Loops, here and below: slices take long to compile."""
+    done, stages, n = kept.shape
+    more_times, more_states = np.empty(2 * done + 1), np.empty((2 * done + 1, n))
+    more_kept, more_lengths = np.empty((2 * done, stages, n)), np.empty(2 * done)
+    for s in range(done + 1):
+        more_times[s] = times[s]
+        for k in range(n):
+            more_states[s, k] = states[s, k]
+    for s in range(done):
+        more_lengths[s] = lengths[s]
+        for i in range(stages):
+            for k in range(n):
+                more_kept[s, i, k] = kept[s, i, k]
+    return more_times, more_states, more_kept, more_lengths
+
+
+@njit(cache=True)
+def roomier_events(times: Floats, numbers: np.ndarray, happened: int) -> tuple[Floats, np.ndarray]:
+    """What is kept of the events that have happened, with room for more than twice as many."""
+    room = 2 * len(times) + 1
+    more_times, more_numbers = np.empty(room), np.empty(room, np.int64)
+    for k in range(happened):
+        more_times[k], more_numbers[k] = times[k], numbers[k]
+    return more_times, more_numbers
+
+
+@njit(cache=True)
 def integrate(
     kernels: Kernels, method: Tableau, settings: Settings, stops: np.ndarray, held: Floats, x0: Floats, t0: float,
     t1: float,
@@ -104,29 +132,32 @@ def integrate(
     room = 128
     times, states = np.empty(room + 1), np.empty((room + 1, n))
     kept, lengths = np.empty((room, stages, n)), np.empty(room)
-    event_times, event_numbers = np.empty(0), np.empty(0, np.int64)
+    event_times, event_numbers = np.empty(count), np.empty(count, np.int64)
     inputs = np.empty(1 + n + len(held))
-    inputs[1 + n :] = held
-    first, new, error, u = np.empty(n), np.empty(n), np.empty(n), np.empty((stages, n))
+    for k in range(len(held)):
+        inputs[1 + n + k] = held[k]
+    x, first, new, error, u = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty((stages, n))
     linear_inputs, solve_inputs = np.empty(len(inputs) + n + 1), np.empty(kernels.linear_size + n + 1)
     values, values_new, probe = np.ones(count), np.ones(count), np.ones(count)
-    times[0], states[0] = t0, x0
-    done, evaluations, rejected, status, event = 0, 1, 0, FINISHED, -1
+    times[0] = t0
+    for k in range(n):
+        x[k] = states[0, k] = x0[k]
+    done, happened, evaluations, rejected, status, event = 0, 0, 1, 0, FINISHED, -1
     t, h = t0, settings.first
-    if not derivative(kernels, inputs, t, x0, first):
+    if not derivative(kernels, inputs, t, x, first):
         status = STUCK
     if count:
-        event_values(kernels, inputs, t, x0, values)
+        event_values(kernels, inputs, t, x, values)
         for k in range(count):
             if values[k] < 0.0:
-                event_times, event_numbers = np.append(event_times, t), np.append(event_numbers, k)
+                event_times[happened], event_numbers[happened] = t, k
+                happened += 1
                 if stops[k] and status == FINISHED:
                     status, event = AT_EVENT, k
     while t < t1 and status == FINISHED:
         if done >= settings.most:
             status = TOO_LONG
             break
-        x = states[done]
         last = t + h * (1.0 + 1e-10) >= t1
         step = t1 - t if last else h
         if method.stiff:
@@ -150,30 +181,33 @@ def integrate(
             continue
         if done == room:
             room *= 2
-            more_t, more_x = np.empty(room + 1), np.empty((room + 1, n))
-            more_u, more_h = np.empty((room, stages, n)), np.empty(room)
-            more_t[: done + 1], more_x[: done + 1], more_u[:done], more_h[:done] = times, states, kept, lengths
-            times, states, kept, lengths = more_t, more_x, more_u, more_h
-            x = states[done]
-        kept[done], lengths[done] = u, step
+            times, states, kept, lengths = roomier(times, states, kept, lengths)
+        lengths[done] = step
+        for i in range(stages):
+            for k in range(n):
+                kept[done, i, k] = u[i, k]
         t_new = t1 if last else t + step
         if count:
             event_values(kernels, inputs, t_new, new, values_new)
+            if happened + count > len(event_times):
+                event_times, event_numbers = roomier_events(event_times, event_numbers, happened)
             earliest = 2.0
             for k in range(count):
                 if values[k] >= 0.0 and values_new[k] < 0.0:
                     theta = crossing(kernels, method, inputs, t, step, x, u, k, probe, error)
-                    event_times = np.append(event_times, t + theta * step)
-                    event_numbers = np.append(event_numbers, k)
+                    event_times[happened], event_numbers[happened] = t + theta * step, k
+                    happened += 1
                     if stops[k] and theta < earliest:
                         earliest, event, status = theta, k, AT_EVENT
             if status == AT_EVENT:
                 between(x, u, method.p, earliest, new)
                 t_new = t + earliest * step
-            values[:] = values_new
+            for k in range(count):
+                values[k] = values_new[k]
         done += 1
-        times[done], states[done] = t_new, new
-        t = t_new
+        times[done] = t = t_new
+        for k in range(n):
+            x[k] = states[done, k] = new[k]
         if status == AT_EVENT or last:
             break
         if not method.stiff:
@@ -185,6 +219,6 @@ def integrate(
             grown = FASTEST if size == 0.0 else SAFETY * size ** (-1.0 / method.order)
             h = step * min(FASTEST, max(SLOWEST, grown))
     return (
-        status, event, times[: done + 1], states[: done + 1], kept[:done], lengths[:done], event_times, event_numbers,
-        evaluations, rejected,
+        status, event, times[: done + 1], states[: done + 1], kept[:done], lengths[:done], event_times[:happened],
+        event_numbers[:happened], evaluations, rejected,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tailwork.algebra.expression import Scalar, cos, sin, smaller, step
+from tailwork.algebra.expression import Scalar, cos, sin, step
 from tailwork.errors import RobotError
 from tailwork.robots.quantities import Described, all_numbers, number, numbers, positive
 
@@ -69,9 +69,14 @@ class PointToPoint(Described):
     end: Scalar = number("rad")
     duration: Scalar = positive("s")
 
+    def _going(self, t: Scalar) -> Scalar:
+        """1 until the end and at it, then 0: values, rates and accelerations all change sides together."""
+        return 1.0 - step(t / self.duration - 1.0)
+
     def _share(self, t: Scalar) -> Scalar:
         """Share of the duration that has passed, at most 1."""
-        return smaller(t / self.duration, 1.0)
+        going = self._going(t)
+        return going * (t / self.duration) + (1.0 - going)
 
     def value(self, t: Scalar) -> Scalar:
         """The cubic, then its end."""
@@ -85,7 +90,7 @@ class PointToPoint(Described):
 
     def acceleration(self, t: Scalar) -> Scalar:
         """Second derivative; it jumps to zero at the end."""
-        going = 1.0 - step(t / self.duration - 1.0)
+        going = self._going(t)
         return (self.end - self.start) * ((6.0 - self._share(t) * 12.0) * going) / (self.duration * self.duration)
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from tailwork.algebra.derivatives import along
-from tailwork.algebra.expression import Scalar
+from tailwork.algebra.expression import Expression, Scalar
 from tailwork.algebra.vectors import Array, array, dot, times
+from tailwork.errors import RobotError
 from tailwork.kernels.graph import Graph, finished, split
 from tailwork.kernels.kernel import Kernel
 from tailwork.kernels.pullback import pulled_back
@@ -53,7 +55,7 @@ def reverse(recorded: tuple[Graph, tuple[str, ...]], by: Sequence[int], *, lanes
 
 MOST_OBJECTIVES = 32
 _objectives: dict[Any, Reverse] = {}
-"""By the function that an objective is, and structure of the system; the oldest is forgotten first."""
+"""By the graph of an objective and the names of its parameters; the oldest is forgotten first."""
 
 
 def derivative_reverse(system: System) -> Reverse:
@@ -119,17 +121,30 @@ def residual(system: System, recorded: Recorded, acceleration: Sequence[Scalar])
     return [*(rates[k] for k in system.free_q), *(left[k] for k in system.free_v)]
 
 
-def objective_reverse(system: System, objective: Objective) -> Reverse:
-    """A number of a moment, backwards, by t and x. The same function object finds its kernels again."""
-    key = (objective, system.structure)
+def objective_reverse(system: System, objective: Objective, name: str) -> Reverse:
+    """A number of a moment, backwards, by t and x; `name` is what the function is called.
+
+    It is recorded at every call, since a function may have changed what it looks at; the same graph finds its kernels.
+    """
+    recorded, parameters, count = system.record()
+    r = recorded
+    moment = Moment(r.layout, r.t, r.q, r.v, r.given, r.tau, r.asked)
+    required = "a function that makes one number of a moment, with arithmetic only"
+    try:
+        found = objective(moment)
+    except ZeroDivisionError:
+        raise RobotError(name, "a division by zero", required) from None
+    except TypeError as error:  # a comparison, a float, an absolute value
+        raise RobotError(name, str(error), f"{required}: it is recorded, not run") from None
+    if isinstance(found, bool) or not isinstance(found, (Expression, Real)):
+        raise RobotError(name, found, required)
+    own = found if isinstance(found, Expression) else float(found)
+    graph = finished(r.tape, [own], count, len(parameters))
+    key = (graph, tuple(parameters))
     if key not in _objectives:
-        recorded, parameters, count = system.record()
-        r = recorded
-        moment = Moment(r.layout, r.t, r.q, r.v, r.given, r.tau, r.asked)
-        graph = finished(r.tape, [objective(moment)], count, len(parameters))
         if len(_objectives) >= MOST_OBJECTIVES:
             _objectives.pop(next(iter(_objectives)))
-        _objectives[key] = reverse((graph, tuple(parameters)), [0, *system.state_inputs])
+        _objectives[key] = reverse(key, [0, *system.state_inputs])
     return _objectives[key]
 
 

@@ -18,7 +18,7 @@ from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.simulation.asked import NOTHING, Asked, How, asked_runs, checked_names, workers
 from tailwork.simulation.designs import in_shares, lane_kernel
-from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK
+from tailwork.simulation.driver import STUCK
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forwards import Directions, Extension, Extensions, Numbers, extend_runs
 from tailwork.simulation.moment import Law
@@ -29,7 +29,7 @@ from tailwork.simulation.pushforwards import (
     expansion_forward,
     pushed_solution,
 )
-from tailwork.simulation.simulate import STUCK_REASON, check_numbers
+from tailwork.simulation.simulate import check_numbers, why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.simulation.tableaus import Rosenbrock
 
@@ -64,6 +64,7 @@ def sensitivities(
     step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
     samples: int = 201,
+    limits: str = "report",
     most_steps: int = 1_000_000,
     threads: int | None = None,
 ) -> Sensitivities:
@@ -84,12 +85,13 @@ def sensitivities(
         step: fixed step [s]; required for rk4.
         events: what to watch. Derivatives are at fixed times, up to the event that ends a run.
         samples: how many times, evenly spaced.
+        limits: as for `tailwork.simulate`.
         most_steps: a run ends after this many.
         threads: how many; as many as there are processors, unless told.
     """
     check_numbers(duration, rtol, atol, step, 1.0, samples, most_steps)
     pool_size = workers(threads)
-    asked = asked_runs(model, states, duration, parameters, control, tail, events, "report",
+    asked = asked_runs(model, states, duration, parameters, control, tail, events, limits,
                        How(method, rtol, atol, step, most_steps))  # fmt: skip
     system = asked.way.system
     wanted = list(checked_names(system, by).values())
@@ -110,8 +112,10 @@ def sensitivities(
     run = _ready(asked, forwards, directions, fine, times, duration)
     with ThreadPoolExecutor(pool_size) as pool:
         in_shares(pool, len(fine), run.share, SHARE)
-    whole = np.full((count, *run.out.shape[1:]), np.nan)
-    whole[fine] = run.out
+    whole = run.out
+    if len(fine) < count:
+        whole = np.full((count, *run.out.shape[1:]), np.nan)
+        whole[fine] = run.out
     coordinates = len(model.coordinate_names)
     named = [*by, *start]
     ends = np.zeros(count)
@@ -128,8 +132,8 @@ def sensitivities(
 def _start_places(system: System, names: Sequence[str]) -> list[int]:
     """Where coordinates and velocities are in the state."""
     layout = system.model.layout
-    if isinstance(names, str):
-        raise RobotError("start", names, "a list of names")
+    if isinstance(names, str) or len(set(names)) < len(names):
+        raise RobotError("start", names, "a list of names, each once")
     known = [layout.coordinate_names[k] for k in system.free_q] + [layout.velocity_names[k] for k in system.free_v]
     for name in names:
         if name not in known:
@@ -193,11 +197,8 @@ def _extension(forward: Forward | None) -> Extension:
 
 def _notes(asked: Asked, fine: np.ndarray, run: _Ready) -> tuple[str, ...]:
     notes = [f"not possible: {asked.refused.get(k, '')}" for k in range(len(asked.start.states))]
+    names = asked.way.system.event_names
     for k, status, event, end in zip(fine, run.status, run.event, run.ends, strict=True):
-        if status == FINISHED:
-            notes[k] = ""
-        elif status == AT_EVENT:
-            notes[k] = f"ended at {end:.4g} s ({asked.way.system.event_names[event]})"
-        else:
-            notes[k] = f"at {end:.4g} s: {STUCK_REASON if status == STUCK else 'more steps than allowed'}"
+        said = why_ended(int(status), int(event), names)
+        notes[k] = f"ended at {end:.4g} s ({said})" if said else ""
     return tuple(notes)

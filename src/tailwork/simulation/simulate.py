@@ -243,13 +243,13 @@ def compiled_system(system: System, method: RungeKutta | Rosenbrock) -> tuple[Ke
     return kernels, as_tableau(method)
 
 
+def why_ended(status: int, event: int, names: Sequence[str]) -> str:
+    """Why a run ended before its time, from its status and the event that stopped it; empty: it did not."""
+    if status == AT_EVENT:
+        return names[event]
+    return {FINISHED: "", STUCK: STUCK_REASON}.get(status, "more steps than allowed")
+
+
 def _stopped(steps: Steps, names: list[str]) -> Stopped | None:
-    if steps.status == FINISHED:
-        return None
-    if steps.status == AT_EVENT:
-        reason = names[steps.event]
-    elif steps.status == STUCK:
-        reason = STUCK_REASON
-    else:
-        reason = "more steps than allowed"
-    return Stopped(float(steps.times[-1]), reason)
+    said = why_ended(steps.status, steps.event, names)
+    return Stopped(float(steps.times[-1]), said) if said else None

@@ -13,7 +13,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +78,10 @@ class _Cluster:
             raise ClusterError(self.address, f"no worker for {PATIENCE:.0f} s; start some. {KEPT.capitalize()}")
 
 
-def sweep_on_cluster(folder: SweepFolder, done: set[int], address: str, progress: Progress) -> None:
+def sweep_on_cluster(
+    folder: SweepFolder, done: set[int], address: str, progress: Progress,
+    say: Callable[[str], None] = lambda text: None,
+) -> None:  # fmt: skip
     """Do all chunks that are not done yet on a cluster; each is kept as soon as it comes back.
 
     Args:
@@ -86,13 +89,14 @@ def sweep_on_cluster(folder: SweepFolder, done: set[int], address: str, progress
         done: chunks that are finished.
         address: of the scheduler, such as tcp://host:8786, or the file in which it has left it (.json).
         progress: told how many designs are done.
+        say: told what it waits for.
 
     Raises:
         ClusterError: the cluster cannot be reached, has another version of tailwork, or has died.
     """
     count = designs_in(folder, done)
     with _connected(_address(address)) as cluster:
-        _wait_for_workers(cluster)
+        _wait_for_workers(cluster, say)
         check_workers(cluster.address, cluster.client)
         for chunk, columns in _results(cluster, folder, pending(folder, done)):
             folder.write(chunk, columns)
@@ -162,8 +166,10 @@ def _knock(distributed: Any, address: str) -> None:
         pass
 
 
-def _wait_for_workers(cluster: _Cluster) -> None:
+def _wait_for_workers(cluster: _Cluster, say: Callable[[str], None]) -> None:
     start = time.monotonic()
+    if not cluster.workers():
+        say(f"the cluster has no workers yet; waiting for one, up to {PATIENCE:.0f} s")
     while not cluster.workers():
         cluster.give_up(start)
         time.sleep(LOOK)
@@ -199,6 +205,8 @@ def _results(cluster: _Cluster, folder: SweepFolder, chunks: Iterator[int]) -> I
             chunk = under_way.pop(future)
             if future.status == "error":
                 raise _failure(cluster.address, chunk, future.exception())
+            if future.status == "cancelled" and cluster.client.status == "running":
+                raise ClusterError(cluster.address, f"somebody else has cancelled chunk {chunk}; {KEPT}")
             yield chunk, future.result(timeout=PATIENCE)
         workers = cluster.workers()
         last_seen = time.monotonic() if workers else last_seen

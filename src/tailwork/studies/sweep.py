@@ -113,10 +113,13 @@ def sobol_shares(first: int, count: int, dimensions: int, seed: int) -> Floats:
     return np.concatenate([source.random(1), source.random(count - 1)])
 
 
-def measures_from_text(text: str | None, motion: TailMotion) -> tuple[str, ...]:
-    """Measures by their names or short words, separated by commas; None: the motion's own rotation and the torque."""
+def measures_from_text(text: str | None, motion: TailMotion, cables: bool = False) -> tuple[str, ...]:
+    """Measures by their names or short words, separated by commas.
+
+    None: the motion's own rotation and the tail's largest torque or, where it is pulled by cables, tension.
+    """
     if text is None:
-        return (motion.axis, "peak_tail_torque")
+        return (motion.axis, "peak_tension" if cables else "peak_tail_torque")
     names: list[str] = []
     for word in (word.strip() for word in text.split(",")):
         name = SHORT.get(word, word)

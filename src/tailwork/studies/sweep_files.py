@@ -77,7 +77,8 @@ class SweepFolder:
             return None
         said = table.schema.metadata or {}
         ours = said.get(b"sweep") == self.digest.encode() and said.get(b"chunk") == str(chunk).encode()
-        return table if ours and len(table) == len(self.sweep.numbers(chunk)) else None
+        fits = table.schema.equals(_schema(self, {})) and len(table) == len(self.sweep.numbers(chunk))
+        return table if ours and fits else None
 
     def finished(self) -> tuple[set[int], set[int]]:
         """Chunks that are done, and chunks whose files are damaged and have to be done again."""
@@ -120,9 +121,11 @@ def open_folder(path: Path, sweep: Sweep) -> SweepFolder:
     """
     folder = SweepFolder(path, sweep, as_data(sweep))
     plan = path / PLAN
-    if plan.exists():
+    parts, results = path / PARTS, (path / RESULTS).exists()
+    waits = parts.is_dir() and not any(parts.iterdir()) and not results  # a sweep of which nothing has been done
+    if plan.exists() and not waits:
         _check_same(folder, plan)
-    elif (path / RESULTS).exists() or (path / PARTS).exists():
+    elif not waits and (results or parts.exists()):
         raise FileError(path, f"holds results without the plan that they are of ({PLAN}); {OTHER_FOLDER}")
     else:
         ready_folder(path)

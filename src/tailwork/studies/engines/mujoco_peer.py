@@ -44,6 +44,7 @@ class MujocoPeer:
         option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
         off = mujoco.mjtDisableBit
         option.disableflags = off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS | off.mjDSBL_SENSOR
+        option.disableflags |= off.mjDSBL_AUTORESET  # a run that diverges shall not come back as if it had not
         self.data = mujoco.MjData(self.model)
 
     def set(self, q: Floats, v: Floats, tau: Floats) -> None:
