@@ -125,6 +125,19 @@ def _pull(pull: Pull, inputs: Floats, found: Floats, n: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _stage_point(method: Tableau, t: float, h: float, x: Floats, u: Floats, i: int, inputs: Floats) -> None:
+    """Time and state of stage i, into the inputs of a kernel."""
+    inputs[0] = t + method.c[i] * h
+    for k in range(len(x)):
+        inputs[1 + k] = x[k]
+    for j in range(i):
+        weight = method.a[i, j]
+        if weight != 0.0:
+            for k in range(len(x)):
+                inputs[1 + k] += weight * u[j, k]
+
+
+@njit(cache=True, nogil=True)
 def _explicit_step(
     pulls: Pulls, method: Tableau, t: float, h: float, x: Floats, u: Floats, inputs: Floats, found: Floats,
     by_stage: Floats, weight: Floats,
@@ -142,18 +155,14 @@ def _explicit_step(
             largest = max(largest, abs(by_stage[i, k]))
         if largest == 0.0:
             continue
-        inputs[0] = t + method.c[i] * h
-        for k in range(n):
-            point = x[k]
-            for j in range(i):
-                point += method.a[i, j] * u[j, k]
-            inputs[1 + k] = point
+        _stage_point(method, t, h, x, u, i, inputs)
         _pull(pulls.derivative, inputs, found, n)
         for k in range(n):
             weight[k] += found[k]
         for j in range(i):
-            for k in range(n):
-                by_stage[j, k] += method.a[i, j] * found[k]
+            if method.a[i, j] != 0.0:
+                for k in range(n):
+                    by_stage[j, k] += method.a[i, j] * found[k]
 
 
 @njit(cache=True, nogil=True)
@@ -198,12 +207,8 @@ def _stiff_step(
                 by_stage[j, k] += other * w[i, k]
                 change[i, k] -= other * u[j, k]
         if i:
-            inputs[0] = t + method.c[i] * h
+            _stage_point(method, t, h, x, u, i, inputs)
             for k in range(n):
-                point = x[k]
-                for j in range(i):
-                    point += method.a[i, j] * u[j, k]
-                inputs[1 + k] = point
                 inputs[known + k] = w[i, k]
             _pull(pulls.derivative, inputs, found, n)
             value = len(found) - n

@@ -144,7 +144,6 @@ def differentiate_runs(
         derivative = _placed(reversals.derivative, numbers.derivative[r], 1)
         objective = _placed(reversals.objective, numbers.objective[r], 1)
         integrand = _placed(reversals.integrand, numbers.integrand[r], 1)
-        watched = _placed(reversals.event, numbers.event[r], 1)
         curvature = _placed(reversals.curvature, numbers.curvature[r], WIDTH)
         last = np.empty(1 + n + len(held))
         last[0] = times[-1]
@@ -167,6 +166,7 @@ def differentiate_runs(
             call_kernel(own.derivative, last, own.derivative_constants, moving)
             if reversals.integrand.handed >= 0:
                 rate += _at(reversals.integrand, integrand, last, 0, 0.0)[-1]
+            watched = _placed(reversals.event, numbers.event[r], 1)
             answer = _at(reversals.event, watched, last, event, 1.0)
             falling, size = answer[0], abs(answer[0])
             for k in range(n):
@@ -184,6 +184,10 @@ def differentiate_runs(
                 weight[k] += share * answer[1 + k]
             for k in range(len(watched.by_handed)):
                 watched.by_handed[k] = share * answer[1 + n + k]
+            _by_design(reversals.event, numbers.event[r], watched, by.event[r])
+        else:
+            for k in range(by.event.shape[1]):
+                by.event[r, k] = 0.0
         pulls = Pulls(derivative, integrand, reversals.transposed, curvature, reversals.rates)
         value += backwards(own, pulls, method, Path(times, states, stages, lengths, held), weight)
         found.values[r] = value
@@ -192,5 +196,4 @@ def differentiate_runs(
         _by_design(reversals.derivative, numbers.derivative[r], derivative, by.derivative[r])
         _by_design(reversals.objective, numbers.objective[r], objective, by.objective[r])
         _by_design(reversals.integrand, numbers.integrand[r], integrand, by.integrand[r])
-        _by_design(reversals.event, numbers.event[r], watched, by.event[r])
         _by_design(reversals.curvature, numbers.curvature[r], curvature, by.curvature[r])

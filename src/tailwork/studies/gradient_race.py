@@ -54,7 +54,7 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
     """Compare a gradient with differences, then time it beside its run."""
     model, (q, v, tau) = model_of(name), course(name)
     law, method, names = Constant(values=tuple(tau)), METHODS[name], model.parameter_names
-    system = System(model, [law])
+    system = System(model, [law], events=())
     kernels, tableau = compiled_system(system, KNOWN[method])
     settings, nothing = Settings(RTOL, ATOL, 0.0, 1e-4, 1_000_000), np.zeros(0, dtype=np.bool_)
     held, x = np.zeros(system.efforts), system.state(q, v)
@@ -62,7 +62,7 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
     def batch(count: int) -> dict[str, Floats]:
         mass = {"torso.mass": np.full(count, model._numbers["torso.mass"])}
         return gradients(model, (q, v), DURATION, inclination, parameters=mass, by=names, control=law, method=method,
-                         rtol=RTOL, atol=ATOL, threads=1).by_parameter  # fmt: skip
+                         rtol=RTOL, atol=ATOL, events=(), threads=1).by_parameter  # fmt: skip
 
     found = np.array([values[0] for values in batch(1).values()])
     values = np.array([model._numbers[path] for path in names])
