@@ -36,8 +36,8 @@ from tailwork.simulation.simulate import check_numbers, why_ended
 from tailwork.simulation.system import Motion
 from tailwork.simulation.tableaus import Rosenbrock
 
-SHARE = 16
-"""Runs that a thread takes at a time."""
+LEAST, MOST = 16, 256
+"""Runs that a thread takes at a time: few enough that threads end together, and so many that calls do not count."""
 NO_REVERSAL = Reversal(NOTHING, NOTHING, NOTHING, -1, 0, 0)
 
 
@@ -217,14 +217,16 @@ def _differentiated(
                 np.zeros(len(fine), whole), nothing, np.full((len(fine), system.size), np.nan),
                 np.full(len(fine), -1, whole))  # fmt: skip
 
+    size = min(MOST, max(LEAST, len(fine) // (4 * threads)))
+
     def share(first: int) -> None:
-        last = min(first + SHARE, len(fine))
+        last = min(first + size, len(fine))
         differentiate_runs(way.kernels, reversals, way.tableau, way.settings, system.stops, runs, numbers,
                            duration, first, last, own, by)  # fmt: skip
 
     with ThreadPoolExecutor(threads) as pool:
-        for done, _ in enumerate(pool.map(share, range(0, len(fine), SHARE)), start=1):
-            progress(min(done * SHARE, len(fine)), len(fine))
+        for done, _ in enumerate(pool.map(share, range(0, len(fine), size)), start=1):
+            progress(min(done * size, len(fine)), len(fine))
     found = Found(*(_spread(values, fine, count) for values in own))
     by_number: dict[str, Floats] = {}
     for name, values in zip(ByDesign._fields, by, strict=True):

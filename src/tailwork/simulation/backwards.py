@@ -79,6 +79,8 @@ def backwards(kernels: Kernels, pulls: Pulls, method: Tableau, path: Path, weigh
     bent = np.zeros((n + n_v + len(pulls.curvature.by_handed) + 1, WIDTH))
     w, z, change = np.zeros((stages, n)), np.zeros((stages, n_v)), np.zeros((stages, n))
     first = np.zeros(n)
+    address, constants, by_handed = pulls.derivative.address, pulls.derivative.constants, pulls.derivative.by_handed
+    a, c = method.a, method.c
     for s in range(steps - 1, -1, -1):
         h, t, x, u = path.lengths[s], path.times[s], path.states[s], path.stages[s]
         share = (path.times[s + 1] - t) / h
@@ -112,7 +114,7 @@ def backwards(kernels: Kernels, pulls: Pulls, method: Tableau, path: Path, weigh
             _stiff_step(kernels, pulls, method, t, h, x, u, inputs, found, by_stage, first, linear_inputs, factors,
                         turned_inputs, turned, bent_inputs, bent, w, z, change, weight)  # fmt: skip
         else:
-            _explicit_step(pulls, method, t, h, x, u, inputs, found, by_stage, weight)
+            _explicit_step(address, constants, by_handed, a, c, t, h, x, u, inputs, found, by_stage, weight)
     return integral
 
 
@@ -125,13 +127,13 @@ def _pull(pull: Pull, inputs: Floats, found: Floats, n: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _stage_point(method: Tableau, t: float, h: float, x: Floats, u: Floats, i: int, inputs: Floats) -> None:
+def stage_point(a: Floats, c: Floats, t: float, h: float, x: Floats, u: Floats, i: int, inputs: Floats) -> None:
     """Time and state of stage i, into the inputs of a kernel."""
-    inputs[0] = t + method.c[i] * h
+    inputs[0] = t + c[i] * h
     for k in range(len(x)):
         inputs[1 + k] = x[k]
     for j in range(i):
-        weight = method.a[i, j]
+        weight = a[i, j]
         if weight != 0.0:
             for k in range(len(x)):
                 inputs[1 + k] += weight * u[j, k]
@@ -139,14 +141,15 @@ def _stage_point(method: Tableau, t: float, h: float, x: Floats, u: Floats, i: i
 
 @njit(cache=True, nogil=True)
 def _explicit_step(
-    pulls: Pulls, method: Tableau, t: float, h: float, x: Floats, u: Floats, inputs: Floats, found: Floats,
-    by_stage: Floats, weight: Floats,
+    pull: int, constants: Floats, by_handed: Floats, a: Floats, c: Floats, t: float, h: float, x: Floats, u: Floats,
+    inputs: Floats, found: Floats, by_stage: Floats, weight: Floats,
 ) -> None:  # fmt: skip
     """A step x + Σ b_i u_i with u_i = h f(t + c_i h, X_i) and X_i = x + Σ_j a_ij u_j.
 
-    `by_stage` holds the weights of u; that of u_i gains a_ji times the weight of every later X_j.
+    `by_stage` holds the weights of u; that of u_i gains a_ji times the weight of every later X_j. What is needed of
+    named tuples is given one by one: to take them apart at every step costs as much as some stages.
     """
-    n, stages = len(x), len(method.b)
+    n, stages = len(x), len(c)
     known = len(inputs) - n
     for i in range(stages - 1, -1, -1):
         largest = 0.0
@@ -155,14 +158,17 @@ def _explicit_step(
             largest = max(largest, abs(by_stage[i, k]))
         if largest == 0.0:
             continue
-        _stage_point(method, t, h, x, u, i, inputs)
-        _pull(pulls.derivative, inputs, found, n)
+        stage_point(a, c, t, h, x, u, i, inputs)
+        call_kernel(pull, inputs, constants, found)
+        for k in range(len(by_handed)):
+            by_handed[k] += found[n + k]
         for k in range(n):
             weight[k] += found[k]
         for j in range(i):
-            if method.a[i, j] != 0.0:
+            share = a[i, j]
+            if share != 0.0:
                 for k in range(n):
-                    by_stage[j, k] += method.a[i, j] * found[k]
+                    by_stage[j, k] += share * found[k]
 
 
 @njit(cache=True, nogil=True)
@@ -207,7 +213,7 @@ def _stiff_step(
                 by_stage[j, k] += other * w[i, k]
                 change[i, k] -= other * u[j, k]
         if i:
-            _stage_point(method, t, h, x, u, i, inputs)
+            stage_point(method.a, method.c, t, h, x, u, i, inputs)
             for k in range(n):
                 inputs[known + k] = w[i, k]
             _pull(pulls.derivative, inputs, found, n)
