@@ -48,7 +48,7 @@ def speed_table(speeds: Sequence[Speed], peak: Peak) -> Table:
     said = (
         "loop: scalar kernel in a compiled loop; lanes: batch on one core; evaluator: one call from Python; checked: "
         f"Model.forward_dynamics; peak: fused multiply-adds in registers, {peak.one / 1e9:.1f} Gflop/s on one thread, "
-        f"{peak.several / 1e9:.1f} on {THREADS}"
+        f"{peak.several / 1e9:.1f} on {THREADS}; shares of it on {THREADS} threads by the best of each while all run"
     )
     return _captioned(table, said)
 

@@ -12,7 +12,7 @@ from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.studies.benchmark import ENGINES, example_state, installed, model_of
 from tailwork.studies.engines.numpy_peer import NumpyPeer, numpy_batch
-from tailwork.studies.racing import THREADS, Ratio, in_turn, ratio, together
+from tailwork.studies.racing import THREADS, Ratio, in_turn, ratio, side_by_side, together
 from tailwork.studies.simd_peak import Peak
 
 BATCH = 4096
@@ -43,6 +43,7 @@ class Speed:
     pinocchio: float | None  # from Python, net of call overhead
     disagreement: float | None  # of the two accelerations, relative
     spread: float  # of the interleaved repeats: median over best, less one
+    together: float  # the best of each thread while all run: time by evaluations
     executed: int  # floating-point operations of the lane kernel for one state, a fused multiply-add counted as two
 
     def ratio(self, ours: str) -> float | None:
@@ -51,7 +52,7 @@ class Speed:
 
     def share(self, peak: Peak) -> tuple[float, float]:
         """Share of the machine's peak that the lane kernels reach on one thread and on several."""
-        return self.executed / (self.lanes * 1e-9) / peak.one, self.executed / (self.threads * 1e-9) / peak.several
+        return self.executed / (self.lanes * 1e-9) / peak.one, self.executed / (self.together * 1e-9) / peak.several
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,8 @@ def evaluated(name: str, repeats: int) -> tuple[Speed, list[Rival]]:
         pinocchio=best["one Pinocchio"] if pinocchio else None,
         disagreement=pinocchio.disagreement if pinocchio else None,
         spread=float(np.median([np.median(t) / t.min() - 1.0 for t in times.values()])),
+        together=1.0
+        / sum(BATCH / (seconds * 1e9) for seconds in side_by_side(_halves(model, q, v, tau), 20 * repeats)),
         executed=kernel.executed,
     )
     rivals = [_rival(name, k, False, e, times[f"one {k}"], times["loop"]) for k, e in contenders.one.items()]
@@ -138,11 +141,18 @@ def _rows(q: Floats, v: Floats, tau: Floats) -> Floats:
     return np.ascontiguousarray(np.tile(np.concatenate([q, v, tau]), (BATCH, 1)))
 
 
+def _halves(model: Model, q: Floats, v: Floats, tau: Floats) -> list[Callable[[], None]]:
+    """The lane kernel on a batch for each thread."""
+    call = model._call("forward_dynamics")
+    outputs = call.kernel.outputs
+    return [call.kernel.lane_loop(_rows(q, v, tau), call.constants, np.empty((BATCH, outputs))) for _ in range(THREADS)]
+
+
 def _ours(model: Model, q: Floats, v: Floats, tau: Floats) -> dict[str, _Entry]:
     call = model._call("forward_dynamics")
     kernel, constants = call.kernel, call.constants
     rows, out = _rows(q, v, tau), np.empty((BATCH, kernel.outputs))
-    halves = [kernel.lane_loop(_rows(q, v, tau), constants, np.empty((BATCH, kernel.outputs))) for _ in range(THREADS)]
+    halves = _halves(model, q, v, tau)
     evaluator = model.evaluator("forward_dynamics")
     for argument, value in (("q", q), ("v", v), ("tau", tau)):
         evaluator.arguments[argument][:] = value
