@@ -21,7 +21,10 @@ STAGES = (
     "model",
     "simulation",
     "studies",
+    "scene",
+    "player",
     "view",
+    "lab",
     "",  # the package itself: its __init__ offers what the stages have made; only the command line builds on it
     "cli",
 )

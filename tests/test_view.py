@@ -21,6 +21,7 @@ from tailwork import view
 from tailwork.errors import FileError, RobotError, UnknownNameError
 from tailwork.mechanics.layout import make_layout
 from tailwork.robots.facing import forward_axis
+from tailwork.scene.colors import TAILS, looks, shown
 from tailwork.simulation import Constant, Polynomial, Run, Tracking, load_run, point_to_point
 from tailwork.simulation.pose import torso_angles, torso_rates, torso_rotations
 from tailwork.view.camera import VIEWS, camera
@@ -29,7 +30,7 @@ from tailwork.view.ground import nice
 from tailwork.view.paint import Pose, Solid, capsule, torso_layers
 from tailwork.view.solids import box_corners, limb_bars, torso_box
 from tailwork.view.stops import STOPPED
-from tailwork.view.style import KINDS, RC, TAILS, looks, rendered, shown
+from tailwork.view.style import KINDS, RC, rendered
 
 UNIT = re.compile(r"\[(deg|deg/s|ms|N|1/m|1)\]$")
 

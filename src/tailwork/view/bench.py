@@ -11,25 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tailwork.kernels.kernel import Floats
+from tailwork.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY, VERMILION, Look, shown
 from tailwork.studies.work_precision import Point
-from tailwork.view.style import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    LINES,
-    ORANGE,
-    PAGE,
-    PURPLE,
-    SKY,
-    VERMILION,
-    Look,
-    arranged,
-    look,
-    new_figure,
-    shown,
-    titled,
-)
+from tailwork.view.style import FAINT, PAGE, arranged, look, new_figure, titled
 
 LOOKS = {
     "Dormand–Prince": Look(SKY, LINES[0], "o"),

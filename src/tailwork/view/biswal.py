@@ -16,6 +16,7 @@ from tailwork.errors import RobotError
 from tailwork.formulations import biswal as paper
 from tailwork.formulations.spatial import Array
 from tailwork.kernels.kernel import Floats
+from tailwork.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY
 from tailwork.simulation import Run
 from tailwork.simulation.gait import Gait
 from tailwork.studies.biswal import FREQUENCY, KD, KP, LIFT, SETTLING, SPEED, Biswal, trot_gait
@@ -25,24 +26,7 @@ from tailwork.view.footfall import footfall
 from tailwork.view.numbers import write_numbers
 from tailwork.view.report import Section, Table, page, write_page
 from tailwork.view.reproductions import claim_table
-from tailwork.view.style import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    LINES,
-    ORANGE,
-    PAGE,
-    PURPLE,
-    RULE,
-    SKY,
-    arranged,
-    legend_below,
-    look,
-    new_figure,
-    titled,
-    zero_line,
-)
+from tailwork.view.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
 from tailwork.view.walking import leg_names, samples_a_stride, stride_pictures, torso_travel
 
 READING_STYLES: dict[str, dict[str, Any]] = {

@@ -11,18 +11,8 @@ from numpy.typing import ArrayLike
 
 from tailwork.errors import UnknownNameError
 from tailwork.kernels.kernel import Floats
-from tailwork.view.style import (
-    COLUMN,
-    arranged,
-    legend_below,
-    line_key,
-    look,
-    looks,
-    new_figure,
-    shown,
-    titled,
-    zero_line,
-)
+from tailwork.scene.colors import looks, shown
+from tailwork.view.style import COLUMN, arranged, legend_below, line_key, look, new_figure, titled, zero_line
 
 BAND = {"color": "#c3cad2", "linewidth": 3.6}
 """How the desired curvature is drawn: a broad pale line under the others."""

@@ -12,28 +12,11 @@ from matplotlib.lines import Line2D
 
 from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
+from tailwork.scene.colors import FEET, LINES, shown
 from tailwork.simulation import Run
 from tailwork.view.stops import mark_stop
-from tailwork.view.style import (
-    BLUE,
-    COLUMN,
-    GREEN,
-    LINES,
-    ORANGE,
-    PAGE,
-    PURPLE,
-    SKY,
-    VERMILION,
-    WARNING,
-    arranged,
-    legend_below,
-    look,
-    new_figure,
-    shown,
-    titled,
-)
+from tailwork.view.style import COLUMN, PAGE, WARNING, arranged, legend_below, look, new_figure, titled
 
-COLORS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 MOST_FRICTION = 2.0
 """The axis of friction never goes beyond this; hardly any ground gives more."""
 
@@ -88,7 +71,7 @@ def friction(force: Floats) -> Floats:
 
 def _style(k: int) -> dict[str, Any]:
     """How the k-th foot is drawn, in every column."""
-    return {"color": COLORS[k % len(COLORS)], "linestyle": LINES[k % len(LINES)], "linewidth": 1.2}
+    return {"color": FEET[k % len(FEET)], "linestyle": LINES[k % len(LINES)], "linewidth": 1.2}
 
 
 def _mark_pulling(axes: Axes) -> None:

@@ -10,10 +10,11 @@ from matplotlib.patches import Patch
 
 from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
+from tailwork.scene.colors import BLUE, INK, ORANGE
 from tailwork.simulation import Run
 from tailwork.simulation.gait import Gait
 from tailwork.simulation.ground import CONTACT_NAMES
-from tailwork.view.style import BLUE, INK, ORANGE, PAGE, arranged, look, new_figure, titled
+from tailwork.view.style import PAGE, arranged, look, new_figure, titled
 
 STATE_COLORS = {"stick": BLUE, "slip": ORANGE}
 """Of feet on the ground, in every picture; a foot in the air has none."""

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from tailwork.scene.colors import BLUE, GREEN, INK, LINES, MARKERS, ORANGE, PURPLE, SKY, VERMILION, Look
 from tailwork.simulation import Run
 from tailwork.simulation.ground import CONTACT_NAMES
 from tailwork.simulation.pose import TURNS, torso_angles
@@ -16,19 +17,9 @@ from tailwork.studies.soft_comparison import PINNED, SoftComparison, pinned_time
 from tailwork.view.feet import friction
 from tailwork.view.stops import mark_stop
 from tailwork.view.style import (
-    BLUE,
     FAINT,
-    GREEN,
-    INK,
-    LINES,
-    MARKERS,
-    ORANGE,
     PAGE,
-    PURPLE,
-    SKY,
-    VERMILION,
     WARNING,
-    Look,
     arranged,
     legend_below,
     line_key,

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.robots.facing import forward_axis
+from tailwork.scene.colors import looks, shown
 from tailwork.simulation import Run
 from tailwork.simulation.pose import torso_rotations
 from tailwork.view.camera import Camera, camera
@@ -22,7 +23,7 @@ from tailwork.view.ground import Ground, draw_ground, ground_under
 from tailwork.view.paint import Pose, Solid, lit, paint, paint_shadow
 from tailwork.view.solids import box_corners, limb_bars, torso_box
 from tailwork.view.stops import folded, stop_note
-from tailwork.view.style import FAINT, PAGE, WARNING, look, looks, shown
+from tailwork.view.style import FAINT, PAGE, WARNING, look
 
 HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06  # heights of titles and times, distances [in]
 PALEST, PALE = 0.85, 0.35  # how far the oldest ghost and the last but one are faded

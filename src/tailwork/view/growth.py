@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
+from tailwork.scene.colors import looks
 from tailwork.studies.growth import Growth
-from tailwork.view.style import PAGE, arranged, look, looks, new_figure
+from tailwork.view.style import PAGE, arranged, look, new_figure
 
 TITLES = {"links": "links of the tail", "legs": "legs", "states": "states in a call", "threads": "threads"}
 MANY = 1000

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from tailwork.scene.colors import BLUE, LINES, VERMILION
 from tailwork.studies.nelson_quinn import (
     DUTY,
     FREQUENCY,
@@ -31,20 +32,7 @@ from tailwork.view.footfall import footfall
 from tailwork.view.numbers import write_numbers
 from tailwork.view.report import Section, Table, page, write_page
 from tailwork.view.reproductions import claim_table
-from tailwork.view.style import (
-    BLUE,
-    FAINT,
-    LINES,
-    PAGE,
-    RULE,
-    VERMILION,
-    arranged,
-    legend_below,
-    look,
-    new_figure,
-    titled,
-    zero_line,
-)
+from tailwork.view.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
 from tailwork.view.walking import CENTIMETRE, stride_pictures, torso_travel
 
 MILLINEWTON = 1e-3  # N

@@ -9,19 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from tailwork.view.style import (
-    COLUMN,
-    FAINT,
-    arranged,
-    legend_below,
-    line_key,
-    look,
-    looks,
-    new_figure,
-    shown,
-    titled,
-    zero_line,
-)
+from tailwork.scene.colors import looks, shown
+from tailwork.view.style import COLUMN, FAINT, arranged, legend_below, line_key, look, new_figure, titled, zero_line
 
 
 def net_rotation(

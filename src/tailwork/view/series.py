@@ -10,19 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tailwork.kernels.kernel import Floats
-from tailwork.view.style import (
-    BLUE,
-    GREEN,
-    LINES,
-    PAGE,
-    VERMILION,
-    arranged,
-    legend_below,
-    look,
-    new_figure,
-    titled,
-    zero_line,
-)
+from tailwork.scene.colors import BLUE, GREEN, LINES, VERMILION
+from tailwork.view.style import PAGE, arranged, legend_below, look, new_figure, titled, zero_line
 
 COLORS = (BLUE, VERMILION, GREEN)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -16,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from tailwork.scene.colors import INK, Look
 from tailwork.writing import ready_folder, write_whole
 
 COLUMN = 3.5
@@ -23,23 +23,9 @@ COLUMN = 3.5
 PAGE = 7.2
 """Width of a page of a paper [in]."""
 
-INK = "#24292f"
 FAINT = "#6e7781"
 RULE = "#e4e7eb"
 WARNING = "#b3261e"
-
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
-    "#000000", "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7",
-)  # fmt: skip
-"""The colours of Okabe and Ito, which most colour-blind people tell apart."""
-
-LINES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (6, 1.6, 1.2, 1.6)), (0, (1.4, 1.4)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-
-TAILS = {"pendulum": (BLUE, 0, "o"), "r3": (VERMILION, 1, "s"), "usrt": (GREEN, 2, "^")}
-"""Colour, line style and marker that a tail has in every picture."""
-OTHERS = ((PURPLE, 3, "D"), (ORANGE, 0, "v"), (SKY, 1, "P"), (INK, 2, "X"))
-SHOWN = {"r3": "R3", "usrt": "USRT"}
 
 RC: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that a picture is the same on every machine
@@ -102,51 +88,11 @@ _settings = RLock()
 """Matplotlib keeps its settings in one place; threads draw one after the other."""
 
 
-@dataclass(frozen=True)
-class Look:
-    """How a line is drawn."""
-
-    color: str
-    line: Any
-    marker: str
-
-
 @contextlib.contextmanager
 def look() -> Iterator[None]:
     """While it lasts, matplotlib draws in our look; afterwards its settings are as before."""
     with _settings, matplotlib.rc_context(RC):
         yield
-
-
-def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """A look for each label. A label that starts with the name of a tail has its colour; other names cycle."""
-    result: dict[str, Look] = {}
-    seen: dict[str, int] = {}
-    others = 0
-    for label in labels:
-        tail = _tail(label)
-        if tail is None:
-            color, line, marker = OTHERS[others % len(OTHERS)]
-            line += others // len(OTHERS)
-            others += 1
-        else:
-            color, line, marker = TAILS[tail]
-            again = seen.get(tail, 0)  # a second line of the same tail: the same colour, another style
-            line, marker = line + again, MARKERS[(MARKERS.index(marker) + 3 * again) % len(MARKERS)]
-            seen[tail] = again + 1
-        result[label] = Look(color, LINES[line % len(LINES)], marker)
-    return result
-
-
-def _tail(label: str) -> str | None:
-    """The tail that a label starts with."""
-    word = label.replace(",", " ").split()[:1]
-    return word[0].casefold() if word and word[0].casefold() in TAILS else None
-
-
-def shown(label: str) -> str:
-    """A label as it is printed: R3 and USRT are abbreviations."""
-    return " ".join(SHOWN.get(word, word) for word in label.split(" ")).replace("r3,", "R3,").replace("usrt,", "USRT,")
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -17,22 +17,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from tailwork.kernels.kernel import Floats
+from tailwork.scene.colors import BLUE, INK, VERMILION
 from tailwork.studies.measures import UNITS
 from tailwork.studies.sweep_files import Results
 from tailwork.studies.varied import LOG, Varied
-from tailwork.view.style import (
-    BLUE,
-    COLUMN,
-    INK,
-    PAGE,
-    VERMILION,
-    WARNING,
-    arranged,
-    look,
-    new_figure,
-    titled,
-    zero_line,
-)
+from tailwork.view.style import COLUMN, PAGE, WARNING, arranged, look, new_figure, titled, zero_line
 
 GREY = "#c9d1d9"
 VEIL = 0.55

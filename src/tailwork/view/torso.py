@@ -7,21 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
+from tailwork.scene.colors import looks, shown
 from tailwork.simulation import Run
 from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
 from tailwork.view.stops import folded, mark_stop, stop_note
-from tailwork.view.style import (
-    PAGE,
-    arranged,
-    legend_below,
-    line_key,
-    look,
-    looks,
-    new_figure,
-    shown,
-    titled,
-    zero_line,
-)
+from tailwork.view.style import PAGE, arranged, legend_below, line_key, look, new_figure, titled, zero_line
 
 LEAST_SPAN = (0.2, 2.0)
 """Of the axes of angles [deg] and rates [deg/s]."""

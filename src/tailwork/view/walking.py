@@ -14,6 +14,7 @@ from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.robots import Robot
 from tailwork.robots.facing import forward_axis
+from tailwork.scene.colors import BLUE, GREEN, INK, LINES, PURPLE, VERMILION
 from tailwork.simulation import Run
 from tailwork.simulation.gait import Gait, leg_roles
 from tailwork.simulation.ground import CONTACT_NAMES
@@ -24,22 +25,7 @@ from tailwork.view.ghosts import EDGE, GAP, HEAD, TIME, Sheet, poses_at, robot_s
 from tailwork.view.ground import Ground, draw_ground, nice
 from tailwork.view.paint import Pose, Solid, mixed, paint, paint_shadow
 from tailwork.view.solids import box_corners
-from tailwork.view.style import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    LINES,
-    PAGE,
-    PURPLE,
-    RULE,
-    VERMILION,
-    arranged,
-    legend_below,
-    look,
-    new_figure,
-    titled,
-)
+from tailwork.view.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled
 
 ROW_NAMES = {2: ("front", "hind"), 3: ("front", "middle", "hind")}
 SIDES = ("left", "right")

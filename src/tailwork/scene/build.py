@@ -1,0 +1,158 @@
+"""From a run to its scene."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tailwork.errors import RobotError
+from tailwork.kernels.kernel import Floats
+from tailwork.robots import Robot
+from tailwork.robots.facing import forward_axis
+from tailwork.robots.tails import R3, Pendulum, Usrt
+from tailwork.scene.caption import caption_of
+from tailwork.scene.colors import CENTER, OTHERS, TAILS, lit
+from tailwork.scene.motion import Placed, limb_motion, quaternions, torso_motion
+from tailwork.scene.plots import foot_color, plots_of
+from tailwork.scene.scene import Force, Frame, Marker, Scene, Terrain
+from tailwork.scene.shapes import drawn
+from tailwork.simulation import Run
+
+TAIL_KINDS = (Pendulum, R3, Usrt)
+
+
+def scenes_of(runs: Mapping[str, Run], *, most: int | None = None) -> tuple[Scene, ...]:
+    """Scenes of runs by label, each with a colour of its own: that of its tail, unless another has it already."""
+    if not runs:
+        raise RobotError("runs", dict(runs), "at least one run")
+    colors: list[str] = []
+    for run in runs.values():
+        spare = [color for color, _, _ in (*TAILS.values(), *OTHERS) if color not in colors] or [OTHERS[0][0]]
+        own = _tail_color(run.model.robot)
+        others = [color for color in spare if color not in {taken for taken, _, _ in TAILS.values()}] or spare
+        colors.append(own if own in spare else others[0])
+    return tuple(
+        scene_of(run, label, color=color, most=most) for (label, run), color in zip(runs.items(), colors, strict=True)
+    )
+
+
+def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = None) -> Scene:
+    """The scene of a run.
+
+    Args:
+        run: the run.
+        label: its name among others; the robot's, if empty.
+        color: of the tail and the curves; that of the kind of tail, if empty.
+        most: at most so many moments are kept, evenly; None: all samples of the run.
+    """
+    robot, layout = run.model.robot, run.model.layout
+    label, color = label or robot.name, color or _tail_color(robot) or OTHERS[0][0]
+    rows = _kept(len(run.data["time"]), most)
+    q = run.data["q"].to_numpy()[rows]
+    masses = _masses(robot)
+    parts = [str(part) for part in run.data["part"].to_numpy()]
+    centers = run.data["part_center"].to_numpy()[rows]
+    weights = np.array([masses[part] for part in parts])
+    middle = weights @ centers / weights.sum()
+    fall, notes = _fall(run, middle)
+    if len(rows) < len(run.data["time"]):
+        notes = (*notes, f"{len(rows)} of {len(run.data['time'])} samples are shown")
+    shapes = drawn(robot, color)
+    frames = _frames(run, shapes.frames, q, fall)
+    legs = list(layout.legs)
+    return Scene(
+        label=label,
+        color=color,
+        forward=forward_axis(robot),
+        times=run.data["time"].to_numpy()[rows],
+        frames=frames,
+        solids=tuple(shapes.solids),
+        threads=tuple(shapes.threads),
+        forces=_forces(run, shapes.frames, rows),
+        markers=(
+            Marker("centre of mass", middle - fall, CENTER, shapes.thickness),
+            *(
+                Marker(f"centre of mass of the {part}", centers[:, k] - fall, lit(color, -0.35), 0.8 * shapes.thickness)
+                for k, part in enumerate(parts)
+                if part != "torso" and part not in legs
+            ),
+        ),
+        terrain=_terrain(run),
+        weight=sum(masses.values()) * float(robot.gravity),
+        plots=plots_of(run, label, color, rows),
+        events=run.events,
+        tips=tuple(
+            (name, shapes.on(name, limb.tip.joint), tuple(float(x) for x in limb.tip.point))
+            for name, limb in layout.limbs.items()
+            if limb.foot is None and limb.tip is not None
+        ),
+        caption=caption_of(run, notes),
+    )
+
+
+def _tail_color(robot: Robot) -> str:
+    """The colour of a robot's kind of tail; empty: it has none, or several."""
+    kinds = {part.kind for part in robot.parts.values() if isinstance(part, TAIL_KINDS)}
+    return TAILS[kinds.pop()][0] if len(kinds) == 1 else ""
+
+
+def _kept(count: int, most: int | None) -> Floats:
+    """Numbers of the samples that are kept, the first and the last among them."""
+    if most is not None and (not isinstance(most, int) or most < 2):
+        raise RobotError("most", most, "a whole number, at least 2")
+    if most is None or count <= most:
+        return np.arange(count)
+    return np.unique(np.linspace(0, count - 1, most).round().astype(int))
+
+
+def _masses(robot: Robot) -> dict[str, float]:
+    """By part of a run's data: its mass [kg]."""
+    found = {"torso": float(robot.torso.body().mass)}
+    for name, limb in robot.limbs().items():
+        found[name] = sum(float(joint.body.mass) for joint in limb.joints if joint.body is not None)
+    return found
+
+
+def _fall(run: Run, middle: Floats) -> tuple[Floats, tuple[str, ...]]:
+    """How far a robot in the air has come down with its centre of mass, which is not shown, (times, 3) [m]."""
+    fall = np.zeros_like(middle)
+    if not run.model.layout.torso_free or run.model.foot_names or run.ground is not None:
+        return fall, ()
+    fall[:, 2] = middle[:, 2] - middle[0, 2]
+    return fall, (("in the air: seen by an eye that falls with it",) if np.abs(fall).max() > 0 else ())
+
+
+def _frames(run: Run, names: list[str], q: Floats, fall: Floats) -> tuple[Frame, ...]:
+    """The frames of those names."""
+    layout = run.model.layout
+    torso = torso_motion(layout, q)
+    placed: dict[str, Placed] = {"torso": torso}
+    for limb in layout.limbs:
+        if any(name.startswith(f"{limb}.") for name in names):
+            found = limb_motion(layout, limb, q, torso)
+            placed |= {f"{limb}.{joint}": frame for joint, frame in found.items()}
+    return tuple(Frame(name, placed[name][0] - fall, quaternions(placed[name][1])) for name in names)
+
+
+def _forces(run: Run, names: list[str], rows: Floats) -> tuple[Force, ...]:
+    """The forces of the ground on the feet."""
+    if "foot_force" not in run.data:
+        return ()
+    found = []
+    legs, force = list(run.model.layout.legs), run.data["foot_force"].to_numpy()[rows]
+    for k, name in enumerate(str(foot) for foot in run.data["foot"].to_numpy()):
+        foot = run.model.layout.limbs[name].foot
+        assert foot is not None
+        x, y, z = (float(value) for value in foot.point)
+        found.append(Force(name, names.index(f"{name}.{foot.joint}"), (x, y, z), force[:, k], foot_color(legs, name)))
+    return tuple(found)
+
+
+def _terrain(run: Run) -> Terrain:
+    """The ground under a run."""
+    field = None if run.ground is None else run.ground.surface
+    if field is None:
+        return Terrain(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
+    columns, rows = field.heights.shape
+    return Terrain(np.linspace(*field.x, columns), np.linspace(*field.y, rows), field.heights)
