@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--use-angle=swiftshader",
-         "--enable-unsafe-swiftshader")  # fmt: skip
+FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")  # without a graphics card
 LOCAL = ("127.0.0.1", "localhost", "[::1]", "")
 
 
@@ -33,14 +33,14 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=program, args=list(FLAGS))
+        running = driver.chromium.launch(executable_path=program, args=[*FLAGS, *WEBGL])
         yield running
         running.close()
 
 
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens an address in a fresh context of its own; options are those of a Playwright context (viewport, color_scheme…).
+    """Opens an address in a fresh context; options are those of a Playwright context (viewport, color_scheme, …).
 
     A test fails at its end if a page has raised an error, or has asked for anything that is not on this machine.
     """

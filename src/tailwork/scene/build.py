@@ -15,7 +15,7 @@ from tailwork.scene.caption import caption_of
 from tailwork.scene.colors import CENTER, OTHERS, TAILS, lit
 from tailwork.scene.motion import Placed, limb_motion, quaternions, torso_motion
 from tailwork.scene.plots import foot_color, plots_of
-from tailwork.scene.scene import Force, Frame, Marker, Scene, Terrain
+from tailwork.scene.scene import Force, Frame, Marker, Rows, Scene, Terrain, point_of
 from tailwork.scene.shapes import drawn
 from tailwork.simulation import Run
 
@@ -83,7 +83,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
         plots=plots_of(run, label, color, rows),
         events=run.events,
         tips=tuple(
-            (name, shapes.on(name, limb.tip.joint), tuple(float(x) for x in limb.tip.point))
+            (name, shapes.on(name, limb.tip.joint), point_of(limb.tip.point))
             for name, limb in layout.limbs.items()
             if limb.foot is None and limb.tip is not None
         ),
@@ -97,13 +97,13 @@ def _tail_color(robot: Robot) -> str:
     return TAILS[kinds.pop()][0] if len(kinds) == 1 else ""
 
 
-def _kept(count: int, most: int | None) -> Floats:
+def _kept(count: int, most: int | None) -> Rows:
     """Numbers of the samples that are kept, the first and the last among them."""
     if most is not None and (not isinstance(most, int) or most < 2):
         raise RobotError("most", most, "a whole number, at least 2")
     if most is None or count <= most:
         return np.arange(count)
-    return np.unique(np.linspace(0, count - 1, most).round().astype(int))
+    return np.unique(np.linspace(0, count - 1, most).round().astype(np.intp))
 
 
 def _masses(robot: Robot) -> dict[str, float]:
@@ -135,7 +135,7 @@ def _frames(run: Run, names: list[str], q: Floats, fall: Floats) -> tuple[Frame,
     return tuple(Frame(name, placed[name][0] - fall, quaternions(placed[name][1])) for name in names)
 
 
-def _forces(run: Run, names: list[str], rows: Floats) -> tuple[Force, ...]:
+def _forces(run: Run, names: list[str], rows: Rows) -> tuple[Force, ...]:
     """The forces of the ground on the feet."""
     if "foot_force" not in run.data:
         return ()
@@ -144,8 +144,8 @@ def _forces(run: Run, names: list[str], rows: Floats) -> tuple[Force, ...]:
     for k, name in enumerate(str(foot) for foot in run.data["foot"].to_numpy()):
         foot = run.model.layout.limbs[name].foot
         assert foot is not None
-        x, y, z = (float(value) for value in foot.point)
-        found.append(Force(name, names.index(f"{name}.{foot.joint}"), (x, y, z), force[:, k], foot_color(legs, name)))
+        frame = names.index(f"{name}.{foot.joint}")
+        found.append(Force(name, frame, point_of(foot.point), force[:, k], foot_color(legs, name)))
     return tuple(found)
 
 

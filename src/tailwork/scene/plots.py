@@ -8,9 +8,11 @@ import numpy as np
 
 from tailwork.kernels.kernel import Floats
 from tailwork.scene.colors import FEET, LINES
-from tailwork.scene.scene import Curve, Plot
+from tailwork.scene.scene import Curve, Plot, Rows
 from tailwork.simulation import Run
 from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
+
+EFFORTS = {"N m": "torques", "N": "tensions"}
 
 
 def friction_used(force: Floats) -> Floats:
@@ -24,7 +26,7 @@ def foot_color(feet: Sequence[str], foot: str) -> str:
     return FEET[feet.index(foot) % len(FEET)]
 
 
-def plots_of(run: Run, label: str, color: str, rows: Floats) -> tuple[Plot, ...]:
+def plots_of(run: Run, label: str, color: str, rows: Rows) -> tuple[Plot, ...]:
     """All plots of a run at some of its samples."""
     found: list[Plot] = []
     if run.model.layout.torso_free:
@@ -36,7 +38,7 @@ def plots_of(run: Run, label: str, color: str, rows: Floats) -> tuple[Plot, ...]
     return (*found, *_effort_plots(run, color, rows), *_foot_plots(run, rows))
 
 
-def _effort_plots(run: Run, color: str, rows: Floats) -> list[Plot]:
+def _effort_plots(run: Run, color: str, rows: Rows) -> list[Plot]:
     """Efforts of the legs and of the others, a plot a unit; what imposes a motion among them."""
     data, layout = run.data, run.model.layout
     legs = list(layout.legs)
@@ -66,7 +68,7 @@ def _effort_plots(run: Run, color: str, rows: Floats) -> list[Plot]:
     ]
 
 
-def _foot_plots(run: Run, rows: Floats) -> list[Plot]:
+def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
     """Normal force, and friction used, of every foot."""
     if "foot_force" not in run.data:
         return []

@@ -6,14 +6,19 @@ Every picture, page and video is made from a `Scene` alone; nothing here knows h
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tailwork.errors import UnknownNameError
 from tailwork.kernels.kernel import Floats
 
 Point = tuple[float, float, float]
 """A place in a frame, or sizes along its axes [m]."""
+
+Rows = NDArray[np.intp]
+"""Numbers of samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +213,12 @@ class Scene:
         return lower, upper
 
 
+def point_of(values: Any) -> Point:
+    """Three numbers as a point."""
+    x, y, z = (float(value) for value in values)
+    return (x, y, z)
+
+
 def _skeleton(shape: Shape) -> tuple[list[Point], float]:
     """Points that span a shape, and how far it reaches beyond them [m]."""
     if isinstance(shape, Bar):
@@ -216,4 +227,4 @@ def _skeleton(shape: Shape) -> tuple[list[Point], float]:
         return [shape.center], max(shape.radii)
     center, half = np.array(shape.center), np.array(shape.size) / 2.0
     signs = [(a, b, c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
-    return [tuple((center + half * sign).tolist()) for sign in signs], 0.0
+    return [point_of(center + half * sign) for sign in signs], 0.0

@@ -15,7 +15,7 @@ from tailwork.robots.legs import InsectLeg
 from tailwork.robots.limb import Cable, Limb, PointSpring
 from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.scene.colors import CABLE, FOOT, FRONT, JOINT, LEG, SPRING, TORSO, lit
-from tailwork.scene.scene import Ball, Bar, Box, Point, Shape, Solid, Thread
+from tailwork.scene.scene import Ball, Bar, Box, Point, Shape, Solid, Thread, point_of
 
 LEAST_THICKNESS = 0.09
 """Least height of the drawn torso as a share of its longest side: a plate should be seen from the side, too."""
@@ -69,7 +69,7 @@ def drawn(robot: Robot, tail_color: str) -> Drawn:
                 _draw_bars(result, name, limb, "tail", tail_color, TAIL_TAPER)
             if isinstance(part, Pendulum) and part.tip_mass > 0 and limb.tip is not None:
                 radius = max(ball_radius(float(part.tip_mass)), TAIL_TAPER * result.thickness)
-                result.add(result.on(name, limb.tip.joint), Ball(_point(limb.tip.point), (radius,) * 3),
+                result.add(result.on(name, limb.tip.joint), Ball(point_of(limb.tip.point), _round(radius)),
                            lit(tail_color, -0.25), "tail")  # fmt: skip
             _draw_threads(result, name, limb, part)
     return result
@@ -133,19 +133,19 @@ def _draw_bars(result: Drawn, name: str, limb: Limb, role: str, color: str, tape
     bars: list[tuple[str, Point, bool]] = []
     for joint in limb.joints:
         if joint.parent is not None and any(joint.offset):
-            bars.append((joint.parent, _point(joint.offset), False))
+            bars.append((joint.parent, point_of(joint.offset), False))
     for end, foot in ((limb.foot, True), (limb.tip, False)):
         if end is not None and any(end.point):
-            bars.append((end.joint, _point(end.point), foot))
+            bars.append((end.joint, point_of(end.point), foot))
     radii = result.thickness * np.linspace(1.0, taper, len(bars) + 1)
     for k, (joint, end, foot) in enumerate(bars):
         first, second, frame = float(radii[k]), float(radii[k + 1]), result.on(name, joint)
         shade = color if role == "leg" or k % 2 == 0 else lit(color, 0.12)
         result.add(frame, Bar(ORIGIN, end, first, second), shade, role)
         if role == "leg":
-            result.add(frame, Ball(ORIGIN, (1.15 * first,) * 3), JOINT, "joint")
+            result.add(frame, Ball(ORIGIN, _round(1.15 * first)), JOINT, "joint")
         if foot:
-            result.add(frame, Ball(end, (1.2 * second,) * 3), FOOT, "foot")
+            result.add(frame, Ball(end, _round(1.2 * second)), FOOT, "foot")
 
 
 def _draw_insect_leg(result: Drawn, name: str, part: InsectLeg) -> None:
@@ -160,15 +160,15 @@ def _draw_insect_leg(result: Drawn, name: str, part: InsectLeg) -> None:
     for joint, length in (("femur", float(part.femur_length)), ("tibia", float(part.tibia_length))):
         frame, end = result.on(name, joint), (length, 0.0, 0.0)
         result.add(frame, Bar(ORIGIN, end, radius, radius), LEG, "leg")
-        result.add(frame, Ball(ORIGIN, (1.15 * radius,) * 3), JOINT, "joint")
+        result.add(frame, Ball(ORIGIN, _round(1.15 * radius)), JOINT, "joint")
         if joint == "tibia":
-            result.add(frame, Ball(end, (1.25 * radius,) * 3), FOOT, "foot")
+            result.add(frame, Ball(end, _round(1.25 * radius)), FOOT, "foot")
 
 
 def _draw_r3(result: Drawn, name: str, limb: Limb, part: R3) -> None:
     """A drum for each link, as wide as its pulleys; segments and neighbours differ in shade."""
     length, radius = float(part.link_length), float(part.cable_radius)
-    result.add(result.on(name, "roll"), Ball(ORIGIN, (1.1 * radius,) * 3), lit(result.tail_color, -0.35), "tail")
+    result.add(result.on(name, "roll"), Ball(ORIGIN, _round(1.1 * radius)), lit(result.tail_color, -0.35), "tail")
     for k, joint in enumerate(limb.joints[1:]):
         shade = lit(result.tail_color, (0.0 if k % 2 else 0.16) + 0.22 * (k // part.links_per_segment % 2))
         drum = Bar((0.0, -0.06 * length, 0.0), (0.0, -0.94 * length, 0.0), radius, radius, rounded=False)
@@ -193,18 +193,18 @@ def _draw_threads(result: Drawn, name: str, limb: Limb, part: Any) -> None:
     size = float(part.hole_radius) if isinstance(part, Usrt) else result.thickness
     for actuator in limb.actuators:
         if isinstance(actuator, Cable):
-            holes = tuple((result.on(name, hole.joint), _point(hole.point)) for hole in actuator.route)
+            holes = tuple((result.on(name, hole.joint), point_of(hole.point)) for hole in actuator.route)
             result.threads.append(Thread("cable", f"{name}.{actuator.name}", holes, CABLE, 0.035 * size))
     for k, spring in enumerate(spring for spring in limb.springs if isinstance(spring, PointSpring)):
         ends = ((spring.first, spring.first_point), (spring.second, spring.second_point))
-        points = tuple((result.on(name, joint), _point(point)) for joint, point in ends)
+        points = tuple((result.on(name, joint), point_of(point)) for joint, point in ends)
         result.threads.append(Thread("spring", f"{name}.spring {k + 1}", points, SPRING, 0.12 * size))
 
 
 def _box(lower: Floats, upper: Floats) -> Box:
-    return Box(_point((lower + upper) / 2.0), _point(upper - lower))
+    return Box(point_of((lower + upper) / 2.0), point_of(upper - lower))
 
 
-def _point(values: Any) -> Point:
-    x, y, z = (float(value) for value in values)
-    return (x, y, z)
+def _round(radius: float) -> Point:
+    """The radii of a ball."""
+    return (radius, radius, radius)
