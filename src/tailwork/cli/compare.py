@@ -16,7 +16,7 @@ from tailwork.errors import RobotError
 from tailwork.robots.robot import Robot
 from tailwork.studies.comparison import SWEPT, TAIL_NAMES, Comparison, Plan, cases, compare, paper_plan, with_tail
 from tailwork.studies.manoeuvre import tail_name
-from tailwork.studies.motions import TailMotion, motion_from_text, roll, yaw
+from tailwork.studies.motions import TailMotion, motion_from_text, motion_words, roll, yaw
 from tailwork.studies.policies import POLICIES
 from tailwork.studies.tail_coordinates import MAPS
 from tailwork.writing import ready_folder
@@ -122,7 +122,7 @@ def _robots(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
 
 
 def _print(console: Console, comparison: Comparison) -> None:
-    from tailwork.view.comparison import POLICY_WORDS, motion_words, rotation_rows
+    from tailwork.view.comparison import POLICY_WORDS, rotation_rows
 
     console.print(f"leg policy: {POLICY_WORDS[comparison.plan.policy]}")
     for motion in comparison.plan.motions:

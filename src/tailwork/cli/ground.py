@@ -14,7 +14,7 @@ from tailwork.cli.progress import PROCESSES, bar
 from tailwork.cli.tables import plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.studies.manoeuvre import Manoeuvre
-from tailwork.studies.motions import motion_from_text
+from tailwork.studies.motions import motion_from_text, motion_words
 from tailwork.studies.soft_comparison import STIFFNESSES, SoftComparison, check_possible, compare_grounds, grounds_for
 from tailwork.studies.soft_manoeuvre import KINETIC_FRICTION, SOFT_POLICIES, STATIC_FRICTION
 from tailwork.writing import ready_folder
@@ -95,7 +95,7 @@ def _numbers(option: str, text: str | None, required: str) -> list[float]:
 
 
 def _print(console: Console, comparison: SoftComparison) -> None:
-    from tailwork.view.comparison import POLICY_WORDS, motion_words
+    from tailwork.view.comparison import POLICY_WORDS
     from tailwork.view.footing_report import CONVERGENCE_HEADER, convergence_rows, ground_words, notes, time_rows
 
     manoeuvre = comparison.manoeuvre

@@ -13,7 +13,7 @@ def caption_of(run: Run, notes: tuple[str, ...] = ()) -> Caption:
     """Robot, motion and measures of a run; notes of what must be known of it."""
     return Caption(
         robot=run.model.robot.name,
-        motion=str(run.data.attrs.get("motion", "")),
+        motion=run.title,
         measures=tuple(_measures(run)),
         notes=(*_ended(run), *notes),
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray
@@ -23,6 +24,10 @@ from tailwork.writing import why, write_whole
 GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 
+FORMAT = 1
+"""Of the files of runs. Files without a number are older and are read all the same."""
+MAGIC = b"CDF"
+"""What a NetCDF file of this kind begins with."""
 TRUSTED = 0.02
 """Balances on compliant ground that are worse than this are pointed out."""
 
@@ -62,6 +67,7 @@ class Run:
     trajectory: Trajectory | None = None  # None: only `data` was kept (compliant ground, or read from a file)
     ground: Ground | None = None  # None: feet are pinned or in the air
     changes: tuple[tuple[float, str, str], ...] = ()  # on compliant ground: (time [s], foot, what it starts to do)
+    title: str = ""  # what it shows, in words
 
     def __repr__(self) -> str:
         return self.summary()
@@ -71,6 +77,10 @@ class Run:
         """Time simulated [s]."""
         times = self.data["time"].to_numpy()
         return float(times[-1] - times[0])
+
+    def titled(self, title: str) -> Run:
+        """The same run with words that say what it shows, for captions."""
+        return replace(self, title=title)
 
     @property
     def final_state(self) -> tuple[Floats, Floats]:
@@ -164,6 +174,9 @@ class Run:
             raise FileError(file, "a run of a model with pushes cannot be saved")
         drive = {name: list(getattr(layout, name)) for name in ("stance", "prescribed")}
         attributes = {
+            "format": FORMAT,
+            "title": self.title,
+            "content": _digest(self.data),
             "robot_file": as_text(self.model.robot),
             "drive": json.dumps(drive | {"torso": layout.torso, "attitude": layout.attitude}),
             "stopped": json.dumps(None if self.stopped is None else [self.stopped.time, self.stopped.reason]),
@@ -238,12 +251,23 @@ def unbalanced(energies: Floats, work: Floats) -> Floats:
 def load_run(file: str | os.PathLike[str]) -> Run:
     """A run that `Run.save` has written, with its data, robot and certificates; see `Run.trajectory`."""
     try:
+        with open(file, "rb") as opened:
+            begins = opened.read(len(MAGIC))
+    except (OSError, ValueError, TypeError) as error:
+        raise FileError(file, why(error)) from None
+    if begins != MAGIC:
+        raise FileError(file, "not a NetCDF file of a run: it begins otherwise; required: a file that Run.save wrote")
+    try:
         with xarray.open_dataset(file, engine="scipy") as opened:
             data = opened.load()
-    except OSError as error:
-        raise FileError(file, why(error)) from None
-    except (ValueError, TypeError, LookupError, AssertionError) as error:
-        raise FileError(file, f"not a NetCDF file of a run ({error})") from None
+    except (OSError, ValueError, TypeError, LookupError, AssertionError, OverflowError) as error:
+        raise FileError(file, f"cut short or damaged ({error}); copy it anew, or simulate again") from None
+    known = data.attrs.get("format", 0)
+    if not isinstance(known, (int, np.integer)) or known > FORMAT:
+        reason = f"written by a newer tailwork (format {known}; this one reads up to {FORMAT}): update tailwork"
+        raise FileError(file, reason)
+    if "content" in data.attrs and data.attrs["content"] != _digest(data):
+        raise FileError(file, "damaged: its numbers are not those that were written; copy it anew, or simulate again")
     try:
         for key, value in data.attrs.items():
             if isinstance(value, str):
@@ -265,6 +289,17 @@ def load_run(file: str | os.PathLike[str]) -> Run:
         told = data.attrs.get("ground")
         ground = ground_from_text(told) if told else None
         how = (data.attrs["method"], data.attrs["why_method"])
-        return Run(model, data, stopped, events, *how, ground=ground, changes=changes)
+        title = str(data.attrs.get("title", ""))
+        return Run(model, data, stopped, events, *how, ground=ground, changes=changes, title=title)
     except (LookupError, ValueError, TypeError, TailworkError) as error:
         raise FileError(file, f"not a run that tailwork has saved ({error})") from None
+
+
+def _digest(data: xarray.Dataset) -> str:
+    """Of all numbers of a run's data, whichever way a file keeps them."""
+    found = hashlib.sha256()
+    for name in sorted(str(name) for name in data.variables):
+        values = data[name].to_numpy()
+        if values.dtype.kind in "fiu":
+            found.update(name.encode() + np.ascontiguousarray(values, dtype="<f8").tobytes())
+    return found.hexdigest()

@@ -63,10 +63,11 @@ def trotted(strides: int = STRIDES, ground: Ground = GROUND, samples_a_stride: i
     """The quadruped trotting from the gait's own speed."""
     model, gait = Model(biswal(), "none"), trot_gait()
     table = joint_table(model, gait, torso_place=STANDING)
-    return simulate(
+    run = simulate(
         model, walking_start(model, gait, table, torso_place=STANDING), strides * gait.period, ground=ground,
         control=JointServo(table=table, kp=KP, kd=KD), samples=strides * samples_a_stride + 1,
     )  # fmt: skip
+    return run.titled(f"trot at {SPEED:g} m/s, {strides} strides of {gait.period:g} s")
 
 
 def judged(run: Run, settling: int = SETTLING) -> Trot:

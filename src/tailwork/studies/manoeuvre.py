@@ -17,7 +17,7 @@ from tailwork.simulation.events import FootPulls, LegStraight
 from tailwork.simulation.laws import Tracking
 from tailwork.simulation.moment import Law
 from tailwork.simulation.profiles import Profiles
-from tailwork.studies.motions import TailMotion
+from tailwork.studies.motions import TailMotion, motion_words
 from tailwork.studies.policies import POLICIES, stand
 from tailwork.studies.tail_coordinates import MAPS, profiles, segment_profiles, shapes
 
@@ -85,6 +85,11 @@ class Manoeuvre:
         """Whether cables bend the tail."""
         return isinstance(self.tail_part, Usrt)
 
+    @property
+    def words(self) -> str:
+        """What is done, for captions."""
+        return f"{self.motion.name}: {motion_words(self.motion)}; leg policy {self.policy}"
+
     def start_shape(self) -> dict[str, float]:
         """The tail's coordinates at the start [rad]."""
         found = shapes(self.tail_part, self.motion, self.com_map, np.zeros(1))
@@ -110,7 +115,7 @@ def perform(manoeuvre: Manoeuvre, *, samples: int = SAMPLES, rtol: float = RTOL,
         motions[tail] = profiles(manoeuvre.tail_part, motion, manoeuvre.com_map)
     else:
         laws += tail_laws(manoeuvre)
-    return simulate(
+    run = simulate(
         ready.model,
         ready.q,
         motion.duration,
@@ -121,6 +126,7 @@ def perform(manoeuvre: Manoeuvre, *, samples: int = SAMPLES, rtol: float = RTOL,
         atol=atol,
         samples=samples,
     )
+    return run.titled(manoeuvre.words)
 
 
 def tail_laws(manoeuvre: Manoeuvre) -> list[Law]:

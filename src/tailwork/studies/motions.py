@@ -144,6 +144,21 @@ def _nonzero(name: str, angle: Any) -> None:
         raise RobotError(name, angle, "an angle other than 0 [deg]")
 
 
+def motion_words(motion: TailMotion) -> str:
+    """A motion in a few words."""
+    first, last = (tuple(round(math.degrees(x), 6) for x in pair) for pair in (motion.start, motion.end))
+    if motion.space == "joints":
+        said = f"pitch from {first[0]:g}° to {last[0]:g}°, yaw from {first[1]:g}° to {last[1]:g}°"
+    elif motion.axis == "roll":
+        said = f"rolls from {first[0]:g}° to {last[0]:g}°, bent by {first[1]:g}°"
+    else:
+        where = "to the right" if motion.axis == "yaw" else "down"
+        said = f"bends {where} by {last[1]:g}°"
+    if motion.period:
+        return f"the first {motion.duration:g} s of a sine of {motion.period:g} s that {said}"
+    return f"{said} in {motion.duration:g} s"
+
+
 KINDS = {"yaw": yaw, "pitch": pitch, "roll": roll, "coupled": coupled}
 FIRST = {"yaw": "angle", "pitch": "angle", "roll": "bend"}
 """What the number after the colon is."""

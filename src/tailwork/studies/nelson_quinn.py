@@ -108,7 +108,8 @@ def settled(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
     posture = posed(model)
     servo = JointServo(table=held_posture(model, posture), kp=stiffness * DYN_CM, kd=kd * DYN_CM)
     contact = standing_contact(model, posture)
-    return simulate(model, posture, duration, ground=insect_ground(), contact=contact, control=servo)
+    run = simulate(model, posture, duration, ground=insect_ground(), contact=contact, control=servo)
+    return run.titled("settling on its legs")
 
 
 def walking_gait() -> Gait:
@@ -123,10 +124,11 @@ def walked(
     """The cockroach walking from the gait's own speed; gains in SI."""
     model, gait = Model(blaberus(), "none"), walking_gait()
     table = joint_table(model, gait)
-    return simulate(
+    run = simulate(
         model, walking_start(model, gait, table), strides * gait.period, ground=ground or insect_ground(),
         control=JointServo(table=table, kp=kp, kd=kd), step=step, samples=strides * samples_a_stride + 1,
     )  # fmt: skip
+    return run.titled(f"tripod gait at {SPEED:g} m/s, {strides} strides of {gait.period:g} s")
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,8 @@ def perform_soft(
     if steps * (samples - 1) > MOST_STEPS:
         required = f"softer ground: this one takes {steps * (samples - 1):.2g} steps, and {MOST_STEPS:.0e} are allowed"
         raise RobotError("stiffness", ground.stiffness, required)
-    return simulate(
+    run = simulate(
         start.model, start.q, manoeuvre.motion.duration, control=start.laws, tail=start.motions, events=(),
         samples=samples, step=interval / steps, most_steps=MOST_STEPS, ground=ground, contact=start.contact,
     )  # fmt: skip
+    return run.titled(f"{manoeuvre.words}; on ground of {float(ground.stiffness):g} N/m")

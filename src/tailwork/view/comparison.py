@@ -16,7 +16,7 @@ from tailwork.studies.comparison import Comparison, Result, sweep_rotations
 from tailwork.studies.curvature import Bending, bending
 from tailwork.studies.manoeuvre import tail_name
 from tailwork.studies.measures import AXES, MEANINGS, UNITS
-from tailwork.studies.motions import TailMotion
+from tailwork.studies.motions import TailMotion, motion_words
 from tailwork.studies.policies import FOOT_DAMPING, FOOT_STIFFNESS, JOINT_DAMPING, JOINT_STIFFNESS
 from tailwork.view.curvature import curvature_tracking
 from tailwork.view.feet import foot_forces
@@ -38,21 +38,6 @@ MAP_WORDS = {
     "chain": "the centre of mass of the evenly bent chain of links",
 }
 Drawing = Callable[[], Figure]
-
-
-def motion_words(motion: TailMotion) -> str:
-    """A motion in a few words."""
-    first, last = (tuple(round(math.degrees(x), 6) for x in pair) for pair in (motion.start, motion.end))
-    if motion.space == "joints":
-        said = f"pitch from {first[0]:g}° to {last[0]:g}°, yaw from {first[1]:g}° to {last[1]:g}°"
-    elif motion.axis == "roll":
-        said = f"rolls from {first[0]:g}° to {last[0]:g}°, bent by {first[1]:g}°"
-    else:
-        where = "to the right" if motion.axis == "yaw" else "down"
-        said = f"bends {where} by {last[1]:g}°"
-    if motion.period:
-        return f"the first {motion.duration:g} s of a sine of {motion.period:g} s that {said}"
-    return f"{said} in {motion.duration:g} s"
 
 
 def figures(comparison: Comparison) -> dict[str, tuple[str, Drawing]]:

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from tailwork.studies.motions import motion_words
 from tailwork.studies.soft_comparison import FirstTimes, SoftComparison, stiffness_text
 from tailwork.studies.soft_manoeuvre import critical_damping
-from tailwork.view.comparison import POLICY_WORDS, Drawing, Drawings, drawn_pictures, motion_words
+from tailwork.view.comparison import POLICY_WORDS, Drawing, Drawings, drawn_pictures
 from tailwork.view.comparison import shown as rounded
 from tailwork.view.feet import friction
 from tailwork.view.footing import (

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from tailwork.studies.measures import MEANINGS, UNITS
+from tailwork.studies.motions import motion_words
 from tailwork.studies.sweep_files import PARTS, RESULTS, Results
 from tailwork.studies.sweep_tables import extremes, reason_rows
 from tailwork.studies.varied import LOG, Varied
-from tailwork.view.comparison import POLICY_WORDS, Drawing, Drawings, drawn_pictures, motion_words
+from tailwork.view.comparison import POLICY_WORDS, Drawing, Drawings, drawn_pictures
 from tailwork.view.report import Section, Table, page, write_page
 from tailwork.view.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
 
