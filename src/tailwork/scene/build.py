@@ -16,7 +16,7 @@ from tailwork.scene.colors import CENTER, OTHERS, TAILS, lit
 from tailwork.scene.motion import Placed, limb_motion, quaternions, torso_motion
 from tailwork.scene.plots import foot_color, plots_of
 from tailwork.scene.scene import Force, Frame, Marker, Rows, Scene, Terrain, point_of
-from tailwork.scene.shapes import drawn
+from tailwork.scene.shapes import Drawn, drawn
 from tailwork.simulation import Run
 
 TAIL_KINDS = (Pendulum, R3, Usrt)
@@ -59,7 +59,13 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
     if len(rows) < len(run.data["time"]):
         notes = (*notes, f"{len(rows)} of {len(run.data['time'])} samples are shown")
     shapes = drawn(robot, color)
-    frames = _frames(run, shapes.frames, q, fall)
+    forces = _forces(run, shapes, rows)
+    tips = tuple(
+        (name, shapes.on(name, limb.tip.joint), point_of(limb.tip.point))
+        for name, limb in layout.limbs.items()
+        if limb.foot is None and limb.tip is not None
+    )
+    frames = _frames(run, shapes.frames, q, fall)  # when all that need one are known
     legs = list(layout.legs)
     return Scene(
         label=label,
@@ -69,7 +75,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
         frames=frames,
         solids=tuple(shapes.solids),
         threads=tuple(shapes.threads),
-        forces=_forces(run, shapes.frames, rows),
+        forces=forces,
         markers=(
             Marker("centre of mass", middle - fall, CENTER, shapes.thickness),
             *(
@@ -82,11 +88,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
         weight=sum(masses.values()) * float(robot.gravity),
         plots=plots_of(run, label, color, rows),
         events=run.events,
-        tips=tuple(
-            (name, shapes.on(name, limb.tip.joint), point_of(limb.tip.point))
-            for name, limb in layout.limbs.items()
-            if limb.foot is None and limb.tip is not None
-        ),
+        tips=tips,
         caption=caption_of(run, notes),
     )
 
@@ -135,7 +137,7 @@ def _frames(run: Run, names: list[str], q: Floats, fall: Floats) -> tuple[Frame,
     return tuple(Frame(name, placed[name][0] - fall, quaternions(placed[name][1])) for name in names)
 
 
-def _forces(run: Run, names: list[str], rows: Rows) -> tuple[Force, ...]:
+def _forces(run: Run, shapes: Drawn, rows: Rows) -> tuple[Force, ...]:
     """The forces of the ground on the feet."""
     if "foot_force" not in run.data:
         return ()
@@ -144,7 +146,7 @@ def _forces(run: Run, names: list[str], rows: Rows) -> tuple[Force, ...]:
     for k, name in enumerate(str(foot) for foot in run.data["foot"].to_numpy()):
         foot = run.model.layout.limbs[name].foot
         assert foot is not None
-        frame = names.index(f"{name}.{foot.joint}")
+        frame = shapes.on(name, foot.joint)
         found.append(Force(name, frame, point_of(foot.point), force[:, k], foot_color(legs, name)))
     return tuple(found)
 

@@ -129,23 +129,30 @@ def _draw_leg(result: Drawn, name: str, limb: Limb, part: Any) -> None:
 
 
 def _draw_bars(result: Drawn, name: str, limb: Limb, role: str, color: str, taper: float) -> None:
-    """Bars from each joint to those it carries, to the foot and to the tip; balls on the hinges of a leg."""
-    bars: list[tuple[str, Point, bool]] = []
+    """Bars from each joint to those it carries, to the foot and to the tip; balls on the hinges of a leg.
+
+    Where a limb ends without foot and tip, its last bar leads to its centre of mass.
+    """
+    bars: list[tuple[str, Point]] = []
     for joint in limb.joints:
         if joint.parent is not None and any(joint.offset):
-            bars.append((joint.parent, point_of(joint.offset), False))
-    for end, foot in ((limb.foot, True), (limb.tip, False)):
-        if end is not None and any(end.point):
-            bars.append((end.joint, point_of(end.point), foot))
+            bars.append((joint.parent, point_of(joint.offset)))
+    ends = [end for end in (limb.foot, limb.tip) if end is not None]
+    bars += [(end.joint, point_of(end.point)) for end in ends if any(end.point)]
+    carrying = {joint.parent for joint in limb.joints} | {end.joint for end in ends}
+    for joint in limb.joints:
+        if joint.name not in carrying and joint.body is not None and any(joint.body.com):
+            bars.append((joint.name, point_of(joint.body.com)))
     radii = result.thickness * np.linspace(1.0, taper, len(bars) + 1)
-    for k, (joint, end, foot) in enumerate(bars):
+    for k, (joint, end) in enumerate(bars):
         first, second, frame = float(radii[k]), float(radii[k + 1]), result.on(name, joint)
         shade = color if role == "leg" or k % 2 == 0 else lit(color, 0.12)
         result.add(frame, Bar(ORIGIN, end, first, second), shade, role)
         if role == "leg":
             result.add(frame, Ball(ORIGIN, _round(1.15 * first)), JOINT, "joint")
-        if foot:
-            result.add(frame, Ball(end, _round(1.2 * second)), FOOT, "foot")
+    if limb.foot is not None:
+        radius = 1.2 * taper * result.thickness
+        result.add(result.on(name, limb.foot.joint), Ball(point_of(limb.foot.point), _round(radius)), FOOT, "foot")
 
 
 def _draw_insect_leg(result: Drawn, name: str, part: InsectLeg) -> None:

@@ -1,0 +1,74 @@
+"""Files of runs: what was written comes back, and what was not is refused with its reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+
+from pucks import thrown
+from tailwork.errors import FileError
+from tailwork.simulation import load_run
+from tailwork.simulation.run import FORMAT
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a short run."""
+    file = tmp_path_factory.mktemp("runs") / "run.nc"
+    thrown(duration=0.01, samples=5).titled("dropped").save(file)
+    return file
+
+
+def test_a_run_comes_back_with_its_title(written: Path) -> None:
+    assert load_run(written).title == "dropped"
+    assert load_run(written).titled("again").title == "again"
+
+
+@pytest.mark.parametrize("share", (0.01, 0.1, 0.5, 0.9, 0.999))
+def test_files_that_are_cut_short(written: Path, tmp_path: Path, share: float) -> None:
+    content = written.read_bytes()
+    short = tmp_path / "short.nc"
+    short.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(FileError, match=r"short\.nc: (cut short or )?damaged.*simulate again"):
+        load_run(short)
+
+
+def test_a_changed_number_is_noticed(written: Path, tmp_path: Path) -> None:
+    content = bytearray(written.read_bytes())
+    place = content.index(np.array(load_run(written).data["q"].to_numpy()[-1, 2], dtype=">f8").tobytes())
+    content[place + 6] ^= 1
+    changed = tmp_path / "changed.nc"
+    changed.write_bytes(content)
+    with pytest.raises(FileError, match="damaged: its numbers are not those that were written"):
+        load_run(changed)
+
+
+def test_files_of_newer_and_of_older_versions(written: Path, tmp_path: Path) -> None:
+    with xarray.open_dataset(written, engine="scipy") as opened:
+        data = opened.load()
+    newer = tmp_path / "newer.nc"
+    newer.write_bytes(bytes(data.assign_attrs(format=FORMAT + 1).to_netcdf(None, engine="scipy")))
+    with pytest.raises(FileError, match=f"format {FORMAT + 1}; this one reads up to {FORMAT}.*update tailwork"):
+        load_run(newer)
+    older = tmp_path / "older.nc"
+    for name in ("format", "content", "title"):
+        del data.attrs[name]
+    older.write_bytes(bytes(data.to_netcdf(None, engine="scipy")))
+    assert load_run(older).duration == load_run(written).duration and load_run(older).title == ""
+
+
+def test_files_that_are_no_runs(tmp_path: Path) -> None:
+    for name, content in (("empty.nc", b""), ("text.nc", b"time, q\n0, 1\n"), ("hdf.nc", b"\x89HDF\r\n\x1a\n")):
+        file = tmp_path / name
+        file.write_bytes(content)
+        with pytest.raises(FileError, match="not a NetCDF file of a run"):
+            load_run(file)
+    with pytest.raises(FileError, match="no such file"):
+        load_run(tmp_path / "none.nc")
+    other = tmp_path / "other.nc"
+    xarray.Dataset({"a": ("x", np.zeros(3))}).to_netcdf(other, engine="scipy")
+    with pytest.raises(FileError, match="not a run that tailwork has saved"):
+        load_run(other)
