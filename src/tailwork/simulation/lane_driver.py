@@ -76,7 +76,7 @@ class Ends(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _lane_constants(kernel: LaneKernel, parameters: Floats, row: int, lane: int, constants: Floats) -> None:
+def lane_constants(kernel: LaneKernel, parameters: Floats, row: int, lane: int, constants: Floats) -> None:
     """Run a kernel's prelude for the design in a row and put its numbers into a lane."""
     own = np.empty(max(kernel.constants, 1))
     call_kernel(kernel.prelude, own, parameters[row], own)
@@ -237,11 +237,11 @@ def integrate_lanes(
                     x[k, lane] = runs.states[r, k]
                 for k in range(held):
                     inputs[1 + n + k, lane] = runs.held[r, k]
-                _lane_constants(kernels.derivative, runs.derivative, r, lane, constants)
+                lane_constants(kernels.derivative, runs.derivative, r, lane, constants)
                 if count:
-                    _lane_constants(kernels.events, runs.events, r, lane, event_constants)
+                    lane_constants(kernels.events, runs.events, r, lane, event_constants)
                 if method.stiff:
-                    _lane_constants(kernels.linear, runs.linear, r, lane, linear_constants)
+                    lane_constants(kernels.linear, runs.linear, r, lane, linear_constants)
                 ends.steps[r], ends.rejected[r], ends.status[r], ends.event[r] = 0, 0, FINISHED, -1
             active = active or run[lane] >= 0
             any_fresh = any_fresh or fresh[lane]
@@ -415,7 +415,7 @@ def evaluate_lanes(
     constants = np.zeros((max(kernel.constants, 1), WIDTH))
     x, y = np.zeros((size, WIDTH)), np.zeros((count, WIDTH))
     for r in range(first_run, last_run):
-        _lane_constants(kernel, parameters, r, 0, constants)
+        lane_constants(kernel, parameters, r, 0, constants)
         for k in range(kernel.constants):
             for lane in range(1, WIDTH):
                 constants[k, lane] = constants[k, 0]

@@ -92,7 +92,7 @@ class JointImpedance(Described):
         for joint, rest, (c, s), rate in zip(leg.limb.joints, self.rest, leg.angles, leg.rates, strict=True):
             beyond = arctan2(s * cos(rest) - c * sin(rest), c * cos(rest) + s * sin(rest))
             torques[joint.name] = beyond * self.stiffness * -1.0 - rate * self.damping
-        return _by_motors(moment, self.leg, torques)
+        return by_motors(moment, self.leg, torques)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,10 +114,10 @@ class FootImpedance(Described):
         force = (array(self.rest) - leg.foot) * self.stiffness - away * self.damping
         local = leg.turn.outward(force)
         torques = {joint.name: dot(arm, local) for joint, arm in zip(leg.limb.joints, leg.arms, strict=True)}
-        return _by_motors(moment, self.leg, torques)
+        return by_motors(moment, self.leg, torques)
 
 
-def _by_motors(moment: Moment, name: str, torques: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def by_motors(moment: Moment, name: str, torques: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Efforts of the motors that give torques to a leg's joints."""
     limb = moment.layout.limbs[name]
     motors = {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}

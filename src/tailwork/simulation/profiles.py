@@ -95,6 +95,45 @@ class PointToPoint(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Shaped(Described):
+    """From rest to rest within a duration, the cubic of the papers with two further shapes, then at rest.
+
+    start + sweep [3 s² − 2 s³ + s² (1 − s)² (early + skew (1 − 2 s))] with s = t/duration: `early` > 0 runs ahead of
+    the cubic, `skew` > 0 does so in the first half and falls behind in the second.
+    """
+
+    start: Scalar = number("rad", 0.0)
+    sweep: Scalar = number("rad")
+    duration: Scalar = positive("s")
+    early: Scalar = number("", 0.0)
+    skew: Scalar = number("", 0.0)
+
+    def _share(self, t: Scalar) -> tuple[Scalar, Scalar]:
+        """Share of the duration that has passed, at most 1; and 1 while it goes on, then 0."""
+        going = 1.0 - step(t / self.duration - 1.0)
+        return going * (t / self.duration) + (1.0 - going), going
+
+    def _coefficients(self) -> tuple[Scalar, ...]:
+        """Of the powers of s."""
+        early, skew = self.early, self.skew
+        return (0.0, 0.0, 3.0 + early + skew, -2.0 - early * 2.0 - skew * 4.0, early + skew * 5.0, skew * -2.0)
+
+    def value(self, t: Scalar) -> Scalar:
+        """The polynomial, then its end."""
+        return self.start + self.sweep * _horner(self._coefficients(), self._share(t)[0])
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative."""
+        return self.sweep * _horner(_derived(self._coefficients()), self._share(t)[0]) / self.duration
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative; it jumps to zero at the end."""
+        share, going = self._share(t)
+        second = _horner(_derived(_derived(self._coefficients())), share)
+        return self.sweep * (second * going) / (self.duration * self.duration)
+
+
+@dataclass(frozen=True, kw_only=True)
 class PiecewiseCubic(Described):
     """The smoothest curve through points: a cubic spline with given rates at its ends (at rest, unless told).
 
@@ -170,7 +209,7 @@ class Mapped(Described):
     The function is a Chebyshev series between `low` and `high`, the ends of what the inner profile takes.
     """
 
-    inner: Polynomial | Sine | PointToPoint | PiecewiseCubic
+    inner: Polynomial | Sine | PointToPoint | Shaped | PiecewiseCubic
     coefficients: tuple[Scalar, ...] = numbers("SI")
     low: Scalar = number("SI", -1.0)
     high: Scalar = number("SI", 1.0)
@@ -207,7 +246,7 @@ class Mapped(Described):
         return self._series(2, t) * (rate * rate) + self._series(1, t) * self.inner.acceleration(t)
 
 
-Profiles = Polynomial | Sine | PointToPoint | PiecewiseCubic | Mapped
+Profiles = Polynomial | Sine | PointToPoint | Shaped | PiecewiseCubic | Mapped
 """Every kind of profile."""
 
 

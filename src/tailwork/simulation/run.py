@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 
 import numpy as np
 import xarray
@@ -71,6 +72,10 @@ class Run:
 
     def __repr__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows. Pictures come after simulation, so they are found by name, when one is wanted."""
+        return import_module("tailwork.player.notebook").notebook_html(self)
 
     @property
     def duration(self) -> float:

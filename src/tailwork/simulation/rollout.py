@@ -1,0 +1,139 @@
+"""Many designs over fixed steps: Runge–Kutta 4 in the lanes of the processor, with what is asked at every node.
+
+Steps that do not adapt make every result a smooth function of the design: what optimisers need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from tailwork.algebra.expression import Scalar
+from tailwork.kernels.graph import finished
+from tailwork.kernels.kernel import Floats, Kernel
+from tailwork.mechanics.forward import Inputs
+from tailwork.mechanics.observe import Path, path
+from tailwork.mechanics.torso import coordinate_rates
+from tailwork.simulation.designs import in_shares, lane_kernel, parameter_rows
+from tailwork.simulation.lane_driver import WIDTH, LaneKernel, lane_constants
+from tailwork.simulation.native_call import call_kernel
+from tailwork.simulation.system import Recorded, System
+
+Asked = Callable[[Recorded, Path], Sequence[Scalar]]
+"""What is asked at a node: from the symbols there and what the path is judged by, some quantities."""
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """A system compiled for fixed steps, with the quantities that are asked at its nodes."""
+
+    system: System
+    derivative: Kernel
+    derivative_names: tuple[str, ...]  # of its parameters
+    node: Kernel  # → x-dot, then the quantities
+    node_names: tuple[str, ...]
+    quantities: int
+
+    def nodes(
+        self, columns: Mapping[str, Floats], states: Floats, duration: Floats, steps: int, pool: Executor | None = None
+    ) -> Floats:
+        """The quantities at all nodes of all designs, (designs, steps + 1, quantities).
+
+        Args:
+            columns: by name among the system's numbers: those in which the designs differ, (designs,).
+            states: where they start, (designs, size).
+            duration: of each [s], (designs,).
+            steps: how many, at least one.
+            pool: threads.
+        """
+        count = len(states)
+        found = np.empty((count, steps + 1, self.quantities))
+        rows = [
+            parameter_rows(names, self.system.numbers, columns, count)
+            for names in (self.derivative_names, self.node_names)
+        ]
+        kernels = lane_kernel(self.derivative), lane_kernel(self.node)
+        starts, step = np.ascontiguousarray(states), np.ascontiguousarray(duration) / steps
+
+        def share(here: slice) -> None:
+            _roll(*kernels, *rows, starts, step, self.system.held, found, here.start, here.stop)
+
+        in_shares(pool, count, share)
+        return found
+
+
+def rollout(system: System, asked: Asked, name: Any) -> Rollout:
+    """A system ready for fixed steps; `name` tells what is asked, for those that ask the same again."""
+    derivative, derivative_names = system.compiled("derivative", lanes=True)
+    node, node_names = system.once(("node", name), lambda: _node_kernel(system, asked))
+    return Rollout(system, derivative, derivative_names, node, node_names, node.outputs - system.size)
+
+
+def _node_kernel(system: System, asked: Asked) -> tuple[Kernel, tuple[str, ...]]:
+    recorded, parameters, count = system.record()
+    found = path(recorded.layout, Inputs(recorded.q, recorded.v, recorded.tau, recorded.given))
+    rates = coordinate_rates(recorded.layout, recorded.q, recorded.v)
+    change = [rates[k] for k in system.free_q] + [found.acceleration[k] for k in system.free_v]
+    outputs = [*change, *asked(recorded, found)]
+    return Kernel(finished(recorded.tape, outputs, count, len(parameters))), tuple(parameters)
+
+
+@njit(cache=True, nogil=True)
+def _roll(
+    derivative: LaneKernel, node: LaneKernel, derivative_rows: Floats, node_rows: Floats, states: Floats, step: Floats,
+    held: int, found: Floats, first: int, last: int,
+) -> None:  # fmt: skip
+    """Designs first … last, as many at a time as there are lanes; the last block repeats its last design."""
+    n, nodes, quantities = states.shape[1], found.shape[1], found.shape[2]
+    constants = np.zeros((max(derivative.constants, 1), WIDTH))
+    node_constants = np.zeros((max(node.constants, 1), WIDTH))
+    inputs, seen = np.zeros((1 + n + held, WIDTH)), np.zeros((n + quantities, WIDTH))
+    x, total, rate = np.zeros((n, WIDTH)), np.zeros((n, WIDTH)), np.zeros((n, WIDTH))
+    h = np.zeros(WIDTH)
+    for start in range(first, last, WIDTH):
+        for lane in range(WIDTH):
+            row = min(start + lane, last - 1)
+            lane_constants(derivative, derivative_rows, row, lane, constants)
+            lane_constants(node, node_rows, row, lane, node_constants)
+            h[lane] = step[row]
+            for k in range(n):
+                x[k, lane] = states[row, k]
+        for i in range(nodes):
+            for lane in range(WIDTH):
+                inputs[0, lane] = h[lane] * i
+            for k in range(n):
+                for lane in range(WIDTH):
+                    inputs[1 + k, lane] = x[k, lane]
+            call_kernel(node.lanes, inputs, node_constants, seen)
+            for lane in range(min(WIDTH, last - start)):
+                for k in range(quantities):
+                    found[start + lane, i, k] = seen[n + k, lane]
+            if i == nodes - 1:
+                break
+            for k in range(n):
+                for lane in range(WIDTH):
+                    total[k, lane] = seen[k, lane]
+                    inputs[1 + k, lane] = x[k, lane] + 0.5 * h[lane] * seen[k, lane]
+            for lane in range(WIDTH):
+                inputs[0, lane] = h[lane] * (i + 0.5)
+            call_kernel(derivative.lanes, inputs, constants, rate)
+            for k in range(n):
+                for lane in range(WIDTH):
+                    total[k, lane] += 2.0 * rate[k, lane]
+                    inputs[1 + k, lane] = x[k, lane] + 0.5 * h[lane] * rate[k, lane]
+            call_kernel(derivative.lanes, inputs, constants, rate)
+            for k in range(n):
+                for lane in range(WIDTH):
+                    total[k, lane] += 2.0 * rate[k, lane]
+                    inputs[1 + k, lane] = x[k, lane] + h[lane] * rate[k, lane]
+            for lane in range(WIDTH):
+                inputs[0, lane] = h[lane] * (i + 1)
+            call_kernel(derivative.lanes, inputs, constants, rate)
+            for k in range(n):
+                for lane in range(WIDTH):
+                    x[k, lane] += h[lane] / 6.0 * (total[k, lane] + rate[k, lane])
