@@ -21,6 +21,7 @@ STAGES = (
     "model",
     "simulation",
     "studies",
+    "design",
     "scene",
     "player",
     "view",

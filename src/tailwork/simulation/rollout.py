@@ -53,15 +53,13 @@ class Rollout:
         """
         count = len(states)
         found = np.empty((count, steps + 1, self.quantities))
-        rows = [
-            parameter_rows(names, self.system.numbers, columns, count)
-            for names in (self.derivative_names, self.node_names)
-        ]
-        kernels = lane_kernel(self.derivative), lane_kernel(self.node)
+        derivative, node = lane_kernel(self.derivative), lane_kernel(self.node)
+        own = parameter_rows(self.derivative_names, self.system.numbers, columns, count)
+        node_own = parameter_rows(self.node_names, self.system.numbers, columns, count)
         starts, step = np.ascontiguousarray(states), np.ascontiguousarray(duration) / steps
 
         def share(here: slice) -> None:
-            _roll(*kernels, *rows, starts, step, self.system.held, found, here.start, here.stop)
+            _roll(derivative, node, own, node_own, starts, step, self.system.held, found, here.start, here.stop)
 
         in_shares(pool, count, share)
         return found

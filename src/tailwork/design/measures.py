@@ -1,0 +1,125 @@
+"""What designs are judged by: numbers that follow from the quantities at the nodes of their paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tailwork.design.quantities import UNITS as NODE_UNITS
+from tailwork.design.quantities import Nodes
+from tailwork.kernels.kernel import Floats
+
+UNITS = NODE_UNITS | {"turn": "deg", "actuator_mass": "kg", "added_mass": "kg"}
+ENDS = ("largest", "greatest", "smallest")
+"""Ways that look for the worst node: a limit on such a measure is a limit at every node."""
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """The mass of a tail's actuators as a function of what they give: base + a torque + a power [kg]."""
+
+    base: float = 0.0  # [kg]
+    per_torque: float = 0.0  # [kg/(N m)], of the largest torque on a coordinate of the tail
+    per_power: float = 0.0  # [kg/W], of the largest power
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of a design, from a quantity along its path.
+
+    Ways: "change" (last less first), "largest" (of the sizes), "greatest", "smallest", "work" (integral of the sizes),
+    "value" (of what does not change along the path).
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    quantity: str
+    way: str
+
+
+def _measure(name: str, quantity: str, way: str, meaning: str) -> Measure:
+    unit = "J" if way == "work" else UNITS[quantity]
+    return Measure(name, unit, meaning, quantity, way)
+
+
+MEASURES: dict[str, Measure] = {
+    m.name: m
+    for m in (
+        _measure("pitch", "pitch", "change", "net pitch of the torso"),
+        _measure("roll", "roll", "change", "net roll of the torso"),
+        _measure("yaw", "yaw", "change", "net yaw of the torso"),
+        _measure("turn", "turn", "change", "net turn of the torso about the motion's axis, against the tail"),
+        _measure("peak_pitch", "pitch", "largest", "largest pitch of the torso"),
+        _measure("peak_roll", "roll", "largest", "largest roll of the torso"),
+        _measure("peak_yaw", "yaw", "largest", "largest yaw of the torso"),
+        _measure("peak_pitch_rate", "pitch_rate", "largest", "largest pitch rate"),
+        _measure("peak_roll_rate", "roll_rate", "largest", "largest roll rate"),
+        _measure("peak_yaw_rate", "yaw_rate", "largest", "largest yaw rate"),
+        _measure("peak_tail_torque", "tail_torque", "largest", "largest torque on a coordinate of the tail"),
+        _measure("peak_tail_speed", "tail_speed", "largest", "largest rate of a coordinate of the tail"),
+        _measure("peak_tail_power", "tail_power", "largest", "largest power of the tail's actuators together"),
+        _measure("peak_tension", "tension", "largest", "largest cable tension"),
+        _measure("tail_energy", "tail_power", "work", "work of the tail's actuators, both signs counted alike"),
+        _measure("peak_leg_torque", "leg_torque", "largest", "largest torque of a leg motor"),
+        _measure("least_normal_force", "normal_force", "smallest", "smallest normal force of a foot"),
+        _measure("friction_needed", "friction", "greatest", "largest ratio of tangential to normal force of a foot"),
+        _measure("most_extension", "extension", "greatest", "extension of the straightest leg; 1 is straight"),
+        _measure("tail_mass", "tail_mass", "value", "mass of the tail"),
+        _measure("tail_length", "tail_length", "value", "length of the straight tail from mount to tip"),
+        _measure("actuator_mass", "actuator_mass", "greatest", "mass of the tail's actuators, from what they give"),
+        _measure("added_mass", "added_mass", "greatest", "mass of the tail and its actuators"),
+    )
+}
+"""By name."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How measures are read from node numbers (designs, nodes, numbers)."""
+
+    nodes: Nodes
+    axis: str  # of the motion
+    actuator: Actuator
+
+    def rows(self, measure: Measure, found: Floats, duration: Floats, against: Floats) -> Floats:
+        """(designs, k): numbers whose greatest (for "smallest": least) is the measure.
+
+        Args:
+            measure: what is asked.
+            found: node numbers, (designs, nodes, numbers).
+            duration: of the motion [s], (designs,).
+            against: −1 where the tail turns one way, +1 the other, (designs,).
+        """
+        values = self._values(measure.quantity, found, against)
+        if measure.way in ("change", "value"):
+            last = values[:, -1]
+            return last - values[:, 0] if measure.way == "change" else last
+        if measure.way == "work":
+            step = duration / (found.shape[1] - 1)
+            size = np.abs(values).sum(axis=-1)
+            return (step * (size.sum(axis=1) - 0.5 * (size[:, 0] + size[:, -1])))[:, None]
+        flat = values.reshape(len(values), -1)
+        return np.concatenate([flat, -flat], axis=1) if measure.way == "largest" else flat
+
+    def value(self, measure: Measure, found: Floats, duration: Floats, against: Floats) -> Floats:
+        """The measure of each design, (designs,)."""
+        rows = self.rows(measure, found, duration, against)
+        reduce: Callable[..., Floats] = np.min if measure.way == "smallest" else np.max
+        return reduce(rows, axis=1) if rows.shape[1] else np.full(len(rows), np.nan)
+
+    def _values(self, quantity: str, found: Floats, against: Floats) -> Floats:
+        """(designs, nodes, components)."""
+        if quantity == "turn":
+            return found[..., self.nodes.columns[self.axis]] * against[:, None, None]
+        if quantity in ("actuator_mass", "added_mass"):
+            torque = np.abs(found[..., self.nodes.columns["tail_torque"]])
+            power = np.abs(found[..., self.nodes.columns["tail_power"]])
+            needs = [self.actuator.base + self.actuator.per_torque * torque]
+            if self.actuator.per_power:
+                # The largest of both at their own worst nodes: an upper bound that is met where they fall together.
+                needs = [needs[0] + self.actuator.per_power * power.max(axis=1, keepdims=True)]
+            return needs[0] + (found[..., self.nodes.columns["tail_mass"]] if quantity == "added_mass" else 0.0)
+        return found[..., self.nodes.columns[quantity]]

@@ -1,0 +1,200 @@
+"""One design problem as a smooth program: scaled variables, limits at every node, differences in the lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from tailwork.design.evaluate import DIFFERENCE, Evaluator
+from tailwork.design.measures import ENDS, MEASURES
+from tailwork.design.problem import Goal, Limit
+from tailwork.kernels.kernel import Floats
+
+MOST_ROUNDS = 200
+PRECISION = 1e-11
+"""Of the objective in its own scale, at which SLSQP stops."""
+BROKEN = 1e3
+"""What stands for a number that is none, in the scale of its limit or goal: far worse than anything real."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a limit: sign (bound − row) ≥ 0 for every row, in units of its scale."""
+
+    limit: Limit
+    bound: float
+    sign: float  # +1: at most, −1: at least
+    scale: float
+
+    @property
+    def words(self) -> str:
+        """In words, with the unit."""
+        return (Limit(self.limit.measure, most=self.bound) if self.sign > 0 else
+                Limit(self.limit.measure, least=self.bound)).words  # fmt: skip
+
+
+def sides_of(limits: Sequence[Limit]) -> list[Side]:
+    """All sides of some limits."""
+    found = []
+    for limit in limits:
+        for bound, sign in ((limit.least, -1.0), (limit.most, 1.0)):
+            if bound is not None:
+                found.append(Side(limit, float(bound), sign, max(abs(float(bound)), 1e-3)))
+    return found
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Where a search came to rest."""
+
+    design: Floats  # in the variables' own units
+    goal: float  # in the measure's own unit
+    violation: float  # of the worst limit, as a share of its bound; 0: none
+    multipliers: dict[str, float]  # by side of a limit, in words: gain of the goal for each unit of the bound
+    bound_multipliers: dict[str, float]  # by variable: gain of the goal for each unit that its bound is moved outwards
+    rounds: int
+    reached: bool  # whether the method says that it has converged
+    why: str
+
+
+class Program:
+    """Minimise sign · goal within limits, from designs scaled to [0, 1].
+
+    A goal that is the worst along the path becomes a variable of its own, which all nodes stay below.
+    """
+
+    def __init__(self, evaluator: Evaluator, goal: Goal | None, sides: Sequence[Side], scale: float = 1.0) -> None:
+        self.evaluator = evaluator
+        self.goal = goal
+        self.sides = list(sides)
+        self.scale = scale if scale > 0.0 else 1.0
+        self.low, self.span = evaluator.low, evaluator.high - evaluator.low
+        self.size = len(self.low)
+        way = None if goal is None else MEASURES[goal.measure].way
+        self.sign = 0.0 if goal is None else (-1.0 if goal.sense == "most" else 1.0)
+        # Slack: of infeasibility (no goal), or the bound below which all nodes of a worst-of goal stay.
+        self.slack = goal is None or (way in ENDS and (way == "smallest") == (goal.sense == "most"))
+        self._seen: tuple[bytes, tuple[Floats, Floats]] | None = None
+
+    def design(self, z: Floats) -> Floats:
+        """A design in its own units."""
+        return self.low + self.span * np.clip(z[: self.size], 0.0, 1.0)
+
+    def _rows(self, designs: Floats) -> tuple[Floats, Floats]:
+        """By design: rows of the goal, and of all sides of limits (≥ 0 is within), in their scales."""
+        found = self.evaluator.roll(designs)
+        goal = np.zeros((len(designs), 0))
+        if self.goal is not None:
+            rows = self.evaluator.rows(self.goal.measure, designs, found)
+            if not self.slack:
+                worst = np.min if MEASURES[self.goal.measure].way == "smallest" else np.max
+                rows = worst(rows, axis=1, keepdims=True)
+            goal = self.sign * rows / self.scale
+        sides = [np.zeros((len(designs), 0))]
+        for side in self.sides:
+            rows = self._side_rows(side, designs, found)
+            sides.append(side.sign * (side.bound - rows) / side.scale)
+        kept = np.concatenate(sides, axis=1)
+        return np.where(np.isfinite(goal), goal, BROKEN), np.where(np.isfinite(kept), kept, -BROKEN)
+
+    def _local(self, z: Floats) -> tuple[Floats, Floats]:
+        """Rows of goal and limits at z, first, and their derivatives by z, central differences."""
+        key = z[: self.size].tobytes()
+        if self._seen is None or self._seen[0] != key:
+            here = np.clip(z[: self.size], DIFFERENCE, 1.0 - DIFFERENCE)
+            moved = [here + DIFFERENCE * step for step in (*np.eye(self.size), *-np.eye(self.size))]
+            goal, kept = self._rows(self.low + self.span * np.array([np.clip(z[: self.size], 0.0, 1.0), *moved]))
+            self._seen = (key, (goal, kept))
+        return self._seen[1]
+
+    def _slope(self, rows: Floats) -> Floats:
+        """(rows, variables)."""
+        return (rows[1 : 1 + self.size] - rows[1 + self.size :]).T / (2.0 * DIFFERENCE)
+
+    def objective(self, z: Floats) -> tuple[float, Floats]:
+        """What is minimised, and its derivative."""
+        gradient = np.zeros(self.size + self.slack)
+        if self.slack:
+            gradient[-1] = 1.0
+            return float(z[-1]), gradient
+        goal, _ = self._local(z)
+        gradient[:] = self._slope(goal)[0]
+        return float(goal[0, 0]), gradient
+
+    def within(self, z: Floats) -> Floats:
+        """All limits, ≥ 0 within."""
+        goal, kept = self._local(z)
+        if self.goal is None:
+            return kept[0] + z[-1]
+        return np.concatenate([kept[0], z[-1] - goal[0]]) if self.slack else kept[0]
+
+    def within_slope(self, z: Floats) -> Floats:
+        """Their derivatives."""
+        goal, kept = self._local(z)
+        slope = self._slope(kept)
+        if self.goal is None:
+            return np.concatenate([slope, np.ones((len(slope), 1))], axis=1)
+        if not self.slack:
+            return slope
+        lower = np.concatenate([-self._slope(goal), np.ones((goal.shape[1], 1))], axis=1)
+        return np.concatenate([np.concatenate([slope, np.zeros((len(slope), 1))], axis=1), lower])
+
+    def solve(self, start: Floats) -> Solved:
+        """From a design in its own units to the nearest optimum."""
+        z = (start - self.low) / self.span
+        bounds = [(0.0, 1.0)] * self.size
+        if self.slack:
+            goal, kept = self._local(z)
+            worst = -kept[0].min(initial=0.0) if self.goal is None else goal[0].max()
+            z, bounds = np.append(z, worst), [*bounds, (-BROKEN, BROKEN)]
+        constraints = {"type": "ineq", "fun": self.within, "jac": self.within_slope}
+        found = minimize(
+            self.objective, z, jac=True, bounds=bounds, method="SLSQP",
+            constraints=[constraints] if self.sides or self.slack else [],
+            options={"maxiter": MOST_ROUNDS, "ftol": PRECISION},
+        )  # fmt: skip
+        return self._solved(found)
+
+    def _solved(self, found) -> Solved:  # SciPy's OptimizeResult
+        z = found.x
+        goal, kept = self._local(z)
+        multipliers = np.asarray(getattr(found, "multipliers", np.zeros(0)))
+        scale = self.scale if self.goal is not None else 1.0
+        by_side: dict[str, float] = {}
+        place = 0
+        for side, count in zip(self.sides, self._counts(z), strict=True):
+            share = multipliers[place : place + count].sum() if len(multipliers) else np.nan
+            place += count
+            by_side[side.words] = float(share) * scale / side.scale
+        _, slope = self.objective(z)
+        within = self.within_slope(z)
+        pull = slope - (within.T @ multipliers[: len(within)] if len(multipliers) and len(within) else 0.0)
+        edges = {}
+        for k, variable in enumerate(self.evaluator.variables):
+            if z[k] < 1e-9 or z[k] > 1.0 - 1e-9:
+                edges[variable.name] = abs(float(pull[k])) * scale / float(self.span[k])
+        value = 0.0
+        if self.goal is not None:
+            value = self.sign * self.scale * float(goal[0].max() if self.slack else goal[0, 0])
+        return Solved(
+            design=self.design(z), goal=value, violation=float(max(0.0, -kept[0].min(initial=0.0))),
+            multipliers=by_side, bound_multipliers=edges, rounds=int(found.nit), reached=bool(found.success),
+            why=str(found.message),
+        )  # fmt: skip
+
+    def _counts(self, z: Floats) -> list[int]:
+        """How many rows each side has."""
+        designs = self.design(z)[None]
+        found = self.evaluator.roll(designs)
+        return [self._side_rows(side, designs, found).shape[1] for side in self.sides]
+
+    def _side_rows(self, side: Side, designs: Floats, found: Floats) -> Floats:
+        """What must stay on one side of a bound, (designs, k)."""
+        rows = self.evaluator.rows(side.limit.measure, designs, found)
+        way = MEASURES[side.limit.measure].way
+        if way in ENDS and (way == "smallest") != (side.sign < 0):  # the worst is to be beyond: only as a whole
+            return (np.min if way == "smallest" else np.max)(rows, axis=1, keepdims=True)
+        return rows

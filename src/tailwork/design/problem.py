@@ -1,0 +1,211 @@
+"""A design problem: a robot, what its tail does, what may change, what is wanted and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tailwork.design.measures import ENDS, MEASURES, Actuator, Measure
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.robots.robot import Robot
+from tailwork.robots.tails import R3, Pendulum
+from tailwork.studies.manoeuvre import tail_name
+
+POLICIES = ("straight-down", "joint", "foot", "airborne")
+"""What the legs do: constant torques under which the feet push straight down at rest; those, and springs and dampers at
+the joints or at the feet; or no feet on the ground, the legs rigid."""
+AXES = ("yaw", "pitch")
+MOTION = {"sweep": "deg", "duration": "s", "early": "1", "skew": "1"}
+"""Numbers of the motion that may be varied, and their units."""
+DERIVED = {
+    Pendulum: {"total_mass": "kg", "tip_share": "1"},
+}
+"""By kind of tail: numbers that stand for several of its own."""
+LARGEST_SWEEP = 89.0
+"""Of a pendulum to the side [deg], whose joint is singular at 90°."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What the tail does and what the legs do meanwhile.
+
+    The tail sweeps from straight to an angle, to the right for "yaw", down for "pitch", by the profile `Shaped`. For a
+    tail of many links the angle is that of its last link; all its joints bend alike.
+    """
+
+    axis: str = "yaw"
+    sweep: float = 40.0  # [deg]
+    duration: float = 0.3  # [s]
+    early: float = 0.0
+    skew: float = 0.0
+    policy: str = "straight-down"
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("axis", self.axis, AXES), ("policy", self.policy, POLICIES)):
+            if value not in known:
+                raise UnknownNameError.among(f"scenario.{name}", str(value), known, name)
+        for name in MOTION:
+            _number(f"scenario.{name}", getattr(self, name))
+        if self.duration <= 0.0:
+            raise RobotError("scenario.duration", self.duration, "a duration greater than 0 [s]")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A number that may change, between bounds, in the unit in which it is given."""
+
+    name: str  # "tail.length", "tail.total_mass", "motion.sweep", …
+    low: float
+    high: float
+    unit: str = ""  # filled in; if given, it must be right
+
+    def __post_init__(self) -> None:
+        path = f"variables.{self.name}"
+        for value in (self.low, self.high):
+            _number(path, value)
+        if not self.low < self.high:
+            required = "bounds that are apart, the lower one first"
+            hint = f"; did you mean [{self.high:g}, {self.low:g}]?" if self.low > self.high else ""
+            raise RobotError(path, [self.low, self.high], required + hint)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A measure to be made as large or as small as possible."""
+
+    measure: str
+    sense: str  # "most" or "least"
+
+    def __post_init__(self) -> None:
+        _known(self.measure)
+        if self.sense not in ("most", "least"):
+            raise RobotError(f"goals.{self.measure}", self.sense, "'most' or 'least'")
+
+    @property
+    def words(self) -> str:
+        """In words."""
+        return f"{self.sense} {self.measure}"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Bounds on a measure; where it is the worst along the path, they hold at every node."""
+
+    measure: str
+    least: float | None = None
+    most: float | None = None
+
+    def __post_init__(self) -> None:
+        path = f"limits.{self.measure}"
+        _known(self.measure)
+        if self.least is None and self.most is None:
+            raise RobotError(path, None, "`least`, `most` or both")
+        for value in (self.least, self.most):
+            if value is not None:
+                _number(path, value)
+        if self.least is not None and self.most is not None and not self.least < self.most:
+            raise RobotError(path, [self.least, self.most], "`least` below `most`")
+
+    @property
+    def words(self) -> str:
+        """In words, with the unit."""
+        unit = MEASURES[self.measure].unit
+        shown = "" if unit == "1" else f" {unit}"
+        if self.least is None:
+            return f"{self.measure} ≤ {self.most:g}{shown}"
+        if self.most is None:
+            return f"{self.measure} ≥ {self.least:g}{shown}"
+        return f"{self.least:g} ≤ {self.measure} ≤ {self.most:g}{shown}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A design problem.
+
+    Attributes:
+        name: of the problem.
+        robot: with one pendulum or R3 tail; its other numbers stay as they are.
+        scenario: what is done.
+        variables: what may change.
+        goals: what is wanted; several make a Pareto set.
+        limits: what is allowed.
+        choices: by path, values of the robot that are no continuous numbers, such as numbers of links: each combination
+            is a problem of its own.
+        actuator: mass of the actuators from what they give, for `actuator_mass` and `added_mass`. It counts in these
+            measures; the robot does not carry it.
+        steps: of the method over the motion.
+        seed: of all that is random.
+    """
+
+    name: str
+    robot: Robot
+    scenario: Scenario
+    variables: tuple[Variable, ...]
+    goals: tuple[Goal, ...]
+    limits: tuple[Limit, ...] = ()
+    choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    actuator: Actuator = Actuator()
+    steps: int = 30
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.robot, Robot):
+            raise RobotError("robot", self.robot, "a Robot, from tailwork.robots or tailwork.load")
+        if not isinstance(self.tail, (Pendulum, R3)):
+            kind = getattr(self.tail, "kind", "none")
+            raise RobotError("robot", kind, "a pendulum or an R3 tail, whose motion is imposed")
+        if not self.goals:
+            raise RobotError("goals", [], "at least one measure to be made most or least")
+        if not self.variables:
+            raise RobotError("variables", [], "at least one number that may change")
+        for what, names in (
+            ("variables", [v.name for v in self.variables]), ("goals", [g.measure for g in self.goals]),
+            ("limits", [x.measure for x in self.limits]),
+        ):  # fmt: skip
+            twice = [name for name in names if names.count(name) > 1]
+            if twice:
+                raise RobotError(what, twice[0], "each name once")
+        if not isinstance(self.steps, int) or isinstance(self.steps, bool) or not 4 <= self.steps <= 10_000:
+            raise RobotError("steps", self.steps, "a whole number from 4 to 10 000")
+
+    @property
+    def tail_name(self) -> str:
+        """Name of the robot's tail."""
+        return tail_name(self.robot)
+
+    @property
+    def tail(self) -> Any:
+        """The tail's description."""
+        return self.robot.part(self.tail_name)
+
+    def with_robot(self, robot: Robot) -> Study:
+        """The same problem for another robot."""
+        return replace(self, robot=robot)
+
+    def scaled(self, values: Mapping[str, float]) -> dict[str, float]:
+        """A design's values by name, checked to be those of the variables."""
+        return {variable.name: float(values[variable.name]) for variable in self.variables}
+
+
+def measure(name: str) -> Measure:
+    """The measure of that name."""
+    _known(name)
+    return MEASURES[name]
+
+
+def nodewise(limit: Limit) -> bool:
+    """Whether a limit holds at every node by itself: then it is smooth."""
+    way = MEASURES[limit.measure].way
+    return way not in ENDS or (way == "smallest") == (limit.most is None)
+
+
+def _known(name: str) -> None:
+    if name not in MEASURES:
+        raise UnknownNameError.among("measure", str(name), MEASURES, "measure")
+
+
+def _number(path: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise RobotError(path, value, "a finite number")

@@ -1,0 +1,175 @@
+"""The best design of a problem: screen, diverse starts, a gradient method from each; how often each end is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import qmc
+
+from tailwork.design.evaluate import Evaluator
+from tailwork.design.measures import MEASURES
+from tailwork.design.nlp import Program, Side, Solved, sides_of
+from tailwork.design.problem import Goal, Limit
+from tailwork.errors import TailworkError
+from tailwork.kernels.kernel import Floats
+
+SCREENED = 2048
+STARTS = 4
+AMONG = 64
+"""Starts are chosen from so many of the best that the screen has seen, far apart."""
+SAME = 1e-4
+"""Optima whose goals differ by less than this share are one."""
+ALLOWED = 1e-6
+"""Largest violation of a limit, as a share of its bound, that is rounding."""
+
+Progress = Callable[[str], None]
+"""Told what is done next."""
+
+
+class ImpossibleError(TailworkError):
+    """A problem that no design solves.
+
+    Attributes:
+        conflict: limits that cannot hold together, in words; none of them could be left out.
+        design: the least violated design, by variable.
+        measures: its measures.
+    """
+
+    def __init__(self, conflict: Sequence[str], design: dict[str, float], measures: dict[str, float]) -> None:
+        self.conflict = tuple(conflict)
+        self.design = design
+        self.measures = measures
+        near = ", ".join(f"{name} = {value:.4g}" for name, value in design.items())
+        what = " and ".join(self.conflict)
+        more = "cannot be met" if len(self.conflict) == 1 else "cannot hold together"
+        has = ", ".join(f"{name} {value:.4g} {MEASURES[name].unit}" for name, value in measures.items())
+        super().__init__(
+            f"limits: no design was found that meets them: {what} {more} within the bounds of the variables; required: "
+            f"a wider bound or a looser limit. The least violated design has {has} at {near}"
+        )
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Designs spread over the bounds, with their measures."""
+
+    designs: Floats
+    measures: dict[str, Floats]
+    violation: Floats  # of each, the worst as a share of its bound; 0: within all limits
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """An end that searches came to, and how many did."""
+
+    solved: Solved
+    times: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found, the best first."""
+
+    optima: tuple[Optimum, ...]
+    starts: int
+    screen: Screen
+
+    @property
+    def best(self) -> Solved:
+        """The best design."""
+        return self.optima[0].solved
+
+
+def screened(evaluator: Evaluator, count: int = SCREENED, seed: int | None = None) -> Screen:
+    """Designs of a Sobol sequence over the bounds, judged."""
+    study = evaluator.study
+    sequence = qmc.Sobol(len(evaluator.variables), seed=study.seed if seed is None else seed)
+    designs = evaluator.low + (evaluator.high - evaluator.low) * sequence.random(count)
+    names = list(dict.fromkeys([g.measure for g in study.goals] + [x.measure for x in study.limits]))
+    measures = evaluator.measures(designs, names)
+    return Screen(designs, measures, violations(sides_of(study.limits), measures))
+
+
+def violations(sides: Sequence[Side], measures: dict[str, Floats]) -> Floats:
+    """The worst violation of each design as a share of its bound; infinite where a measure is not a number."""
+    worst = np.zeros(len(next(iter(measures.values()))))
+    for side in sides:
+        over = side.sign * (measures[side.limit.measure] - side.bound) / side.scale
+        worst = np.maximum(worst, np.where(np.isfinite(over), over, np.inf))
+    return worst
+
+
+def diverse(screen: Screen, evaluator: Evaluator, goal: Goal, count: int = STARTS) -> Floats:
+    """Good starts that are far apart: the best, then each time the farthest from those chosen."""
+    merit = screen.measures[goal.measure] * (-1.0 if goal.sense == "most" else 1.0)
+    order = np.lexsort((np.where(np.isfinite(merit), merit, np.inf), np.round(screen.violation, 12)))
+    among = order[np.isfinite(screen.violation[order])][:AMONG]
+    scaled = (screen.designs[among] - evaluator.low) / (evaluator.high - evaluator.low)
+    chosen = [0]
+    while len(chosen) < min(count, len(among)):
+        away = np.linalg.norm(scaled[:, None] - scaled[chosen], axis=2).min(axis=1)
+        chosen.append(int(away.argmax()))
+    return screen.designs[among[chosen]]
+
+
+def best_design(evaluator: Evaluator, tell: Progress = lambda what: None, starts: int = STARTS) -> Found:
+    """The best design for the first goal of a problem.
+
+    Raises:
+        ImpossibleError: no design meets the limits.
+    """
+    goal = evaluator.study.goals[0]
+    tell(f"screening {SCREENED} designs")
+    screen = screened(evaluator)
+    sides = sides_of(evaluator.study.limits)
+    values = screen.measures[goal.measure]
+    scale = float(np.nanstd(values[np.isfinite(values)])) or 1.0
+    program = Program(evaluator, goal, sides, scale)
+    ends: list[Solved] = []
+    for k, start in enumerate(diverse(screen, evaluator, goal, starts)):
+        tell(f"search {k + 1} of {starts}")
+        ends.append(program.solve(start))
+    fine = [end for end in ends if end.violation <= ALLOWED]
+    if not fine:
+        raise impossible(evaluator, screen, tell)
+    return Found(_together(fine, goal), len(ends), screen)
+
+
+def _together(ends: list[Solved], goal: Goal) -> tuple[Optimum, ...]:
+    """Ends that are the same counted, the best first."""
+    found: list[Optimum] = []
+    for end in sorted(ends, key=lambda end: -end.goal if goal.sense == "most" else end.goal):
+        same = next((k for k, o in enumerate(found) if abs(o.solved.goal - end.goal) <= SAME * abs(end.goal)), None)
+        if same is None:
+            found.append(Optimum(end, 1))
+        else:
+            found[same] = Optimum(found[same].solved, found[same].times + 1)
+    return tuple(found)
+
+
+def impossible(evaluator: Evaluator, screen: Screen, tell: Progress = lambda what: None) -> ImpossibleError:
+    """Which limits of a problem cannot hold together, and the design that violates them least."""
+    tell("no design meets all limits: looking for those that conflict")
+    limits = list(evaluator.study.limits)
+    nearest = _least_violated(evaluator, screen, limits)
+    conflict = list(limits)
+    for limit in limits:  # leave out one after the other: what is left over conflicts without it
+        rest = [other for other in conflict if other is not limit]
+        if rest and _least_violated(evaluator, screen, rest).violation > ALLOWED:
+            conflict = rest
+    names = [variable.name for variable in evaluator.variables]
+    design = dict(zip(names, nearest.design.tolist(), strict=True))
+    measured = evaluator.measures(nearest.design[None], [limit.measure for limit in conflict])
+    return ImpossibleError(
+        [limit.words for limit in conflict], design, {name: float(values[0]) for name, values in measured.items()}
+    )
+
+
+def _least_violated(evaluator: Evaluator, screen: Screen, limits: Sequence[Limit]) -> Solved:
+    """The design that violates some limits least."""
+    sides = sides_of(limits)
+    order = np.argsort(violations(sides, screen.measures))[:STARTS]
+    ends = [Program(evaluator, None, sides).solve(screen.designs[k]) for k in order]
+    return min(ends, key=lambda end: end.violation)

@@ -1,0 +1,151 @@
+"""From the values of variables to the numbers of a robot and its motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tailwork.design.problem import DERIVED, LARGEST_SWEEP, MOTION, Study, Variable
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.kernels.kernel import Floats
+from tailwork.robots.paths import numbers, rebuild
+from tailwork.robots.quantities import Kind
+from tailwork.robots.robot import Robot
+from tailwork.robots.tails import R3, Pendulum
+
+SMALL = 1e-3
+"""What stands for a zero, in the robot that is compiled, of a number that varies: zeros are part of the structure."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A robot and a motion."""
+
+    robot: Robot
+    sweep: float  # [deg]
+    duration: float  # [s]
+    early: float
+    skew: float
+
+
+def known_variables(study: Study) -> dict[str, str]:
+    """By name of every number that could vary: its unit."""
+    kinds: dict[str, Kind] = {}
+
+    def visit(path: str, value: float, kind: Kind) -> float:
+        kinds[path] = kind
+        return value
+
+    rebuild(study.robot, visit)
+    found = {path: kind.unit for path, kind in kinds.items()}
+    for kind, names in DERIVED.items():
+        if isinstance(study.tail, kind):
+            found |= {f"{study.tail_name}.{name}": unit for name, unit in names.items()}
+    return found | {f"motion.{name}": unit for name, unit in MOTION.items()}
+
+
+def checked_variables(study: Study) -> tuple[Variable, ...]:
+    """The variables with their units; names, units and what bounds allow are checked."""
+    known = known_variables(study)
+    tail = study.tail_name
+    found = []
+    names = {variable.name for variable in study.variables}
+    for variable in study.variables:
+        if variable.name not in known:
+            raise UnknownNameError.among(
+                f"variables.{variable.name}", variable.name, known, "number of robot or motion"
+            )
+        unit = known[variable.name] or "1"
+        if variable.unit and variable.unit != unit:
+            raise RobotError(f"variables.{variable.name}", variable.unit, f"values in the unit {unit}")
+        found.append(Variable(variable.name, float(variable.low), float(variable.high), unit))
+    if isinstance(study.tail, Pendulum):
+        for other in ("mass", "tip_mass"):
+            if f"{tail}.{other}" in names and names & {f"{tail}.total_mass", f"{tail}.tip_share"}:
+                required = f"either {tail}.mass and {tail}.tip_mass, or {tail}.total_mass and {tail}.tip_share"
+                raise RobotError("variables", f"{tail}.{other}", required)
+    for variable in found:
+        for value in (variable.low, variable.high):
+            try:
+                design_of(study, _middle(found) | {variable.name: value})
+            except RobotError as error:
+                raise RobotError(f"variables.{variable.name}", value, f"bounds within which {error}") from None
+    return tuple(found)
+
+
+def _middle(variables: list[Variable]) -> dict[str, float]:
+    return {variable.name: 0.5 * (variable.low + variable.high) for variable in variables}
+
+
+def design_of(study: Study, values: Mapping[str, float]) -> Design:
+    """The robot and the motion of a design."""
+    changes: dict[str, float] = {}
+    tail = study.tail_name
+    motion = {name: float(values.get(f"motion.{name}", getattr(study.scenario, name))) for name in MOTION}
+    for name, value in values.items():
+        if not name.startswith("motion."):
+            changes[name] = float(value)
+    if isinstance(study.tail, Pendulum) and changes.keys() & {f"{tail}.total_mass", f"{tail}.tip_share"}:
+        mass, share = _mass_and_share(study, changes)
+        changes |= {f"{tail}.mass": (1.0 - share) * mass, f"{tail}.tip_mass": share * mass}
+    if motion["duration"] <= 0.0:
+        raise RobotError("motion.duration", motion["duration"], "a duration greater than 0 [s]")
+    if isinstance(study.tail, Pendulum) and study.scenario.axis == "yaw" and abs(motion["sweep"]) > LARGEST_SWEEP:
+        raise RobotError("motion.sweep", motion["sweep"], f"at most {LARGEST_SWEEP:g}° to the side")
+    return Design(study.robot.replace(changes) if changes else study.robot, **motion)
+
+
+def _mass_and_share(study: Study, changes: dict[str, float]) -> tuple[float, float]:
+    """Mass of a pendulum and the share at its tip; both are taken out of the changes."""
+    tail = study.tail
+    whole = float(tail.mass) + float(tail.tip_mass)
+    mass = changes.pop(f"{study.tail_name}.total_mass", whole)
+    share = changes.pop(f"{study.tail_name}.tip_share", float(tail.tip_mass) / whole)
+    if not 0.0 <= share <= 1.0:
+        raise RobotError(f"{study.tail_name}.tip_share", share, "a share from 0 to 1")
+    if mass <= 0.0:
+        raise RobotError(f"{study.tail_name}.total_mass", mass, "a mass greater than 0 [kg]")
+    return mass, share
+
+
+def compiled_robot(study: Study, variables: tuple[Variable, ...]) -> Robot:
+    """The robot whose equations serve all designs: no number that varies is zero in it."""
+    robot = design_of(study, _middle(list(variables))).robot
+    have = numbers(robot)
+    varied = [path for path in number_columns(study, variables, np.zeros((1, len(variables)))) if path in have]
+    zeros = {path: SMALL for path in varied if have[path] == 0.0}
+    return robot.replace(zeros) if zeros else robot
+
+
+def number_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
+    """By path of the robot: its numbers in all designs, (designs,), of those that vary."""
+    own = {variable.name: designs[:, k] for k, variable in enumerate(variables)}
+    tail = study.tail_name
+    found = {name: values for name, values in own.items() if not name.startswith("motion.")}
+    mass, share = found.pop(f"{tail}.total_mass", None), found.pop(f"{tail}.tip_share", None)
+    if mass is not None or share is not None:
+        part: Any = study.tail
+        whole = float(part.mass) + float(part.tip_mass)
+        mass = np.full(len(designs), whole) if mass is None else mass
+        share = np.full(len(designs), float(part.tip_mass) / whole) if share is None else share
+        found |= {f"{tail}.mass": (1.0 - share) * mass, f"{tail}.tip_mass": share * mass}
+    return found
+
+
+def motion_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
+    """By number of the motion: its values in all designs, (designs,) [deg, s, 1]."""
+    places = {variable.name: k for k, variable in enumerate(variables)}
+    return {
+        name: designs[:, places[f"motion.{name}"]]
+        if f"motion.{name}" in places
+        else np.full(len(designs), float(getattr(study.scenario, name)))
+        for name in MOTION
+    }
+
+
+def joints_bent(tail: Any) -> int:
+    """How many joints share the sweep of a tail."""
+    return tail.links_per_segment * tail.segments if isinstance(tail, R3) else 1
