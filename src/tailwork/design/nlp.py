@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -16,6 +17,10 @@ from tailwork.kernels.kernel import Floats
 MOST_ROUNDS = 200
 PRECISION = 1e-11
 """Of the objective in its own scale, at which SLSQP stops."""
+NEAR = 1.0
+"""Limits at nodes that are farther off than this share of their bound are left out until they come near."""
+MISSED, AT_EDGE = 1e-9, 1e-9
+MOST_TRIES = 8
 BROKEN = 1e3
 """What stands for a number that is none, in the scale of its limit or goal: far worse than anything real."""
 
@@ -124,14 +129,14 @@ class Program:
         gradient[:] = self._slope(goal)[0]
         return float(goal[0, 0]), gradient
 
-    def within(self, z: Floats) -> Floats:
-        """All limits, ≥ 0 within."""
+    def _all_within(self, z: Floats) -> Floats:
+        """All limits and, for a worst-of goal, its nodes: ≥ 0 within."""
         goal, kept = self._local(z)
         if self.goal is None:
             return kept[0] + z[-1]
         return np.concatenate([kept[0], z[-1] - goal[0]]) if self.slack else kept[0]
 
-    def within_slope(self, z: Floats) -> Floats:
+    def _all_slopes(self, z: Floats) -> Floats:
         """Their derivatives."""
         goal, kept = self._local(z)
         slope = self._slope(kept)
@@ -143,45 +148,63 @@ class Program:
         return np.concatenate([np.concatenate([slope, np.zeros((len(slope), 1))], axis=1), lower])
 
     def solve(self, start: Floats) -> Solved:
-        """From a design in its own units to the nearest optimum."""
+        """From a design in its own units to the nearest optimum.
+
+        Most nodes are far from their limits, and the method's time grows with their number: it is given those that are
+        near, and those that it then turns out to violate, until none is.
+        """
         z = (start - self.low) / self.span
         bounds = [(0.0, 1.0)] * self.size
         if self.slack:
             goal, kept = self._local(z)
             worst = -kept[0].min(initial=0.0) if self.goal is None else goal[0].max()
             z, bounds = np.append(z, worst), [*bounds, (-BROKEN, BROKEN)]
-        constraints = {"type": "ineq", "fun": self.within, "jac": self.within_slope}
-        found = minimize(
-            self.objective, z, jac=True, bounds=bounds, method="SLSQP",
-            constraints=[constraints] if self.sides or self.slack else [],
-            options={"maxiter": MOST_ROUNDS, "ftol": PRECISION},
-        )  # fmt: skip
-        return self._solved(found)
+        rounds, near = 0, self._all_within(z) < NEAR
+        for _ in range(MOST_TRIES):
+            chosen = np.flatnonzero(near)
+            found: Any = minimize(
+                self.objective, z, jac=True, bounds=bounds, method="SLSQP",
+                constraints=[{
+                    "type": "ineq",
+                    "fun": lambda z, chosen=chosen: self._all_within(z)[chosen],
+                    "jac": lambda z, chosen=chosen: self._all_slopes(z)[chosen],
+                }] if len(chosen) else [],
+                options={"maxiter": MOST_ROUNDS, "ftol": PRECISION},
+            )  # fmt: skip
+            rounds += int(found.nit)
+            values = self._all_within(found.x)
+            missed = (values < -MISSED) & ~near
+            if not missed.any():
+                break
+            near, z = near | (values < NEAR), found.x
+        multipliers = np.zeros(len(near))
+        if len(chosen):
+            multipliers[chosen] = np.asarray(found.multipliers)[: len(chosen)]
+        return self._solved(found, multipliers, rounds)
 
-    def _solved(self, found) -> Solved:  # SciPy's OptimizeResult
+    def _solved(self, found: Any, multipliers: Floats, rounds: int) -> Solved:
+        """What SciPy has found, in the problem's own units."""
         z = found.x
         goal, kept = self._local(z)
-        multipliers = np.asarray(getattr(found, "multipliers", np.zeros(0)))
         scale = self.scale if self.goal is not None else 1.0
         by_side: dict[str, float] = {}
         place = 0
         for side, count in zip(self.sides, self._counts(z), strict=True):
-            share = multipliers[place : place + count].sum() if len(multipliers) else np.nan
+            by_side[side.words] = float(multipliers[place : place + count].sum()) * scale / side.scale
             place += count
-            by_side[side.words] = float(share) * scale / side.scale
         _, slope = self.objective(z)
-        within = self.within_slope(z)
-        pull = slope - (within.T @ multipliers[: len(within)] if len(multipliers) and len(within) else 0.0)
-        edges = {}
-        for k, variable in enumerate(self.evaluator.variables):
-            if z[k] < 1e-9 or z[k] > 1.0 - 1e-9:
-                edges[variable.name] = abs(float(pull[k])) * scale / float(self.span[k])
+        pull = slope - self._all_slopes(z).T @ multipliers
+        edges = {
+            variable.name: abs(float(pull[k])) * scale / float(self.span[k])
+            for k, variable in enumerate(self.evaluator.variables)
+            if min(z[k], 1.0 - z[k]) < AT_EDGE
+        }
         value = 0.0
         if self.goal is not None:
             value = self.sign * self.scale * float(goal[0].max() if self.slack else goal[0, 0])
         return Solved(
             design=self.design(z), goal=value, violation=float(max(0.0, -kept[0].min(initial=0.0))),
-            multipliers=by_side, bound_multipliers=edges, rounds=int(found.nit), reached=bool(found.success),
+            multipliers=by_side, bound_multipliers=edges, rounds=rounds, reached=bool(found.success),
             why=str(found.message),
         )  # fmt: skip
 

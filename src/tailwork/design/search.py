@@ -85,7 +85,7 @@ class Found:
 def screened(evaluator: Evaluator, count: int = SCREENED, seed: int | None = None) -> Screen:
     """Designs of a Sobol sequence over the bounds, judged."""
     study = evaluator.study
-    sequence = qmc.Sobol(len(evaluator.variables), seed=study.seed if seed is None else seed)
+    sequence = qmc.Sobol(len(evaluator.variables), rng=study.seed if seed is None else seed)
     designs = evaluator.low + (evaluator.high - evaluator.low) * sequence.random(count)
     names = list(dict.fromkeys([g.measure for g in study.goals] + [x.measure for x in study.limits]))
     measures = evaluator.measures(designs, names)
