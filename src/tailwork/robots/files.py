@@ -57,12 +57,12 @@ def load(path: str | os.PathLike[str]) -> Robot:
         FileError: the file cannot be read, or is not TOML.
         RobotError: it describes no possible robot; the error has the path in the robot ("tail.mass").
     """
-    return from_text(_read_text(path), path)
+    return from_text(read_text(path), path)
 
 
 def from_text(text: str, path: str | os.PathLike[str]) -> Robot:
     """The robot described by the text of a TOML file, which came from `path`."""
-    data = _parsed(path, text)
+    data = parsed(path, text)
     try:
         return _robot(data)
     except RobotError as error:
@@ -103,7 +103,8 @@ def as_text(robot: Robot) -> str:
     return _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))
 
 
-def _read_text(path: str | os.PathLike[str]) -> str:
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file that a person has written."""
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
@@ -115,7 +116,7 @@ def _read_text(path: str | os.PathLike[str]) -> str:
     except (OSError, ValueError, TypeError) as error:
         raise FileError(path, why(error)) from None
     if len(content) > LARGEST_FILE:
-        raise FileError(path, f"too large for the description of a robot (more than {LARGEST_FILE} bytes)")
+        raise FileError(path, f"too large (more than {LARGEST_FILE} bytes)")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -123,7 +124,8 @@ def _read_text(path: str | os.PathLike[str]) -> str:
         raise FileError(path, f"not UTF-8 text (line {line}); save it as UTF-8") from None
 
 
-def _parsed(path: Any, text: str) -> dict[str, Any]:
+def parsed(path: Any, text: str) -> dict[str, Any]:
+    """What a text in TOML says; errors tell the file that it came from."""
     # The time that the parser takes for a key (a.b.c) grows with the square of its words: hours for a megabyte.
     keys = (key for key in _KEY.findall(text) if not key.startswith("#"))
     if any(len(re.findall(_WORD, key)) > MOST_WORDS for key in keys):

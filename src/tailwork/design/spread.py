@@ -1,0 +1,130 @@
+"""How sure an answer is: what each variable does to it, alone and together, and what manufacturing spread does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import qmc, sobol_indices, uniform
+
+from tailwork.design.evaluate import DIFFERENCE, Evaluator
+from tailwork.design.nlp import sides_of
+from tailwork.errors import RobotError
+from tailwork.kernels.kernel import Floats
+
+MANY = 4096
+"""Designs of a Monte Carlo sample, and base samples of the Sobol indices."""
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of measures at a design: by measure, for each variable, per unit of the variable."""
+
+    variables: tuple[str, ...]
+    by_measure: dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class Swing:
+    """What one variable alone does to a measure between two values, all others as they are."""
+
+    variable: str
+    low: float
+    high: float
+    at_low: float
+    at_high: float
+
+
+@dataclass(frozen=True)
+class Indices:
+    """Sobol indices of a measure over the bounds: shares of its variance, alone and with interactions."""
+
+    variables: tuple[str, ...]
+    first: Floats
+    total: Floats
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What becomes of a design whose numbers scatter: mean, standard deviation and 5 % to 95 % by measure."""
+
+    spread: float
+    count: int
+    mean: dict[str, float]
+    deviation: dict[str, float]
+    low: dict[str, float]  # 5 %
+    high: dict[str, float]  # 95 %
+    violated: dict[str, float]  # by side of a limit, in words: share of the sample beyond it
+
+
+def slopes(evaluator: Evaluator, design: Floats, names: Sequence[str]) -> Slopes:
+    """Derivatives of measures by all variables, by central differences of fixed steps."""
+    span = evaluator.high - evaluator.low
+    steps = np.diag(DIFFERENCE * span)
+    found = evaluator.measures(np.concatenate([design + steps, design - steps]), names)
+    count = len(span)
+    return Slopes(
+        tuple(v.name for v in evaluator.variables),
+        {name: (x[:count] - x[count:]) / (2.0 * DIFFERENCE * span) for name, x in found.items()},
+    )
+
+
+def swings(evaluator: Evaluator, design: Floats, name: str, share: float = 0.05) -> tuple[Swing, ...]:
+    """What each variable does alone when it moves by a share of its range, within its bounds; the largest first."""
+    reach = share * (evaluator.high - evaluator.low)
+    moved = []
+    for k in range(len(design)):
+        for sign in (-1.0, 1.0):
+            one = design.copy()
+            one[k] = np.clip(one[k] + sign * reach[k], evaluator.low[k], evaluator.high[k])
+            moved.append(one)
+    values = evaluator.measures(np.array(moved), [name])[name]
+    found = [
+        Swing(
+            v.name, float(moved[2 * k][k]), float(moved[2 * k + 1][k]), float(values[2 * k]), float(values[2 * k + 1])
+        )
+        for k, v in enumerate(evaluator.variables)
+    ]
+    return tuple(sorted(found, key=lambda swing: -abs(swing.at_high - swing.at_low)))
+
+
+def indices(evaluator: Evaluator, name: str, count: int = MANY) -> Indices:
+    """Sobol indices of a measure over the whole bounds (Saltelli's estimator, SciPy)."""
+
+    def measured(x: Floats) -> Floats:
+        values = evaluator.measures(np.ascontiguousarray(x.T), [name])[name]
+        return np.where(np.isfinite(values), values, np.nanmean(values))[None]
+
+    ranges = [uniform(v.low, v.high - v.low) for v in evaluator.variables]
+    found = sobol_indices(func=measured, n=count, dists=ranges, rng=evaluator.study.seed)
+    return Indices(tuple(v.name for v in evaluator.variables), np.ravel(found.first_order), np.ravel(found.total_order))
+
+
+def tolerance(
+    evaluator: Evaluator, design: Floats, names: Sequence[str], spread: float = 0.02, count: int = MANY
+) -> Tolerance:
+    """What independent normal errors do to a design; their standard deviation is a share of each value.
+
+    Values that are zero scatter by that share of their range. Bounds are not kept: what is made may lie beyond.
+    """
+    if not 0.0 < spread < 1.0:
+        raise RobotError("spread", spread, "a share between 0 and 1, such as 0.02")
+    size = np.where(design != 0.0, np.abs(design), evaluator.high - evaluator.low)
+    scatter = qmc.MultivariateNormalQMC(np.zeros(len(design)), rng=evaluator.study.seed).random(count)
+    designs = design + spread * size * scatter
+    for k, variable in enumerate(evaluator.variables):
+        if variable.name.endswith(".tip_share"):
+            designs[:, k] = np.clip(designs[:, k], 0.0, 1.0)
+    sides = sides_of(evaluator.study.limits)
+    wanted = list(dict.fromkeys([*names, *(side.limit.measure for side in sides)]))
+    found = evaluator.measures(designs, wanted)
+    beyond = {side.words: side.sign * (found[side.limit.measure] - side.bound) > 0.0 for side in sides}
+    return Tolerance(
+        spread, count,
+        {name: float(np.nanmean(x)) for name, x in found.items()},
+        {name: float(np.nanstd(x)) for name, x in found.items()},
+        {name: float(np.nanquantile(x, 0.05)) for name, x in found.items()},
+        {name: float(np.nanquantile(x, 0.95)) for name, x in found.items()},
+        {words: float(np.mean(x)) for words, x in beyond.items()},
+    )  # fmt: skip
