@@ -1,0 +1,37 @@
+/** The names of the runs in the picture. */
+
+import { chip } from "./caption.ts";
+import type { Scene } from "./data.ts";
+import { element } from "./dom.ts";
+import { fixed } from "./units.ts";
+
+/** Which run is seen where, and whether it has ended. */
+export class Labels {
+  readonly element = element("div", { class: "tailwork-labels" });
+  private readonly ended: HTMLElement[];
+  private readonly labels: HTMLElement[];
+
+  constructor(private readonly scenes: readonly Scene[]) {
+    this.ended = scenes.map(() => element("span", { class: "tailwork-ended" }));
+    this.labels = scenes.map((scene, k) =>
+      element("div", { class: "tailwork-label" }, chip(scene.color), scene.label, this.ended[k]),
+    );
+    this.element.append(...this.labels);
+  }
+
+  /** In the corners of parts of the picture (shares of its width and height); or one below the other. */
+  place(corners: readonly { left: number; top: number }[]): void {
+    const apart = corners.length === this.scenes.length;
+    this.labels.forEach((label, k) => {
+      label.style.left = apart ? `${100 * corners[k].left}%` : "0";
+      label.style.top = apart ? `${100 * corners[k].top}%` : `${1.6 * k}rem`;
+    });
+  }
+
+  setTime(time: number, end: number): void {
+    this.scenes.forEach((scene, k) => {
+      const last = scene.times[scene.times.length - 1];
+      this.ended[k].textContent = last < end && time > last ? ` ended at ${fixed(last, 3)} s` : "";
+    });
+  }
+}

@@ -1,0 +1,109 @@
+"""A problem answered: the best design of every choice, verified, with what limits it and how sure it is."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tailwork.design.evaluate import Evaluator
+from tailwork.design.nlp import Program, Solved, sides_of
+from tailwork.design.problem import Study
+from tailwork.design.search import ALLOWED, Found, Progress, best_design
+from tailwork.design.spread import Indices, Swing, Tolerance, indices, swings, tolerance
+from tailwork.design.verify import FINER, Verified, verified
+from tailwork.errors import RobotError
+from tailwork.robots.paths import paths
+from tailwork.robots.robot import Robot
+from tailwork.studies.airborne import planar_rotation
+from tailwork.studies.comparison import with_tail
+from tailwork.studies.motions import pitch, yaw
+
+SPREAD = 0.02
+"""Standard deviation of what is made, as a share of each value."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The best design of a problem for one choice, and why."""
+
+    study: Study  # with the choice made
+    choice: dict[str, Any]
+    found: Found  # at the steps of the search
+    best: Solved  # at finer steps
+    verified: Verified
+    swings: tuple[Swing, ...]
+    indices: Indices
+    tolerance: Tolerance
+    airborne: float | None  # what the same sweep does in the air, in closed form [deg]; None: not known
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The best design, by variable."""
+        names = (variable.name for variable in self.study.variables)
+        return dict(zip(names, self.best.design.tolist(), strict=True))
+
+    @property
+    def robot(self) -> Robot:
+        """The best design as a robot."""
+        return self.verified.design.robot
+
+    @property
+    def active(self) -> dict[str, float]:
+        """Limits that hold the goal back: gain of the goal for each unit that they are loosened."""
+        return {words: price for words, price in self.best.multipliers.items() if price > 1e-9}
+
+
+def chosen(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
+    """Every combination of a problem's choices, and the problem with it made."""
+    for path in study.choices:
+        if path != study.tail_name and path not in paths(study.robot):
+            raise RobotError(f"choices.{path}", path, "a path in the robot, or the name of its tail")
+    for values in itertools.product(*study.choices.values()):
+        choice = dict(zip(study.choices, values, strict=True))
+        robot = study.robot
+        if study.tail_name in choice:
+            robot = with_tail(robot, str(choice[study.tail_name]))
+        rest = {path: value for path, value in choice.items() if path != study.tail_name}
+        yield choice, replace(study, robot=robot.replace(rest) if rest else robot, choices={})
+
+
+def answer_of(study: Study, choice: dict[str, Any], tell: Progress = lambda what: None) -> Answer:
+    """The best design of a problem whose choices have been made.
+
+    Raises:
+        ImpossibleError: no design meets the limits.
+    """
+    evaluator = Evaluator(study)
+    found = best_design(evaluator, tell)
+    tell("polishing at finer steps")
+    finer = Evaluator(replace(study, steps=FINER * study.steps))
+    goal = study.goals[0]
+    scale = max(abs(found.best.goal), 1e-9)
+    best = Program(finer, goal, sides_of(study.limits), scale).solve(found.best.design)
+    if best.violation > ALLOWED:
+        best = found.best
+    tell("verifying by a single adaptive run")
+    checked = verified(evaluator, best.design)
+    tell("sensitivities")
+    names = [goal.measure for goal in study.goals]
+    return Answer(
+        study=study,
+        choice=choice,
+        found=found,
+        best=best,
+        verified=checked,
+        swings=swings(evaluator, best.design, goal.measure),
+        indices=indices(evaluator, goal.measure),
+        tolerance=tolerance(evaluator, best.design, names, SPREAD),
+        airborne=_airborne(study, checked),
+    )
+
+
+def _airborne(study: Study, checked: Verified) -> float | None:
+    """What the same sweep does to the robot in the air, in closed form [deg]."""
+    motion = (yaw if study.scenario.axis == "yaw" else pitch)(checked.design.sweep, checked.design.duration)
+    turned = planar_rotation(checked.design.robot, study.tail_name, motion)
+    return None if turned is None else -math.copysign(1.0, checked.design.sweep) * math.degrees(turned)
