@@ -24,7 +24,10 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tailwork"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MODULES = sorted(module.name for module in pkgutil.walk_packages([str(SOURCE)], "tailwork."))
-NOT_AT_IMPORT = ("pinocchio", "mujoco", "matplotlib", "rich", "sympy", "pytest", "hypothesis", "tailwork.cli")
+NOT_AT_IMPORT = (
+    "pinocchio", "mujoco", "matplotlib", "rich", "sympy", "pytest", "hypothesis", "viser", "imageio_ffmpeg", "pymoo",
+    "tailwork.cli",
+)  # fmt: skip
 """What `import tailwork` has no use for."""
 
 
@@ -87,7 +90,8 @@ def test_the_installed_version() -> None:
 
 def test_every_import_is_declared() -> None:
     """What the source imports is the standard library, the package itself or a dependency of pyproject.toml."""
-    declared = {re.split(r"[<>=~!\[ ]", line)[0].replace("-", "_") for line in PROJECT["project"]["dependencies"]}
+    lines = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["design"]]
+    declared = {re.split(r"[<>=~!\[ ]", line)[0].replace("-", "_") for line in lines}
     needed: dict[str, str] = {}
     for file in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -114,11 +118,13 @@ def test_every_folder_is_a_package() -> None:
 
 
 def test_the_wheel(tmp_path: Path) -> None:
-    """The built wheel holds py.typed and every module, and nothing of the tests."""
+    """The built wheel holds py.typed, every module and the built player, and nothing of the tests."""
     wheel = pytest.importorskip("hatchling.builders.wheel")
     built = Path(next(iter(wheel.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"]))))
     names = zipfile.ZipFile(built).namelist()
-    expected = {str(file.relative_to(SOURCE.parent)) for file in SOURCE.rglob("*.py")} | {"tailwork/py.typed"}
+    built_player = {f"tailwork/player/built/player.{kind}" for kind in ("js", "css")}
+    expected = {str(file.relative_to(SOURCE.parent)) for file in SOURCE.rglob("*.py")}
+    expected |= {"tailwork/py.typed"} | built_player
     assert {name for name in names if not name.startswith(f"tailwork-{tailwork.__version__}.dist-info/")} == expected
     assert f"tailwork-{tailwork.__version__}.dist-info/entry_points.txt" in names
     assert any(name.endswith("LICENSE") for name in names)

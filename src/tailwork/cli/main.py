@@ -16,6 +16,7 @@ from tailwork.cli.reproduce import add_reproduce
 from tailwork.cli.robots import add_robots
 from tailwork.cli.show import add_show
 from tailwork.cli.sweep import add_sweep
+from tailwork.cli.view import add_view
 from tailwork.errors import TailworkError
 
 
@@ -31,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
     add_ground(commands)
     add_reproduce(commands)
     add_sweep(commands)
+    add_view(commands)
     add_bench(commands)
     return top
 

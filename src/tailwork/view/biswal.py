@@ -24,7 +24,7 @@ from tailwork.studies.dh_leg import MASSES, MM, DhLeg
 from tailwork.view.comparison import Drawings, drawn_pictures
 from tailwork.view.footfall import footfall
 from tailwork.view.numbers import write_numbers
-from tailwork.view.report import Section, Table, page, write_page
+from tailwork.view.report import WALK_MOMENTS, Playback, Section, Table, page, write_page
 from tailwork.view.reproductions import claim_table
 from tailwork.view.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
 from tailwork.view.walking import leg_names, samples_a_stride, stride_pictures, torso_travel
@@ -326,7 +326,8 @@ def write_biswal(result: Biswal, folder: Path, progress: Callable[[str], None] =
         Section("Joint torques", "", [drawn["figures-4-6"]]),
         Section("Singular postures", SINGULAR_TEXT, [drawn["singularities"]]),
         Section(
-            "Trot", trot_said, [drawn[k] for k in ("trot-torques", "trot-torso", "footfall", "timelapse-trot")]
+            "Trot", trot_said, [drawn[k] for k in ("trot-torques", "trot-torso", "footfall", "timelapse-trot")], (),
+            Playback({"biswal": result.trot.run}, "The trot, to be played.", moments=WALK_MOMENTS),
         ),
     ]  # fmt: skip
     footer = (

@@ -21,7 +21,7 @@ from tailwork.studies.policies import FOOT_DAMPING, FOOT_STIFFNESS, JOINT_DAMPIN
 from tailwork.view.curvature import curvature_tracking
 from tailwork.view.feet import foot_forces
 from tailwork.view.ghosts import time_lapse
-from tailwork.view.report import Picture, Section, Table, page, write_page
+from tailwork.view.report import Picture, Playback, Section, Table, page, write_page
 from tailwork.view.rotation import net_rotation
 from tailwork.view.saving import saving
 from tailwork.view.torso import torso_response
@@ -186,7 +186,9 @@ def comparison_sections(
         names = [f"{kind}-{motion.name}" for kind in ("timelapse", "torso", "curvature", "feet")]
         table = Table(ROTATION_HEADER, rotation_rows(results))
         pictures = [drawn[name] for name in names if name in drawn]
-        sections.append(Section(f"{motion.name}: {motion_words(motion)}", notes(results), pictures, [table]))
+        playback = Playback({tail: r.run for tail, r in results.items()}, "The same runs, to be played.")
+        title = f"{motion.name}: {motion_words(motion)}"
+        sections.append(Section(title, notes(results), pictures, [table], playback))
     for axis in comparison.plan.sweeps:
         header = ("bend [°]", *(f"{tail} [°]" for tail in comparison.plan.robots),
                   *(f"{tail}, airborne [°]" for tail in comparison.plan.robots))  # fmt: skip

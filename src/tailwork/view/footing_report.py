@@ -18,7 +18,7 @@ from tailwork.view.footing import (
     slip_times,
     torso_figure,
 )
-from tailwork.view.report import Section, Table, page, write_page
+from tailwork.view.report import Playback, Section, Table, page, write_page
 from tailwork.view.stops import stop_note
 
 CONVERGENCE_HEADER = (
@@ -135,7 +135,7 @@ def write_report(
                 )
             ],
         ),
-        Section("The torso", "", [drawn["torso"]]),
+        Section("The torso", "", [drawn["torso"]], (), Playback(comparison.runs, "The runs, to be played.", "overlay")),
         Section(
             "Nearer to pinned feet with stiffness",
             f"{CONVERGENCE_TEXT} All feet stick until {comparison.sticking * 1e3:.1f} ms.",

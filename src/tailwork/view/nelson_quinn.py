@@ -30,7 +30,7 @@ from tailwork.studies.nelson_quinn import (
 from tailwork.view.comparison import Drawings, drawn_pictures
 from tailwork.view.footfall import footfall
 from tailwork.view.numbers import write_numbers
-from tailwork.view.report import Section, Table, page, write_page
+from tailwork.view.report import WALK_MOMENTS, Playback, Section, Table, page, write_page
 from tailwork.view.reproductions import claim_table
 from tailwork.view.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
 from tailwork.view.walking import CENTIMETRE, stride_pictures, torso_travel
@@ -265,7 +265,10 @@ def write_nelson_quinn(result: NelsonQuinn, folder: Path, progress: Callable[[st
             "Standing: Table 1", STANDING_TEXT, [drawn["table-1"], drawn["stiffness"]], [table_1_shown(result)]
         ),
         Section("Walking: Fig. 4", f"{walk_said}\n{WALKING_TEXT}", [drawn["figure-4"]], [impulse_table(result)]),
-        Section("The walk", "", [drawn[name] for name in ("footfall", "timelapse-walk", "torso")]),
+        Section(
+            "The walk", "", [drawn[name] for name in ("footfall", "timelapse-walk", "torso")], (),
+            Playback({"cockroach": result.walk}, "The walk, to be played.", moments=WALK_MOMENTS),
+        ),
     ]  # fmt: skip
     footer = (
         "Numbers behind the figures: table-1.csv, sweep.csv, reactions.csv; runs/settled.nc and runs/walk.nc hold the "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -13,11 +13,16 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from tailwork.player import player_assets, player_fragment
+from tailwork.scene import scenes_of
+from tailwork.simulation import Run
 from tailwork.view.sheet import STYLE
 from tailwork.view.style import rendered
 from tailwork.writing import write_whole
 
 Cell = str | float | int | bool | None
+WALK_MOMENTS = 481
+"""Of several strides, where feet touch and leave the ground."""
 NOTE = "note"
 """A column of this heading holds text that may take several lines."""
 
@@ -44,6 +49,16 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Playback:
+    """Runs that the reader can play, by label, all on one clock."""
+
+    runs: Mapping[str, Run]
+    caption: str
+    layout: str = "side"  # or "overlay"
+    moments: int = 121  # that the page keeps of a run; between them it goes straight
+
+
+@dataclass(frozen=True)
 class Section:
     """A part of the report. Text is plain; an empty line starts a new paragraph."""
 
@@ -51,6 +66,7 @@ class Section:
     text: str = ""
     figures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
+    playback: Playback | None = None
 
 
 def page(title: str, summary: str, sections: Sequence[Section], footer: str = "") -> str:
@@ -59,6 +75,7 @@ def page(title: str, summary: str, sections: Sequence[Section], footer: str = ""
     contents = "".join(
         f'<li><a href="#{name}">{escape(section.title)}</a></li>' for name, section in zip(names, sections, strict=True)
     )
+    assets = player_assets() if any(section.playback for section in sections) else ""
     body = "\n".join(_section(name, section) for name, section in zip(names, sections, strict=True))
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -70,6 +87,7 @@ def page(title: str, summary: str, sections: Sequence[Section], footer: str = ""
 <title>{escape(title)}</title>
 <style>
 {STYLE}</style>
+{assets}
 </head>
 <body>
 <header class="top">
@@ -109,6 +127,7 @@ def _names(sections: Sequence[Section]) -> list[str]:
 
 def _section(name: str, section: Section) -> str:
     parts = [f'<section id="{name}">', f"<h2>{escape(section.title)}</h2>", _paragraphs(section.text)]
+    parts += [] if section.playback is None else [_playback(section.playback)]
     parts += [_picture(picture) for picture in section.figures]
     parts += [_table(table) for table in section.tables]
     return "\n".join([part for part in parts if part] + ["</section>"])
@@ -117,6 +136,12 @@ def _section(name: str, section: Section) -> str:
 def _paragraphs(text: str) -> str:
     found = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
     return "\n".join(f"<p>{escape(part)}</p>" for part in found if part)
+
+
+def _playback(playback: Playback) -> str:
+    scenes = scenes_of(playback.runs, most=playback.moments)
+    player = player_fragment(scenes, layout=playback.layout)
+    return f"<figure>\n{player}\n<figcaption>{escape(playback.caption)}</figcaption>\n</figure>"
 
 
 def _picture(picture: Picture) -> str:

@@ -15,7 +15,7 @@ from tailwork.studies.liu2018 import Liu2018, compensation, desired_states
 from tailwork.studies.liu2020 import VARIANT_NAMES, Liu2020, ratio_row, wave_claims
 from tailwork.view.comparison import comparison_sections, drawn_pictures, shown
 from tailwork.view.ghosts import time_lapse
-from tailwork.view.report import Section, Table, page, write_page
+from tailwork.view.report import Playback, Section, Table, page, write_page
 from tailwork.view.series import Panel, series
 
 CLAIM_HEADER = ("quantity", "paper", "ours", "note")
@@ -83,13 +83,14 @@ def write_liu2018(result: Liu2018, folder: Path, progress: Callable[[str], None]
         "figure-9": ("Torques that the inverse model asks for, and what feedback adds.", lambda: figure_9(result)),
     }
     drawn = drawn_pictures(drawings, folder, progress)
+    played = {"pendulum": result.forward.titled("torques of Sect. 4.1")}
     summary = (
         "The quadruped of Liu & Ben-Tzvi 2018 with its pendulum tail. Numbers of the paper stand beside ours, with the "
         "reading chosen where the paper leaves one open. Leg policy: the torques that the paper gives."
     )
     sections = [
         Section("Paper and ours", "", (), [claim_table(result.claims)]),
-        Section("Figures", "", list(drawn.values())),
+        Section("Figures", "", list(drawn.values()), (), Playback(played, "The torques of Sect. 4.1, to be played.")),
     ]
     write_page(folder / "report.html", page("Liu & Ben-Tzvi 2018, reproduced", summary, sections))
     return folder / "report.html"
