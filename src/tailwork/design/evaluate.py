@@ -29,6 +29,8 @@ from tailwork.simulation.system import System
 from tailwork.studies.motions import SIDEWAYS
 from tailwork.studies.policies import FOOT_DAMPING, FOOT_STIFFNESS, JOINT_DAMPING, JOINT_STIFFNESS, stand
 
+STRAIGHT = 0.985
+"""Extension of a leg beyond which its closed form is too near to its end."""
 DIFFERENCE = 1e-5
 """Step of the central differences as a share of a variable's range: errors of about 1e-10 of the values."""
 
@@ -108,11 +110,18 @@ class Evaluator:
         return self.judge.rows(MEASURES[name], found, *self._moved(designs))
 
     def measures(self, designs: Floats, names: Sequence[str], steps: int | None = None) -> dict[str, Floats]:
-        """Measures of designs, by name, (designs,)."""
+        """Measures of designs, by name, (designs,).
+
+        Not a number where a leg comes to be all but straight: there the model ends, and what follows means nothing.
+        """
         found = self.roll(designs, steps)
         moved = self._moved(designs)
+        legs = found[..., self.nodes.columns["extension"]].reshape(len(designs), -1)
         with np.errstate(invalid="ignore"):
-            return {name: self.judge.value(MEASURES[name], found, *moved) for name in names}
+            fine = legs.max(axis=1, initial=0.0) <= STRAIGHT
+            return {
+                name: np.where(fine, self.judge.value(MEASURES[name], found, *moved), np.nan) for name in names
+            }  # fmt: skip
 
     def _moved(self, designs: Floats) -> tuple[Floats, Floats]:
         """Durations, and the sign by which the torso turns against the tail."""

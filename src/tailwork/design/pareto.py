@@ -82,7 +82,7 @@ def _costs(evaluator: Evaluator, designs: Floats) -> Floats:
 
 def _nondominated(costs: Floats) -> np.ndarray:
     """Which rows no other row is at least as good as in everything and better in something."""
-    fine = np.isfinite(costs).all(axis=1)
+    fine: np.ndarray = np.array(np.isfinite(costs).all(axis=1))
     for k in np.flatnonzero(fine):
         others = costs[fine]
         fine[k] = not ((others <= costs[k]).all(axis=1) & (others < costs[k]).any(axis=1)).any()
@@ -146,10 +146,9 @@ def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
 
     directions = get_reference_directions("energy", len(study.goals), POPULATION, seed=study.seed)
     first = screen.designs[np.argsort(screen.violation, kind="stable")[: len(directions)]]
-    found = minimize(
-        Designing(), NSGA3(ref_dirs=directions, pop_size=len(directions), sampling=first), ("n_gen", GENERATIONS),
-        seed=study.seed, verbose=False,
-    )  # fmt: skip
+    sampling: Any = first  # pymoo takes the designs themselves as well
+    method = NSGA3(ref_dirs=directions, pop_size=len(directions), sampling=sampling)
+    found: Any = minimize(Designing(), method, ("n_gen", GENERATIONS), seed=study.seed, verbose=False)
     last: Floats = np.atleast_2d(np.asarray(found.pop.get("X"), dtype=np.float64))
     within = violations(sides, evaluator.measures(last, names)) <= ALLOWED if sides else np.ones(len(last), dtype=bool)
     return last[within]

@@ -38,11 +38,15 @@ class Swing:
 
 @dataclass(frozen=True)
 class Indices:
-    """Sobol indices of a measure over the bounds: shares of its variance, alone and with interactions."""
+    """Sobol indices of a measure over the bounds: shares of its variance, alone and with interactions.
+
+    Designs that cannot be judged count with the mean of the others; `judged` is the share of those that can.
+    """
 
     variables: tuple[str, ...]
     first: Floats
     total: Floats
+    judged: float
 
 
 @dataclass(frozen=True)
@@ -92,13 +96,19 @@ def swings(evaluator: Evaluator, design: Floats, name: str, share: float = 0.05)
 def indices(evaluator: Evaluator, name: str, count: int = MANY) -> Indices:
     """Sobol indices of a measure over the whole bounds (Saltelli's estimator, SciPy)."""
 
+    counted: list[tuple[int, int]] = []
+
     def measured(x: Floats) -> Floats:
         values = evaluator.measures(np.ascontiguousarray(x.T), [name])[name]
-        return np.where(np.isfinite(values), values, np.nanmean(values))[None]
+        fine = np.isfinite(values)
+        counted.append((int(fine.sum()), len(fine)))
+        return np.where(fine, values, values[fine].mean() if fine.any() else 0.0)[None]
 
     ranges = [uniform(v.low, v.high - v.low) for v in evaluator.variables]
     found = sobol_indices(func=measured, n=count, dists=ranges, rng=evaluator.study.seed)
-    return Indices(tuple(v.name for v in evaluator.variables), np.ravel(found.first_order), np.ravel(found.total_order))
+    judged = sum(fine for fine, _ in counted) / sum(every for _, every in counted)
+    names = tuple(v.name for v in evaluator.variables)
+    return Indices(names, np.ravel(found.first_order), np.ravel(found.total_order), judged)
 
 
 def tolerance(
