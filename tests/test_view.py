@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,18 +19,22 @@ from matplotlib.text import Text
 import tailwork
 from tailwork import view
 from tailwork.errors import FileError, RobotError, UnknownNameError
-from tailwork.mechanics.layout import make_layout
 from tailwork.robots.facing import forward_axis
+from tailwork.scene import Ball, Bar, Box, Frame, Scene, Solid, scene_of
 from tailwork.scene.colors import TAILS, looks, shown
+from tailwork.scene.scene import Shape
+from tailwork.scene.shapes import torso_box
 from tailwork.simulation import Constant, Polynomial, Run, Tracking, load_run, point_to_point
-from tailwork.simulation.pose import torso_angles, torso_rates, torso_rotations
+from tailwork.simulation.pose import torso_angles, torso_rates
 from tailwork.view.camera import VIEWS, camera
 from tailwork.view.feet import friction
 from tailwork.view.ground import nice
-from tailwork.view.paint import Pose, Solid, capsule, torso_layers
-from tailwork.view.solids import box_corners, limb_bars, torso_box
+from tailwork.view.moment import Moment, moments
+from tailwork.view.outlines import capsules, coils
 from tailwork.view.stops import STOPPED
 from tailwork.view.style import KINDS, RC, rendered
+from tailwork.view.subject import subject
+from tailwork.view.theme import LIGHT
 
 UNIT = re.compile(r"\[(deg|deg/s|ms|N|1/m|1)\]$")
 
@@ -249,55 +253,103 @@ def test_cameras_are_right_handed_frames(name: str, forward: str) -> None:
     assert eye.depth(ahead) < 1e-12, "seen from behind or from the side"
 
 
+@pytest.mark.parametrize("view_name", [*VIEWS, "-120,50", "17,-20"])
+def test_views_are_names_or_angles(view_name: str) -> None:
+    eye = camera(view_name)
+    turn, lift = VIEWS.get(view_name) or map(float, view_name.split(","))
+    assert eye.toward[2] == pytest.approx(np.sin(np.radians(lift)))
+    assert eye.right[1] == pytest.approx(np.sin(np.radians(turn)), abs=1e-12), "from the right, forward is to the right"
+
+
+@pytest.mark.parametrize("view_name", ["44,32,1", "44,", "a,b", "nan,3", "0,91"])
+def test_angles_that_are_none_are_refused(view_name: str) -> None:
+    with pytest.raises(RobotError, match=r"view.*44,32"):
+        camera(view_name)
+
+
 def test_corners_of_the_torso_are_where_the_model_has_the_hips(stopped: Run) -> None:
     """The hips of this robot are at the corners of its plate, half way between its upper and lower side."""
-    run = stopped
-    layout, robot = run.model.layout, run.model.robot
-    lower, upper = torso_box(robot)
-    rotation = torso_rotations(layout, run.data["q"].to_numpy())[-1]
+    run, scene = stopped, scene_of(stopped)
+    one, last = subject(scene, "three-quarter", LIGHT), moments(scene, [scene.times[-1]])[0]
+    corners = one.parts.boxes.places(last).reshape(-1, 3)
+    drawn = one.robot(last).outlines.reshape(-1, 2)
     points = dict(zip(run.model.point_names, run.data["points"].to_numpy()[-1], strict=True))
-    pose = Pose(points, points["torso"], rotation)
-    solid = Solid(lower, upper, tuple(limb_bars(layout, 0.01)), 1, "#0072b2")
-    eye = camera("three-quarter")
-    corners = pose.place + box_corners(lower, upper) @ rotation.T
-    drawn = np.concatenate([patch.outline for _, layer in torso_layers(eye, solid, pose) for patch in layer])
     seen = 0
-    for leg in layout.legs:
+    for leg in run.model.layout.legs:
         hip = points[f"{leg}.ha"]
         ends = corners[np.argsort(np.linalg.norm(corners - hip, axis=1))[:2]]
         np.testing.assert_allclose(ends.mean(axis=0), hip, atol=1e-9)
-        near = [np.linalg.norm(drawn - end, axis=1).min() < 1e-9 for end in eye.project(ends)]
-        seen += sum(near)
+        seen += sum(np.linalg.norm(drawn - end, axis=1).min() < 1e-9 for end in one.camera.project(ends))
     assert seen == 7, "the eye sees three sides of a box and so seven of its corners"
 
 
-def test_the_sides_that_are_painted_cover_the_outline_of_the_box() -> None:
-    lower, upper = np.array([-1.0, -2.0, -0.1]), np.array([1.0, 2.0, 0.1])
-    solid = Solid(lower, upper, (), 1, "#000000")
-    ((_, patches),) = torso_layers(camera("top"), solid, Pose({}, np.zeros(3), np.eye(3)))
-    whole, front = (patch.outline for patch in patches)
-    np.testing.assert_allclose(np.ptp(whole, axis=0), [4.0, 2.0], err_msg="forward is to the right")
-    assert front[:, 0].min() == pytest.approx(1.6) and front[:, 0].max() == pytest.approx(2.0)
+def random_moment(scene: Scene) -> Moment:
+    """Every frame somewhere, turned somehow."""
+    random = np.random.default_rng(3)
+    turns = random.normal(size=(len(scene.frames), 4))
+    frames = [Frame("", random.normal(size=(1, 3)), turn[None] / np.linalg.norm(turn)) for turn in turns]
+    places, rotations = (
+        np.concatenate(found) for found in zip(*((f.places, f.rotations()) for f in frames), strict=True)
+    )
+    return Moment(0.0, places, rotations, np.zeros((0, 3)), np.zeros((0, 3)))
 
 
-def test_bars_lead_along_every_limb() -> None:
-    """Hip, knee, foot; mount, links, tip: each bar starts where the last one ended, up to joints in one place."""
-    for make, names in (
-        (lambda: tailwork.robots.liu2020(tail="pendulum"), {"leg1": ["hb", "k", "foot"], "tail": ["tb", "tip"]}),
-        (tailwork.robots.biswal, {"leg3": ["ha", "hb", "k", "foot"]}),
-        (tailwork.robots.blaberus, {"hind_left": ["alpha", "femur", "tibia", "foot"]}),
-    ):
-        robot = make()
-        bars = limb_bars(make_layout(robot, "none", (), "free", "rpy", ()), 0.1)
-        for limb, points in names.items():
-            found = [(bar.start, bar.end) for bar in bars if bar.start.startswith(f"{limb}.")]
-            expected = [f"{limb}.{point}" for point in points]
-            assert found == list(pairwise(expected))
-    tail = [bar for bar in limb_bars(make_layout(tailwork.robots.liu2020("r3"), "all", (), "free", "rpy", ()), 0.1)
-            if bar.kind == "tail"]  # fmt: skip
-    assert len(tail) == 12
-    radii = [tail[0].start_radius, *(bar.end_radius for bar in tail)]
-    assert radii == sorted(radii, reverse=True), "it tapers"
+def solid_scene(run: Run, *shapes: Shape) -> Scene:
+    """A torso that is hardly there, and other shapes, each on a frame of its own."""
+    scene = scene_of(run)
+    solids = [Solid(k, shape, "#0072b2", "tail") for k, shape in enumerate(shapes, start=1)]
+    torso = Solid(0, Box((0.0, 0.0, 0.0), (1e-9, 1e-9, 1e-9)), "#0072b2", "torso")
+    return replace(scene, solids=(torso, *solids), threads=())
+
+
+@pytest.mark.parametrize("view_name", ["three-quarter", "side", "top", "200,-10"])
+def test_outlines_are_the_shadows_of_the_solids(runs: dict[str, Run], view_name: str) -> None:
+    """Support functions agree: how far an outline reaches is how far the solid reaches, in every direction."""
+    box, ball = Box((0.1, 0.0, 0.2), (0.3, 0.2, 0.1)), Ball((0.0, 0.1, 0.0), (0.1, 0.2, 0.3))
+    bar = Bar((0.0, 0.0, 0.1), (0.3, 0.1, 0.0), 0.1, 0.05)
+    drum = Bar((0.0, 0.2, 0.0), (0.1, 0.0, 0.0), 0.1, 0.1, rounded=False)
+    for shape in (box, ball, bar, drum):
+        scene = solid_scene(runs["pendulum"], shape)
+        one, moment = subject(scene, view_name, LIGHT), random_moment(scene)
+        outlines = one.robot(moment).outlines
+        outlines = outlines[np.ptp(outlines, axis=1).max(axis=1) > 1e-6]
+        place, turn = moment.places[1], moment.rotations[1]
+        for angle in np.linspace(0.0, 6.0, 13):
+            along = np.cos(angle) * one.camera.right + np.sin(angle) * one.camera.up
+            own = turn.T @ along
+            if isinstance(shape, Box):
+                reach = own @ shape.center + np.abs(own) @ shape.size / 2.0
+            elif isinstance(shape, Ball):
+                reach = own @ shape.center + np.linalg.norm(own * shape.radii)
+            else:
+                ends, radii = np.array([shape.start, shape.end]), np.array([shape.start_radius, shape.end_radius])
+                axis = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+                reach = (ends @ own + radii * (1.0 if shape.rounded else np.linalg.norm(np.cross(axis, own)))).max()
+            drawn = (outlines @ [np.cos(angle), np.sin(angle)]).max()
+            tolerance = 1e-12 if isinstance(shape, Box) else 0.3 * (1.0 - np.cos(np.pi / 24))  # of a polygon
+            assert place @ along + reach == pytest.approx(drawn, abs=tolerance)
+
+
+def test_the_front_of_the_torso_is_drawn_in_its_place(runs: dict[str, Run]) -> None:
+    scene = scene_of(runs["pendulum"])
+    one = subject(scene, "top", LIGHT)
+    body, front = one.parts.boxes.places(moments(scene, [0.0])[0])
+    np.testing.assert_allclose(np.ptp(one.camera.project(body), axis=0), [0.45, 0.3], atol=1e-12)
+    across = one.camera.project(front)[:, 0]
+    assert across.min() == pytest.approx(0.2) and across.max() == pytest.approx(0.25), "forward is to the right"
+
+
+def test_nearer_solids_are_painted_later(runs: dict[str, Run]) -> None:
+    """From the right, the right feet come after the left ones, and the torso between them."""
+    scene = scene_of(runs["r3"])
+    one, moment = subject(scene, "side", LIGHT), moments(scene, [0.1])[0]
+    painted = one.robot(moment)
+    assert (np.diff(painted.depths) >= 0).all()
+    middles = (painted.outlines.min(axis=1) + painted.outlines.max(axis=1)) / 2.0
+    feet = one.feet(moment)
+    found = [int(np.linalg.norm(middles - place, axis=1).argmin()) for place in one.camera.project(feet)]
+    right, left = ({k for k, foot in zip(found, feet, strict=True) if (foot[0] > 0) == side} for side in (True, False))
+    assert min(right) > max(left)
 
 
 def test_the_drawn_torso_has_the_size_of_the_plate_and_reaches_the_hips() -> None:
@@ -314,11 +366,22 @@ def test_the_drawn_torso_has_the_size_of_the_plate_and_reaches_the_hips() -> Non
 
 
 def test_capsules_hold_both_circles() -> None:
-    a, b = np.array([0.0, 0.0]), np.array([3.0, 4.0])
-    outline = capsule(a, b, 1.0, 0.5)
-    reach = np.minimum(np.linalg.norm(outline - a, axis=1) - 1.0, np.linalg.norm(outline - b, axis=1) - 0.5)
+    a, b = np.array([[0.0, 0.0]] * 2), np.array([[3.0, 4.0], [0.0, 0.1]])
+    first, second = np.array([1.0, 0.2]), np.array([0.5, 0.3])
+    far, near = capsules(a, b, first, second)
+    reach = np.minimum(np.linalg.norm(far - a[0], axis=1) - 1.0, np.linalg.norm(far - b[0], axis=1) - 0.5)
     np.testing.assert_allclose(reach, 0.0, atol=1e-12)
-    np.testing.assert_allclose(np.linalg.norm(capsule(a, a, 0.2, 0.3), axis=1), 0.3)
+    np.testing.assert_allclose(np.linalg.norm(near - b[1], axis=1), 0.3, err_msg="one circle holds the other")
+    np.testing.assert_allclose(far[0], far[-1], atol=1e-12)
+
+
+def test_coils_wind_about_their_axis() -> None:
+    a, b = np.array([[0.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 2.0]])
+    (coil,) = coils(a, b, np.array([0.1]))
+    away = np.hypot(coil[:, 0], coil[:, 1])
+    assert away[0] == away[-1] == 0.0 and away.max() == pytest.approx(0.1)
+    np.testing.assert_allclose(coil[[0, -1]], [a[0], b[0]], atol=1e-15)
+    assert (np.diff(coil[:, 2]) > 0).all()
 
 
 def test_meshes_are_nice() -> None:
@@ -332,7 +395,7 @@ def test_time_lapse_shows_the_frames_and_their_times(runs: dict[str, Run]) -> No
     assert {"Both tails", "pendulum", "R3"} <= set(texts)
     assert len(figure.axes) == 2 * (1 + 4)
     ghosts = figure.axes[0]
-    (trace,) = lines_named(ghosts, "tail centre of mass")
+    (trace,) = lines_named(ghosts, "centre of mass of the tail")
     center = runs["pendulum"].data["part_center"].sel(part="tail").to_numpy()
     np.testing.assert_allclose(trace.T, camera("three-quarter").project(center))
     painted = [c for c in ghosts.collections if isinstance(c, PolyCollection)]

@@ -12,10 +12,12 @@ import tailwork
 from tailwork.cli.bench import add_bench
 from tailwork.cli.compare import add_compare
 from tailwork.cli.ground import add_ground
+from tailwork.cli.picture import add_picture
 from tailwork.cli.reproduce import add_reproduce
 from tailwork.cli.robots import add_robots
 from tailwork.cli.show import add_show
 from tailwork.cli.sweep import add_sweep
+from tailwork.cli.video import add_video
 from tailwork.cli.view import add_view
 from tailwork.errors import TailworkError
 
@@ -33,6 +35,8 @@ def parser() -> argparse.ArgumentParser:
     add_reproduce(commands)
     add_sweep(commands)
     add_view(commands)
+    add_picture(commands)
+    add_video(commands)
     add_bench(commands)
     return top
 

@@ -36,7 +36,7 @@ def bar(console: Console, kept: str) -> Iterator[Callable[[int, int, str], None]
                 said = f"{what} (a new kind is compiled first, once)" if what else ""
                 progress.update(task, completed=done, total=total, description=said)
                 if not console.is_terminal and done % 20 == 0 and done < total:
-                    console.print(f"{done} of {total}: {what}")
+                    console.print(f"{done} of {total}" + (f": {what}" if what else ""))
 
             yield tell
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tailwork.kernels.kernel import Floats
-from tailwork.scene.colors import FEET, LINES
+from tailwork.scene.colors import FEET, LINES, lit
 from tailwork.scene.scene import Curve, Plot, Rows
 from tailwork.simulation import Run
 from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
@@ -48,8 +48,9 @@ def _effort_plots(run: Run, color: str, rows: Rows) -> list[Plot]:
         limb, _, joint = name.partition(".")
         kind, shade = ("leg", foot_color(legs, limb)) if limb in legs else ("tail", color)
         here = curves.setdefault((kind, unit), [])
-        dash = sum(1 for curve in here if curve.color == shade)
-        here.append(Curve(f"{limb}.{joint}{more}" if joint else f"{limb}{more}", values, shade, dash % len(LINES)))
+        before = sum(1 for curve in here if curve.name.startswith(f"{limb}."))
+        shade = lit(shade, 0.4 * (before // len(LINES)))  # when the line styles begin again
+        here.append(Curve(f"{limb}.{joint}{more}" if joint else f"{limb}{more}", values, shade, before % len(LINES)))
 
     if "tau" in data:
         efforts = data["tau"].to_numpy()[rows]

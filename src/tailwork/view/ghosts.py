@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,39 +13,67 @@ from matplotlib.figure import Figure
 
 from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
-from tailwork.robots.facing import forward_axis
-from tailwork.scene.colors import looks, shown
+from tailwork.scene import Scene, scene_of
+from tailwork.scene.colors import lit, looks, shown
 from tailwork.simulation import Run
-from tailwork.simulation.pose import torso_rotations
-from tailwork.view.camera import Camera, camera
 from tailwork.view.ground import Ground, draw_ground, ground_under
-from tailwork.view.paint import Pose, Solid, lit, paint, paint_shadow
-from tailwork.view.solids import box_corners, limb_bars, torso_box
-from tailwork.view.stops import folded, stop_note
-from tailwork.view.style import FAINT, PAGE, WARNING, look
+from tailwork.view.moment import Moment, moments
+from tailwork.view.paint import LINE, paint
+from tailwork.view.panels import EDGE, GAP, HEAD, TIME, TITLE, Sheet, aspect
+from tailwork.view.stage import set_stage
+from tailwork.view.stops import folded
+from tailwork.view.style import PAGE
+from tailwork.view.subject import ARROW, Subject, joined, seen_from_above, subject
+from tailwork.view.theme import LIGHT, Theme, drawing
 
-HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06  # heights of titles and times, distances [in]
 PALEST, PALE = 0.85, 0.35  # how far the oldest ghost and the last but one are faded
-TRACE = "tail centre of mass"
-"""Name (gid) of the path of a tail's centre of mass."""
+LETTERS = 17.0
+"""Of the smallest text, an inch."""
+BENDS = 3
+"""Degree of the smooth way on which an eye goes along."""
+SMALL = 0.7 * LINE
+"""Width of edges in small panels [pt]."""
+ARROWS_SAID = f"arrows: forces on the feet; the robot’s weight would be {ARROW:g} torsos long"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Strip:
-    """A run to be drawn: its solids, and its poses at the moments shown."""
+    """A robot, the moments at which it is shown, and how far the eye has gone along with it by then."""
 
-    solid: Solid
-    camera: Camera
-    times: Floats  # [s]
-    poses: list[Pose]
-    traces: list[tuple[Floats, Floats]]  # by tail: path of its centre of mass, all and at the moments shown [m]
-    stopped: str  # when and why it ended early; empty: it did not
+    subject: Subject
+    moments: list[Moment]
+    ways: Floats  # of the eye over the ground (moments, 3) [m]
 
-    def places(self) -> Floats:
-        """All points of all poses, corners of the torso among them, (…, 3) [m]."""
-        box = box_corners(self.solid.lower, self.solid.upper)
-        corners = [pose.place + box @ pose.rotation.T for pose in self.poses]
-        return np.concatenate([*corners, *(np.array(list(pose.points.values())) for pose in self.poses)])
+    @property
+    def label(self) -> str:
+        """Its name as it is printed."""
+        return shown(self.subject.scene.label)
+
+    @property
+    def color(self) -> str:
+        """In which its name is written."""
+        return lit(self.subject.scene.color, 0.25 if self.subject.theme.dark else -0.2)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the eye goes along."""
+        return bool(self.ways.any())
+
+    def eye(self, number: int) -> Floats:
+        """How far the eye has gone on the sheet at a moment (2,) [m]."""
+        return self.subject.camera.project(self.ways[number])
+
+
+def strip_of(one: Subject, shown: list[Moment], follow: bool = False) -> Strip:
+    """A robot at some moments; where it walks farther than its torso is long, the eye may go along, smoothly."""
+    places = np.array([one.under(moment) for moment in shown])
+    gone = places - places[0]
+    if not follow or float(np.linalg.norm(gone, axis=1).max()) < one.scene.size:
+        return Strip(one, shown, np.zeros_like(gone))
+    order = np.arange(len(shown))
+    fitted = np.polynomial.Polynomial
+    smooth = [fitted.fit(order, way, min(BENDS, len(order) - 1))(order) for way in gone.T]
+    return Strip(one, shown, np.array(smooth).T)
 
 
 def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-quarter", title: str = "") -> Figure:
@@ -55,151 +82,166 @@ def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-q
     Args:
         runs: by tail.
         frames: how many moments, evenly spaced over the longest run. A run that ended early ends with its last moment.
-        view: "three-quarter", "side", "rear" or "top".
+        view: "three-quarter", "side", "rear", "top", or two angles (see `tailwork.view.camera.camera`).
         title: above the rows.
     """
-    if not isinstance(frames, int) or frames < 2:
-        raise RobotError("frames", frames, "a whole number, at least 2")
     if not runs:
         raise RobotError("runs", dict(runs), "at least one run")
-    with look():
-        styles = looks(runs)
-        times = np.linspace(0.0, max(run.duration for run in runs.values()), frames)
-        strips = {label: _strip(run, times, view, styles[label].color) for label, run in runs.items()}
+    styles = looks(runs)
+    scenes = [scene_of(run, label, color=styles[label].color) for label, run in runs.items()]
+    strips = strips_of(scenes, even_times(scenes, frames), view, LIGHT)
+    with drawing(LIGHT):
         return _figure(strips, frames, title)
 
 
-def _strip(run: Run, times: Floats, view: str, color: str) -> Strip:
-    """What is drawn of a run, at those of the times that it reached; if it ended earlier, at its end, too."""
-    samples = run.data["time"].to_numpy()
-    reached = [time for time in times if time <= run.duration * (1.0 + 1e-9)]
-    close = run.duration - reached[-1] < 0.1 * times[1]  # to its end
-    reached = [*(reached[:-1] if close else reached), run.duration]
-    rows = [int(np.abs(samples - samples[0] - time).argmin()) for time in reached]
-    fall = _fall(run)
-    tails = [name for name in run.model.layout.limbs if name not in run.model.layout.legs]
-    paths = [run.data["part_center"].sel(part=name).to_numpy() - fall for name in tails]
-    return Strip(
-        solid=robot_solid(run, color),
-        camera=camera(view, forward_axis(run.model.robot)),
-        times=samples[rows],
-        poses=poses_at(run, rows),
-        traces=[(path, path[rows]) for path in paths],
-        stopped=stop_note(run),
-    )
+def even_times(scenes: Sequence[Scene], frames: int) -> Floats:
+    """Times [s], evenly spaced over the longest scene."""
+    if not isinstance(frames, int) or frames < 2:
+        raise RobotError("frames", frames, "a whole number, at least 2")
+    return np.linspace(min(s.times[0] for s in scenes), max(s.times[-1] for s in scenes), frames)
 
 
-def robot_solid(run: Run, tail_color: str) -> Solid:
-    """The solids of the robot of a run."""
-    lower, upper = torso_box(run.model.robot)
-    bars = limb_bars(run.model.layout, 0.038 * float((upper - lower).max()))
-    return Solid(lower, upper, tuple(bars), "xy".index(forward_axis(run.model.robot)), tail_color)
+def strips_of(scenes: Sequence[Scene], times: Floats, view: str, theme: Theme, follow: bool = False) -> list[Strip]:
+    """What is drawn of scenes, at those of the times [s] that they reached; if one ended earlier, at its end, too."""
+    found = []
+    for scene in scenes:
+        first, last = scene.times[0], scene.times[-1]
+        reached = [time for time in times if first - 1e-9 <= time <= last + 1e-9]
+        if last < times[-1] - 1e-9:
+            close = len(reached) > 1 and last - reached[-1] < 0.1 * np.diff(times).min()
+            reached = [*(reached[:-1] if close else reached), last]
+        found.append(strip_of(subject(scene, view, theme), moments(scene, reached or [first]), follow))
+    return found
 
 
-def poses_at(run: Run, rows: Sequence[int]) -> list[Pose]:
-    """Its poses at some samples; in the air, as seen by an eye that falls with it."""
-    points = run.data["points"].to_numpy()[rows] - _fall(run)[rows][:, None]
-    rotations = torso_rotations(run.model.layout, run.data["q"].to_numpy()[rows])
-    names = run.model.point_names
-    return [
-        Pose(dict(zip(names, place, strict=True)), place[0], turn)
-        for place, turn in zip(points, rotations, strict=True)
-    ]
-
-
-def _fall(run: Run) -> Floats:
-    """How far a robot in the air has come down with its centre of mass, which is not drawn, (times, 3) [m]."""
-    fall = np.zeros((len(run.data["time"]), 3))
-    if run.model.layout.torso_free and not run.model.foot_names and run.ground is None:
-        height = run.model.center_of_mass(run.data["q"].to_numpy())[:, 2]
-        fall[:, 2] = height - height[0]
-    return fall
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A figure, measured in inches from its upper left corner, whose panels all show the same part of the world."""
-
-    figure: Figure
-    low: Floats  # lower left corner of each panel, on the sheet of the camera [m]
-    high: Floats
-
-    def panel(self, left: float, top: float, width: float) -> Axes:
-        """An empty panel without axes."""
-        wide, tall = self.figure.get_size_inches()
-        height = width * _aspect(self.low, self.high)
-        axes = self.figure.add_axes((left / wide, 1.0 - (top + height) / tall, width / wide, height / tall))
-        axes.set_axis_off()
-        axes.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
-        return axes
-
-    def write(self, left: float, top: float, text: str, **style: Any) -> None:
-        """Text that hangs from a place."""
-        wide, tall = self.figure.get_size_inches()
-        self.figure.text(left / wide, 1.0 - top / tall, text, va="top", **style)
-
-
-def _figure(strips: Mapping[str, Strip], frames: int, title: str) -> Figure:
+def _figure(strips: Sequence[Strip], frames: int, title: str) -> Figure:
     """All rows, arranged."""
-    ground = ground_under(np.concatenate([strip.places() for strip in strips.values()]))
-    low, high = _limits(list(strips.values()), ground)
-    aspect = _aspect(low, high)
+    ground = ground_of(strips)
+    low, high = limits(strips, ground)
+    tall = aspect(low, high)
     columns = max(2, ceil(frames / (2 if frames <= 8 else 3)))
     lines = ceil(frames / columns)
     # The panel with the ghosts is as high as all lines of frames; both together fill the page.
-    small = (PAGE - GAP - 2 * EDGE - lines * TIME / aspect) / (lines + columns)
-    step = small * aspect + TIME
-    large = lines * step / aspect
+    small = (PAGE - GAP - 2 * EDGE - lines * TIME / tall) / (lines + columns)
+    step = small * tall + TIME
+    large = lines * step / tall
     row = TITLE + lines * step
     head = HEAD if title else 0.0
     height = head + len(strips) * (row + GAP) + TIME
     sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
     if title:
         sheet.write(EDGE, EDGE, title, fontsize=9, fontweight="bold")
-    for k, (label, strip) in enumerate(strips.items()):
+    for k, strip in enumerate(strips):
         top = head + k * (row + GAP)
-        sheet.write(EDGE, top + EDGE, shown(label), fontweight="bold", color=lit(strip.solid.tail_color, -0.2))
-        sheet.write(EDGE + large + GAP, top + EDGE, folded(strip.stopped, 68), color=WARNING, fontsize=7)
-        _draw_ghosts(sheet.panel(EDGE, top + TITLE, large), strip, ground)
-        for n, (time, pose) in enumerate(zip(strip.times, strip.poses, strict=True)):
-            left, here = EDGE + large + GAP + (n % columns) * small, top + TITLE + (n // columns) * step
-            axes = sheet.panel(left, here, small)
-            draw_ground(axes, strip.camera, ground)
-            paint_shadow(axes, strip.camera, strip.solid, pose)
-            paint(axes, strip.camera, strip.solid, pose)
-            sheet.write(left + small / 2, here + small * aspect, f"{time * 1e3:.0f} ms", ha="center", color=FAINT)
-    notes = [f"grid {ground.shown}"] if any(strip.camera.sees_ground for strip in strips.values()) else []
-    notes += ["circles: centre of mass of the tail"] if any(strip.traces for strip in strips.values()) else []
-    sheet.write(EDGE, height - TIME, "; ".join(notes).capitalize(), fontsize=7, color=FAINT)
+        sheet.write(EDGE, top + EDGE, strip.label, fontweight="bold", color=strip.color)
+        write_notes(sheet, EDGE + large + GAP, top + EDGE, strip, 68)
+        draw_ghosts(sheet.panel(EDGE, top + TITLE, large), strip, ground)
+        draw_moments(sheet, strip, ground, (EDGE + large + GAP, top + TITLE), small, columns)
+    sheet.write(EDGE, height - TIME, said(strips, ground), fontsize=7, color=LIGHT.faint)
     return sheet.figure
 
 
-def _aspect(low: Floats, high: Floats) -> float:
-    wide, tall = high - low
-    return float(tall / wide)
+def ground_of(strips: Sequence[Strip]) -> Ground:
+    """The ground under all that is shown; for an eye that goes along, as it is at the first moment."""
+    corners = [
+        np.array(seen_from_above(strip.subject, moment)) - way[:2]
+        for strip in strips
+        for moment, way in zip(strip.moments, strip.ways, strict=True)
+    ]
+    return ground_under(np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0))
 
 
-def _limits(strips: list[Strip], ground: Ground) -> tuple[Floats, Floats]:
+def limits(strips: Sequence[Strip], ground: Ground, forces: bool = False) -> tuple[Floats, Floats]:
     """Lower left and upper right corner of all that is drawn, on the sheet of the camera [m]."""
-    sides = zip(ground.lower, ground.upper, strict=True)
-    corners = np.array([(x, y, 0.0) for x, y in product(*sides)])
-    sheet = np.concatenate([strip.camera.project(np.concatenate([strip.places(), corners])) for strip in strips])
-    bars = max((bar.start_radius for strip in strips for bar in strip.solid.bars), default=0.0)
-    margin = max(0.03 * float(np.ptp(sheet, axis=0).max()), 1.4 * bars)
-    return sheet.min(axis=0) - margin, sheet.max(axis=0) + margin
+    flat = np.array([(x, y, 0.0) for x, y in product(*zip(ground.lower, ground.upper, strict=True))])
+    corners = []
+    for strip in strips:
+        one = strip.subject
+        corners.append(one.camera.project(flat))
+        for number, moment in enumerate(strip.moments):
+            drawn = [one.robot(moment), one.arrows(moment)] if forces else [one.robot(moment)]
+            corners.append(np.array(joined(drawn)) - strip.eye(number))
+    low, high = np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0)
+    margin = 0.03 * float((high - low).max())
+    return low - margin, high + margin
 
 
-def _draw_ghosts(axes: Axes, strip: Strip, ground: Ground) -> None:
-    """All poses, the oldest palest and behind; the paths of the tails' centres of mass on top."""
-    draw_ground(axes, strip.camera, ground)
-    paint_shadow(axes, strip.camera, strip.solid, strip.poses[-1])
-    faded = [*np.linspace(PALEST, PALE, len(strip.poses) - 1), 0.0]  # mixed with white: nothing shines through
-    for k, (pose, pale) in enumerate(zip(strip.poses, faded, strict=True)):
-        paint(axes, strip.camera, strip.solid, pose, faded=float(pale), zorder=2.0 + k / len(strip.poses))
-    color = lit(strip.solid.tail_color, -0.45)
-    for path, moments in strip.traces:
-        axes.plot(*strip.camera.project(path).T, color=color, linewidth=0.8, zorder=4, gid=TRACE)
+def draw_ghosts(axes: Axes, strip: Strip, ground: Ground, traces: bool = True) -> None:
+    """All poses, the oldest palest and behind; the paths of the centres of mass of its tails on top."""
+    one = strip.subject
+    draw_ground(axes, one.camera, ground, one.theme, one.scene.terrain)
+    if one.camera.sees_ground:
+        paint(axes, one.shadow(strip.moments[-1]), zorder=1.0)
+    faded = [*np.linspace(PALEST, PALE, len(strip.moments) - 1), 0.0]  # mixed with paper: nothing shines through
+    for k, (moment, pale) in enumerate(zip(strip.moments, faded, strict=True)):
+        paint(axes, one.robot(moment, float(pale)), zorder=2.0 + k / len(strip.moments))
+    for k in traced(one.scene) if traces else ():
+        marker = one.scene.markers[k]
+        color = one.theme.readable(marker.color)
+        moments_shown = one.camera.project(np.array([moment.markers[k] for moment in strip.moments]))
+        axes.plot(*one.camera.project(marker.places).T, color=color, linewidth=0.8, zorder=4, gid=marker.name)
         axes.plot(
-            *strip.camera.project(moments).T, linestyle="none", marker="o", markersize=2.4, markerfacecolor="white",
+            *moments_shown.T, linestyle="none", marker="o", markersize=2.4, markerfacecolor=one.theme.paper,
             color=color, markeredgewidth=0.7, zorder=5,
         )  # fmt: skip
+
+
+def traced(scene: Scene, ghosts: bool = True) -> range:
+    """Numbers of the markers that are drawn: all; over ghosts those of tails, or that of a robot without."""
+    return range(1 if ghosts and len(scene.markers) > 1 else 0, len(scene.markers))
+
+
+def draw_moments(
+    sheet: Sheet, strip: Strip, ground: Ground, place: tuple[float, float], width: float, columns: int,
+    forces: bool = False, traces: bool = False,
+) -> None:  # fmt: skip
+    """The moments one by one, with their times, in panels so wide from a place (left, top) on [in]."""
+    step = width * aspect(sheet.low, sheet.high)
+    one = strip.subject
+    for n, moment in enumerate(strip.moments):
+        left, top = place[0] + (n % columns) * width, place[1] + (n // columns) * (step + TIME)
+        axes = sheet.panel(left, top, width, strip.eye(n))
+        draw_ground(axes, one.camera, ground.near(strip.ways[n]), one.theme, one.scene.terrain)
+        set_stage(axes, one, moment, forces=forces, traces=traces, line=SMALL)
+        sheet.write(left + width / 2, top + step, in_ms(moment.time), ha="center", color=one.theme.faint)
+
+
+def in_ms(time: float) -> str:
+    """A time [s] as it is printed."""
+    return f"{time * 1e3:.0f} ms"
+
+
+def write_notes(sheet: Sheet, left: float, top: float, strip: Strip, width: int) -> None:
+    """What must be known of a run, such as why it stopped; so many letters a line."""
+    for note in strip.subject.scene.caption.notes[:1]:
+        theme = strip.subject.theme
+        color = theme.warning if note.startswith("stopped") else theme.faint
+        sheet.write(left, top, folded(note, width), color=color, fontsize=7)
+
+
+def notes_of(scenes: Sequence[Scene], width: float) -> list[str]:
+    """Lines so wide [in] of what must be known of runs, each with its name if there are several."""
+    lines: list[str] = []
+    for scene in scenes:
+        name = f"{shown(scene.label)}: " if len(scenes) > 1 else ""
+        for note in scene.caption.notes:
+            lines += lines_of(f"{name}{note}", width)
+    return lines
+
+
+def lines_of(text: str, width: float) -> list[str]:
+    """Text in lines so wide [in]; none for none."""
+    return folded(text, int(LETTERS * width)).splitlines()
+
+
+def said(
+    strips: Sequence[Strip], ground: Ground, forces: bool = False, traces: bool = True, ghosts: bool = True
+) -> str:
+    """What grid, circles and arrows mean."""
+    notes = [f"{'grid' if strips[0].subject.camera.sees_ground else 'marks'} {ground.shown}"]
+    scenes = [strip.subject.scene for strip in strips]
+    names = dict.fromkeys(scene.markers[k].name for scene in scenes for k in traced(scene, ghosts))
+    notes += [f"circles: {', '.join(names)}"] if traces and names else []
+    notes += [ARROWS_SAID] if forces and any(scene.forces for scene in scenes) else []
+    text = "; ".join(notes)
+    return text[:1].upper() + text[1:]

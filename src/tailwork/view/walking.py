@@ -14,18 +14,20 @@ from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.robots import Robot
 from tailwork.robots.facing import forward_axis
-from tailwork.scene.colors import BLUE, GREEN, INK, LINES, PURPLE, VERMILION
+from tailwork.scene import scene_of
+from tailwork.scene.colors import BLUE, GREEN, LINES, PURPLE, VERMILION, mixed
 from tailwork.simulation import Run
 from tailwork.simulation.gait import Gait, leg_roles
 from tailwork.simulation.ground import CONTACT_NAMES
 from tailwork.simulation.pose import torso_angles
-from tailwork.view.camera import Camera, camera
 from tailwork.view.footfall import STATE_COLORS
-from tailwork.view.ghosts import EDGE, GAP, HEAD, TIME, Sheet, poses_at, robot_solid
-from tailwork.view.ground import Ground, draw_ground, nice
-from tailwork.view.paint import Pose, Solid, mixed, paint, paint_shadow
-from tailwork.view.solids import box_corners
+from tailwork.view.ground import Ground, draw_ground, meshed, nice
+from tailwork.view.moment import Moment, moments
+from tailwork.view.panels import EDGE, GAP, HEAD, TIME, Sheet
+from tailwork.view.stage import set_stage
 from tailwork.view.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled
+from tailwork.view.subject import Subject, joined, subject
+from tailwork.view.theme import LIGHT
 
 ROW_NAMES = {2: ("front", "hind"), 3: ("front", "middle", "hind")}
 SIDES = ("left", "right")
@@ -130,11 +132,12 @@ def stride_pictures(
     _check_walk(run, gait)
     wanted = times[-1] - gait.period * (1.0 - np.arange(frames) / frames)
     rows = [int(np.abs(times - moment).argmin()) for moment in wanted]
+    scene = scene_of(run)
+    feet = [force.foot for force in scene.forces]
+    shown = moments(scene, times[rows])
+    subjects = [subject(scene, view, LIGHT) for view in views]
+    bounds = [_bounds(one, shown) for one in subjects]
     with look():
-        solid, poses = robot_solid(run, INK), poses_at(run, rows)
-        forward = forward_axis(run.model.robot)
-        cameras = [camera(view, forward) for view in views]
-        bounds = [_bounds(eye, solid, poses) for eye in cameras]
         width = (PAGE - 2 * EDGE - (columns - 1) * GAP) / columns
         heights = [width * (high - low)[1] / (high - low)[0] for low, high in bounds]
         line = sum(heights) + TIME + GAP
@@ -144,14 +147,14 @@ def stride_pictures(
         sheets = [Sheet(figure, low, high) for low, high in bounds]
         if title:
             sheets[0].write(EDGE, EDGE, title, fontsize=9, fontweight="bold")
-        mesh = nice(solid.size / 5.0)
-        for n, (row, pose) in enumerate(zip(rows, poses, strict=True)):
+        mesh = nice(scene.size / 5.0)
+        for n, (row, moment) in enumerate(zip(rows, shown, strict=True)):
             left, top = EDGE + (n % columns) * (width + GAP), head + (n // columns) * line
-            states = run.data["contact"].isel(time=row)
-            feet = {f"{foot}.foot": CONTACT_NAMES[int(state)] for foot, state in
-                    zip(run.data["foot"].to_numpy(), states.to_numpy(), strict=True)}  # fmt: skip
-            for sheet, eye, tall in zip(sheets, cameras, heights, strict=True):
-                _draw(sheet.panel(left, top, width), eye, solid, pose, feet, mesh)
+            states = run.data["contact"].isel(time=row).to_numpy()
+            touching = {foot: CONTACT_NAMES[int(state)] for foot, state in zip(feet, states, strict=True)}
+            for sheet, one, tall in zip(sheets, subjects, heights, strict=True):
+                axes = sheet.panel(left, top, width, one.camera.project(one.under(moment)))
+                _draw(axes, one, moment, touching, mesh)
                 top += tall
             said = f"{(times[row] - times[rows[0]]) * 1e3:.0f} ms"
             sheets[0].write(left + width / 2, top, said, ha="center", color=FAINT)
@@ -162,39 +165,25 @@ def stride_pictures(
         return figure
 
 
-def _seen(solid: Solid, pose: Pose) -> Floats:
-    """All points of a pose, with the corners of the torso, from the place under the torso (…, 3) [m]."""
-    corners = pose.place + box_corners(solid.lower, solid.upper) @ pose.rotation.T
-    return np.concatenate([corners, np.array(list(pose.points.values()))]) - _under(pose)
+def _bounds(one: Subject, shown: Sequence[Moment]) -> tuple[Floats, Floats]:
+    """Lower left and upper right corner of the robot on the sheet, from the place under its torso [m]."""
+    corners = [(joined([one.robot(moment)]), one.camera.project(one.under(moment))) for moment in shown]
+    low = np.min([low - here for (low, _), here in corners], axis=0)
+    high = np.max([high - here for (_, high), here in corners], axis=0)
+    margin = 0.05 * float((high - low).max())
+    return low - margin, high + margin
 
 
-def _under(pose: Pose) -> Floats:
-    return pose.place * [1.0, 1.0, 0.0]
-
-
-def _bounds(eye: Camera, solid: Solid, poses: Sequence[Pose]) -> tuple[Floats, Floats]:
-    """Lower left and upper right corner of all poses on the sheet, from the place under the torso [m]."""
-    sheet = np.concatenate([eye.project(_seen(solid, pose)) for pose in poses])
-    margin = 0.05 * float(np.ptp(sheet, axis=0).max())
-    return sheet.min(axis=0) - margin, sheet.max(axis=0) + margin
-
-
-def _draw(axes: Axes, eye: Camera, solid: Solid, pose: Pose, feet: dict[str, str], mesh: float) -> None:
+def _draw(axes: Axes, one: Subject, moment: Moment, touching: dict[str, str], mesh: float) -> None:
     """One view of one moment; the panel goes along with the robot, the grid stays."""
-    here = eye.project(_under(pose))
-    axes.set(xlim=np.array(axes.get_xlim()) + here[0], ylim=np.array(axes.get_ylim()) + here[1])
-    reach = 3.0 * solid.size
-    lower = np.floor((_under(pose)[:2] - reach) / mesh) * mesh
-    draw_ground(axes, eye, Ground(lower, lower + np.ceil(2.0 * reach / mesh) * mesh, mesh))
-    if not eye.sees_ground:
-        low, high = axes.get_xlim()
-        marks = np.arange(np.ceil(low / mesh), np.floor(high / mesh) + 1) * mesh
-        axes.vlines(marks, -0.04 * solid.size, 0.0, color=FAINT, linewidth=0.8, zorder=0.5)
-    paint_shadow(axes, eye, solid, pose)
-    paint(axes, eye, solid, pose)
-    for point, state in feet.items():
+    under, size = one.under(moment), one.scene.size
+    ground = meshed(under[:2] - 3.0 * size, under[:2] + 3.0 * size, mesh)
+    draw_ground(axes, one.camera, ground, LIGHT, one.scene.terrain)
+    set_stage(axes, one, moment, forces=False, traces=False)
+    for force, place in zip(one.scene.forces, one.feet(moment), strict=True):
+        state = touching[force.foot]
         if state in STATE_COLORS:
             axes.plot(
-                *eye.project(pose.points[point]), marker="o", markersize=4.2, color=STATE_COLORS[state],
-                markeredgecolor="white", markeredgewidth=0.5, zorder=4, gid=f"{point} {state}",
+                *one.camera.project(place), marker="o", markersize=4.2, color=STATE_COLORS[state],
+                markeredgecolor="white", markeredgewidth=0.5, zorder=4, gid=f"{force.foot}.foot {state}",
             )  # fmt: skip
