@@ -7,19 +7,27 @@ from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from tailwork.design.measures import MEASURES, Judge
-from tailwork.design.problem import Study, Variable
+from tailwork.design.measures import MEASURES, Judge, Moved
+from tailwork.design.problem import CONTROL, MOTION, Study, Variable
 from tailwork.design.quantities import Nodes, nodes_of
-from tailwork.design.variables import checked_variables, compiled_robot, joints_bent, motion_columns, number_columns
+from tailwork.design.variables import (
+    Design,
+    checked_variables,
+    compiled_design,
+    joints_bent,
+    number_columns,
+    other_columns,
+)
 from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
-from tailwork.robots.robot import Robot
-from tailwork.robots.tails import R3
+from tailwork.robots.tails import R3, Usrt
 from tailwork.simulation.asked import workers
+from tailwork.simulation.cable_law import CurvatureTracking
 from tailwork.simulation.laws import FootImpedance, JointImpedance
 from tailwork.simulation.moment import Law
 from tailwork.simulation.profiles import Profiles, Shaped, held
@@ -28,6 +36,7 @@ from tailwork.simulation.standing_law import StraightDown
 from tailwork.simulation.system import System
 from tailwork.studies.motions import SIDEWAYS
 from tailwork.studies.policies import FOOT_DAMPING, FOOT_STIFFNESS, JOINT_DAMPING, JOINT_STIFFNESS, stand
+from tailwork.studies.tail_coordinates import segment_sizes
 
 STRAIGHT = 0.985
 """Extension of a leg beyond which its closed form is too near to its end."""
@@ -55,11 +64,12 @@ class Evaluator:
         self.study = study
         self.variables: tuple[Variable, ...] = checked_variables(study)
         self.threads = workers(threads)
-        ready = prepared(study, compiled_robot(study, self.variables))
+        ready = prepared(study, compiled_design(study, self.variables))
         self.system, self.start = ready.system, ready.start
-        self.nodes: Nodes = nodes_of(self.system.model.layout, study.tail_name)
-        self.judge = Judge(self.nodes, study.scenario.axis, study.actuator)
-        self._rollout: Rollout = rollout(self.system, self.nodes.recorded, ("design", study.tail_name))
+        self.nodes: Nodes = nodes_of(self.system.model.layout, study.tail_name, study.scenario.axis)
+        self.judge = Judge(self.nodes, study.actuator, segment_shares(study.tail))
+        name = ("design", study.tail_name, study.scenario.axis)
+        self._rollout: Rollout = rollout(self.system, self.nodes.recorded, name, isinstance(study.tail, Usrt))
         self._check_measures()
 
     @cached_property
@@ -88,26 +98,48 @@ class Evaluator:
     def columns(self, designs: Floats) -> dict[str, Floats]:
         """By name among the system's numbers: those that vary, (designs,)."""
         robot = number_columns(self.study, self.variables, designs)
-        motion = motion_columns(self.study, self.variables, designs)
-        tail = self.study.tail_name
+        others = other_columns(self.study, self.variables, designs)
         found = {f"robot: {path}": values for path, values in robot.items()}
-        share = math.pi / 180.0 / joints_bent(self.study.tail)
-        for name in driven(self.study):
-            found[f"{tail}.{name}: sweep"] = motion["sweep"] * share
-            for number in ("duration", "early", "skew"):
-                found[f"{tail}.{name}: {number}"] = motion[number]
+        for number, values in others.items():
+            for path, share in self._places.get(number, ()):
+                found[path] = values * share
+        if isinstance(self.study.tail, Usrt) and f"{self.study.tail_name}.bending_stiffness" in robot:
+            found[f"{self._law}: stiffness"] = robot[f"{self.study.tail_name}.bending_stiffness"]  # fed forward
+        return found
+
+    @cached_property
+    def _law(self) -> str:
+        """What the law that bends a tail with cables is called among the system's numbers."""
+        return next(f"law {k + 1}" for k, law in enumerate(self.system.laws) if isinstance(law, CurvatureTracking))
+
+    @cached_property
+    def _places(self) -> dict[str, list[tuple[str, float]]]:
+        """By number of motion or control: where it stands among the system's numbers, and by what it is multiplied."""
+        tail, found = self.study.tail, {name: [] for name in (*MOTION, *CONTROL)}
+        if isinstance(tail, Usrt):
+            stems = [f"{self._law}: {self.study.scenario.axis}.{k + 1}." for k in range(tail.segments)]
+            shares = segment_shares(tail)
+            for name in CONTROL:
+                found[name].append((f"{self._law}: {name}", 1.0))
+        else:
+            stems = [f"{self.study.tail_name}.{name}: " for name in driven(self.study)]
+            shares = tuple(1.0 / joints_bent(tail) for _ in stems)
+        for stem, share in zip(stems, shares, strict=True):
+            found["sweep"].append((f"{stem}sweep", share * math.pi / 180.0))
+            for name in ("duration", "early", "skew"):
+                found[name].append((f"{stem}{name}", 1.0))
         return found
 
     def roll(self, designs: Floats, steps: int | None = None) -> Floats:
         """Node numbers, (designs, steps + 1, numbers)."""
-        duration = motion_columns(self.study, self.variables, designs)["duration"]
+        duration = other_columns(self.study, self.variables, designs)["duration"]
         states = np.broadcast_to(self.start, (len(designs), len(self.start)))
         pool = self._pool if len(designs) > 64 else None
         return self._rollout.nodes(self.columns(designs), states, duration, steps or self.study.steps, pool)
 
     def rows(self, name: str, designs: Floats, found: Floats) -> Floats:
         """The numbers whose worst is a measure, (designs, k)."""
-        return self.judge.rows(MEASURES[name], found, *self._moved(designs))
+        return self.judge.rows(MEASURES[name], found, self._moved(designs))
 
     def measures(self, designs: Floats, names: Sequence[str], steps: int | None = None) -> dict[str, Floats]:
         """Measures of designs, by name, (designs,).
@@ -120,13 +152,13 @@ class Evaluator:
         with np.errstate(invalid="ignore"):
             fine = legs.max(axis=1, initial=0.0) <= STRAIGHT
             return {
-                name: np.where(fine, self.judge.value(MEASURES[name], found, *moved), np.nan) for name in names
+                name: np.where(fine, self.judge.value(MEASURES[name], found, moved), np.nan) for name in names
             }  # fmt: skip
 
-    def _moved(self, designs: Floats) -> tuple[Floats, Floats]:
-        """Durations, and the sign by which the torso turns against the tail."""
-        motion = motion_columns(self.study, self.variables, designs)
-        return motion["duration"], -np.sign(motion["sweep"])
+    def _moved(self, designs: Floats) -> Moved:
+        """What the tails of designs are to do."""
+        others = other_columns(self.study, self.variables, designs)
+        return Moved(**{name: others[name] for name in MOTION})
 
 
 def driven(study: Study) -> list[str]:
@@ -134,6 +166,11 @@ def driven(study: Study) -> list[str]:
     if isinstance(study.tail, R3):
         return [f"beta_{s + 1}" for s in range(study.tail.segments)]
     return ["tb"] if study.scenario.axis == "yaw" else ["ta"]
+
+
+def segment_shares(tail: Any) -> tuple[float, ...]:
+    """Shares of a USRT's links that are in its segments; empty for other tails."""
+    return tuple(size / tail.links for size in segment_sizes(tail)) if isinstance(tail, Usrt) else ()
 
 
 def tail_motion(study: Study, sweep: float, duration: float, early: float, skew: float) -> dict[str, Profiles]:
@@ -147,12 +184,27 @@ def tail_motion(study: Study, sweep: float, duration: float, early: float, skew:
     return {name: moving.get(name, held(0.0)) for name in ("ta", "tb")}
 
 
-def prepared(study: Study, robot: Robot, motion: dict[str, Profiles] | None = None) -> Prepared:
-    """A robot of the problem as a system, with where it starts."""
-    own = study.with_robot(robot)
-    scenario, tail = study.scenario, study.tail_name
-    if motion is None:
-        motion = tail_motion(own, scenario.sweep, scenario.duration, scenario.early, scenario.skew)
+def cable_law(study: Study, design: Design) -> CurvatureTracking:
+    """The law by which cables bend a USRT, each segment by its share of the sweep."""
+    tail = design.robot.part(study.tail_name)
+    bends = tuple(
+        Shaped(sweep=math.radians(design.sweep) * share, duration=design.duration, early=design.early, skew=design.skew)
+        for share in segment_shares(tail)
+    )
+    still = tuple(held(0.0) for _ in bends)
+    other = "pitch" if study.scenario.axis == "yaw" else "yaw"
+    wanted: dict[str, Any] = {study.scenario.axis: bends, other: still}
+    return CurvatureTracking(
+        limb=study.tail_name, kp=design.kp, kd=design.kd, stiffness=float(tail.bending_stiffness), **wanted
+    )
+
+
+def prepared(study: Study, design: Design) -> Prepared:
+    """A design of the problem as a system, with where it starts."""
+    robot, scenario, tail = design.robot, study.scenario, study.tail_name
+    if isinstance(study.tail, Usrt):
+        return _by_cables(study, design)
+    motion = tail_motion(study.with_robot(robot), design.sweep, design.duration, design.early, design.skew)
     shape = {name: float(profile.value(0.0)) for name, profile in motion.items()}
     if scenario.policy == "airborne":
         ready = stand(robot, "airborne", tail, shape, prescribed=True)
@@ -164,6 +216,21 @@ def prepared(study: Study, robot: Robot, motion: dict[str, Profiles] | None = No
             q[model.coordinate_names.index(f"{tail}.{name}")] = angle
         laws = [StraightDown(posture=tuple(q.tolist())), *_holding(scenario.policy, model, q)]
     system = System(model, laws, {**legs, tail: motion})
+    return Prepared(system, system.state(q, np.zeros(len(model.velocity_names))))
+
+
+def _by_cables(study: Study, design: Design) -> Prepared:
+    """The same for a tail that cables bend: it starts straight, and sags."""
+    scenario, tail = study.scenario, study.tail_name
+    shape = {name: 0.0 for name in design.robot.limbs()[tail].coordinates}
+    if scenario.policy == "airborne":
+        ready = stand(design.robot, "airborne", tail, shape, prescribed=False)
+        model, q, laws, legs = ready.model, ready.q, list(ready.laws), dict(ready.legs)
+    else:
+        model = Model(design.robot)
+        q, legs = model.standing(), {}
+        laws = [StraightDown(posture=tuple(q.tolist())), *_holding(scenario.policy, model, q)]
+    system = System(model, [*laws, cable_law(study, design)], legs)
     return Prepared(system, system.state(q, np.zeros(len(model.velocity_names))))
 
 

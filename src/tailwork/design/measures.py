@@ -10,8 +10,9 @@ import numpy as np
 from tailwork.design.quantities import UNITS as NODE_UNITS
 from tailwork.design.quantities import Nodes
 from tailwork.kernels.kernel import Floats
+from tailwork.simulation.profiles import shape
 
-UNITS = NODE_UNITS | {"turn": "deg", "actuator_mass": "kg", "added_mass": "kg"}
+UNITS = NODE_UNITS | {"turn": "deg", "actuator_mass": "kg", "added_mass": "kg", "curvature_error": "1/m"}
 ENDS = ("largest", "greatest", "smallest")
 """Ways that look for the worst node: a limit on such a measure is a limit at every node."""
 
@@ -30,7 +31,7 @@ class Measure:
     """A number of a design, from a quantity along its path.
 
     Ways: "change" (last less first), "largest" (of the sizes), "greatest", "smallest", "work" (integral of the sizes),
-    "value" (of what does not change along the path).
+    "value" (of what does not change along the path), "rms" (root of the mean square over time and components).
     """
 
     name: str
@@ -67,6 +68,8 @@ MEASURES: dict[str, Measure] = {
         _measure("least_normal_force", "normal_force", "smallest", "smallest normal force of a foot"),
         _measure("friction_needed", "friction", "greatest", "largest ratio of tangential to normal force of a foot"),
         _measure("most_extension", "extension", "greatest", "extension of the straightest leg; 1 is straight"),
+        _measure("curvature_error", "curvature_error", "rms", "curvature error of the segments of a tail with cables"),
+        _measure("peak_curvature_error", "curvature_error", "largest", "largest curvature error of a segment"),
         _measure("tail_mass", "tail_mass", "value", "mass of the tail"),
         _measure("tail_length", "tail_length", "value", "length of the straight tail from mount to tip"),
         _measure("actuator_mass", "actuator_mass", "greatest", "mass of the tail's actuators, from what they give"),
@@ -77,43 +80,56 @@ MEASURES: dict[str, Measure] = {
 
 
 @dataclass(frozen=True)
+class Moved:
+    """The motions of designs, (designs,)."""
+
+    sweep: Floats  # [deg]
+    duration: Floats  # [s]
+    early: Floats
+    skew: Floats
+
+
+@dataclass(frozen=True)
 class Judge:
     """How measures are read from node numbers (designs, nodes, numbers)."""
 
     nodes: Nodes
-    axis: str  # of the motion
     actuator: Actuator
+    shares: tuple[float, ...]  # of the tail's links that are in each segment, where cables bend it
 
-    def rows(self, measure: Measure, found: Floats, duration: Floats, against: Floats) -> Floats:
+    def rows(self, measure: Measure, found: Floats, moved: Moved) -> Floats:
         """(designs, k): numbers whose greatest (for "smallest": least) is the measure.
 
         Args:
             measure: what is asked.
             found: node numbers, (designs, nodes, numbers).
-            duration: of the motion [s], (designs,).
-            against: −1 where the tail turns one way, +1 the other, (designs,).
+            moved: what the tails were to do.
         """
-        values = self._values(measure.quantity, found, against)
+        values = self._values(measure.quantity, found, moved)
         if measure.way in ("change", "value"):
             last = values[:, -1]
             return last - values[:, 0] if measure.way == "change" else last
         if measure.way == "work":
-            step = duration / (found.shape[1] - 1)
+            step = moved.duration / (found.shape[1] - 1)
             size = np.abs(values).sum(axis=-1)
             return (step * (size.sum(axis=1) - 0.5 * (size[:, 0] + size[:, -1])))[:, None]
         flat = values.reshape(len(values), -1)
+        if measure.way == "rms":
+            return np.sqrt((flat * flat).mean(axis=1, keepdims=True))
         return np.concatenate([flat, -flat], axis=1) if measure.way == "largest" else flat
 
-    def value(self, measure: Measure, found: Floats, duration: Floats, against: Floats) -> Floats:
+    def value(self, measure: Measure, found: Floats, moved: Moved) -> Floats:
         """The measure of each design, (designs,)."""
-        rows = self.rows(measure, found, duration, against)
+        rows = self.rows(measure, found, moved)
         reduce: Callable[..., Floats] = np.min if measure.way == "smallest" else np.max
         return reduce(rows, axis=1) if rows.shape[1] else np.full(len(rows), np.nan)
 
-    def _values(self, quantity: str, found: Floats, against: Floats) -> Floats:
+    def _values(self, quantity: str, found: Floats, moved: Moved) -> Floats:
         """(designs, nodes, components)."""
         if quantity == "turn":
-            return found[..., self.nodes.columns[self.axis]] * against[:, None, None]
+            return found[..., self.nodes.columns[self.nodes.axis]] * -np.sign(moved.sweep)[:, None, None]
+        if quantity == "curvature_error":
+            return self._curvature_errors(found, moved)
         if quantity in ("actuator_mass", "added_mass"):
             torque = np.abs(found[..., self.nodes.columns["tail_torque"]])
             power = np.abs(found[..., self.nodes.columns["tail_power"]])
@@ -123,3 +139,11 @@ class Judge:
                 needs = [needs[0] + self.actuator.per_power * power.max(axis=1, keepdims=True)]
             return needs[0] + (found[..., self.nodes.columns["tail_mass"]] if quantity == "added_mass" else 0.0)
         return found[..., self.nodes.columns[quantity]]
+
+    def _curvature_errors(self, found: Floats, moved: Moved) -> Floats:
+        """Actual less desired curvature of every segment [1/m]."""
+        share = np.linspace(0.0, 1.0, found.shape[1])
+        done = moved.sweep[:, None] * shape(share, moved.early[:, None], moved.skew[:, None])  # [deg]
+        parts = np.array(self.shares)
+        over = found[..., self.nodes.columns["bend"]] - done[..., None] * parts
+        return np.radians(over) / (found[..., self.nodes.columns["tail_length"]] * parts)

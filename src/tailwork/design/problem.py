@@ -10,8 +10,8 @@ from typing import Any
 from tailwork.design.measures import ENDS, MEASURES, Actuator, Measure
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.robot import Robot
-from tailwork.robots.tails import R3, Pendulum
-from tailwork.studies.manoeuvre import tail_name
+from tailwork.robots.tails import Pendulum
+from tailwork.studies.manoeuvre import CABLE_KD, CABLE_KP, tail_name
 
 POLICIES = ("straight-down", "joint", "foot", "airborne")
 """What the legs do: constant torques under which the feet push straight down at rest; those, and springs and dampers at
@@ -19,6 +19,8 @@ the joints or at the feet; or no feet on the ground, the legs rigid."""
 AXES = ("yaw", "pitch")
 MOTION = {"sweep": "deg", "duration": "s", "early": "1", "skew": "1"}
 """Numbers of the motion that may be varied, and their units."""
+CONTROL = {"kp": "N m/rad", "kd": "N m s/rad"}
+"""Gains of the law that bends a tail with cables."""
 DERIVED = {
     Pendulum: {"total_mass": "kg", "tip_share": "1"},
 }
@@ -41,12 +43,14 @@ class Scenario:
     early: float = 0.0
     skew: float = 0.0
     policy: str = "straight-down"
+    kp: float = CABLE_KP  # [N m/rad], of the law that bends a tail with cables
+    kd: float = CABLE_KD  # [N m s/rad]
 
     def __post_init__(self) -> None:
         for name, value, known in (("axis", self.axis, AXES), ("policy", self.policy, POLICIES)):
             if value not in known:
                 raise UnknownNameError.among(f"scenario.{name}", str(value), known, name)
-        for name in MOTION:
+        for name in (*MOTION, *CONTROL):
             _number(f"scenario.{name}", getattr(self, name))
         if self.duration <= 0.0:
             raise RobotError("scenario.duration", self.duration, "a duration greater than 0 [s]")
@@ -126,7 +130,8 @@ class Study:
 
     Attributes:
         name: of the problem.
-        robot: with one pendulum or R3 tail; its other numbers stay as they are.
+        robot: with one tail; its other numbers stay as they are. Motion of a pendulum or an R3 is imposed; a USRT is
+            bent by its cables.
         scenario: what is done.
         variables: what may change.
         goals: what is wanted; several make a Pareto set.
@@ -153,9 +158,6 @@ class Study:
     def __post_init__(self) -> None:
         if not isinstance(self.robot, Robot):
             raise RobotError("robot", self.robot, "a Robot, from tailwork.robots or tailwork.load")
-        if not isinstance(self.tail, (Pendulum, R3)):
-            kind = getattr(self.tail, "kind", "none")
-            raise RobotError("robot", kind, "a pendulum or an R3 tail, whose motion is imposed")
         if not self.goals:
             raise RobotError("goals", [], "at least one measure to be made most or least")
         if not self.variables:

@@ -10,7 +10,9 @@ from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
 from tailwork.mechanics.torso import coordinate_rates
 from tailwork.robots.facing import forward_axis
-from tailwork.robots.limb import Cable, Motor
+from tailwork.robots.limb import Cable, Joint, Motor, Tip
+from tailwork.simulation.cable_law import segments
+from tailwork.simulation.moment import Moment
 from tailwork.simulation.pose import TURNS
 from tailwork.simulation.system import Recorded
 
@@ -18,7 +20,7 @@ DEGREES = 57.29577951308232
 UNITS = {
     "pitch": "deg", "roll": "deg", "yaw": "deg", "pitch_rate": "deg/s", "roll_rate": "deg/s", "yaw_rate": "deg/s",
     "tail_torque": "N m", "tension": "N", "tail_speed": "deg/s", "tail_power": "W", "leg_torque": "N m",
-    "normal_force": "N", "friction": "1", "extension": "1", "tail_mass": "kg", "tail_length": "m",
+    "normal_force": "N", "friction": "1", "extension": "1", "tail_mass": "kg", "tail_length": "m", "bend": "deg",
 }  # fmt: skip
 """Of every quantity."""
 
@@ -29,18 +31,19 @@ class Nodes:
 
     layout: Layout
     tail: str
+    axis: str  # about which the tail sweeps
     columns: dict[str, slice]
 
     def recorded(self, r: Recorded, path: Path) -> list[Scalar]:
         """All quantities at a node, as equations."""
-        found = _recorded(r, path, self.tail)
+        found = _recorded(r, path, self.tail, self.axis)
         assert {name: len(values) for name, values in found.items()} == {
             name: here.stop - here.start for name, here in self.columns.items()
         }
         return [value for values in found.values() for value in values]
 
 
-def nodes_of(layout: Layout, tail: str) -> Nodes:
+def nodes_of(layout: Layout, tail: str, axis: str) -> Nodes:
     """The quantities of a layout."""
     limb = layout.limbs[tail]
     imposed = tail in layout.prescribed
@@ -52,17 +55,17 @@ def nodes_of(layout: Layout, tail: str) -> Nodes:
     sizes |= {
         "tail_torque": torques, "tension": len(cables), "tail_speed": len(limb.coordinates), "tail_power": 1,
         "leg_torque": motors, "normal_force": feet, "friction": feet, "extension": feet, "tail_mass": 1,
-        "tail_length": 1,
+        "tail_length": 1, "bend": len(segments(limb)) if cables else 0,
     }  # fmt: skip
     columns: dict[str, slice] = {}
     start = 0
     for name, size in sizes.items():
         columns[name] = slice(start, start + size)
         start += size
-    return Nodes(layout, tail, columns)
+    return Nodes(layout, tail, axis, columns)
 
 
-def _recorded(r: Recorded, path: Path, tail: str) -> dict[str, list[Scalar]]:
+def _recorded(r: Recorded, path: Path, tail: str, axis: str) -> dict[str, list[Scalar]]:
     layout, limb = r.layout, r.layout.limbs[tail]
     order = (0, 1, 2) if forward_axis(layout.robot) == "y" else (1, 0, 2)
     rates = coordinate_rates(layout, r.q, r.v)
@@ -84,6 +87,13 @@ def _recorded(r: Recorded, path: Path, tail: str) -> dict[str, list[Scalar]]:
     found["extension"] = list(path.extensions)
     found["tail_mass"] = [sum((joint.body.mass for joint in limb.joints if joint.body is not None), 0.0)]
     found["tail_length"] = [_length(limb.joints, limb.tip)]
+    found["bend"] = []
+    if tensions:
+        moment = Moment(layout, r.t, r.q, r.v)
+        for segment in segments(limb):
+            joints = segment.yaw if axis == "yaw" else segment.pitch
+            angles = [moment.coordinate(f"{tail}.{limb.joints[k].name}") for k in joints]
+            found["bend"].append(sum(angles, 0.0) * DEGREES)
     return found
 
 
@@ -103,10 +113,10 @@ def _tail_efforts(r: Recorded, path: Path, tail: str) -> tuple[list[Scalar], lis
     return torques, [effort for actuator, effort in pairs if isinstance(actuator, Cable)]
 
 
-def _length(joints: Sequence, tip: object) -> Scalar:
+def _length(joints: Sequence[Joint], tip: Tip | None) -> Scalar:
     """From the mount to the tip of the straight tail [m]."""
     total: Scalar = 0.0
-    for place in [joint.offset for joint in joints[1:]] + ([] if tip is None else [tip.point]):  # type: ignore[attr-defined]
+    for place in [joint.offset for joint in joints[1:]] + ([] if tip is None else [tip.point]):
         if any(not isinstance(x, float) or x != 0.0 for x in place):
             total = total + sqrt(sum((x * x for x in place), 0.0))
     return total

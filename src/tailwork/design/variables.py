@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tailwork.design.problem import DERIVED, LARGEST_SWEEP, MOTION, Study, Variable
+from tailwork.design.problem import CONTROL, DERIVED, LARGEST_SWEEP, MOTION, Study, Variable
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.kernel import Floats
 from tailwork.robots.paths import numbers, rebuild
 from tailwork.robots.quantities import Kind
 from tailwork.robots.robot import Robot
-from tailwork.robots.tails import R3, Pendulum
+from tailwork.robots.tails import R3, Pendulum, Usrt
 
+OTHERS = ("motion.", "control.")
+"""What variables begin with that are no numbers of the robot."""
 SMALL = 1e-3
 """What stands for a zero, in the robot that is compiled, of a number that varies: zeros are part of the structure."""
 
@@ -29,6 +31,8 @@ class Design:
     duration: float  # [s]
     early: float
     skew: float
+    kp: float  # of the law that bends a tail with cables [N m/rad]
+    kd: float  # [N m s/rad]
 
 
 def known_variables(study: Study) -> dict[str, str]:
@@ -44,6 +48,8 @@ def known_variables(study: Study) -> dict[str, str]:
     for kind, names in DERIVED.items():
         if isinstance(study.tail, kind):
             found |= {f"{study.tail_name}.{name}": unit for name, unit in names.items()}
+    if isinstance(study.tail, Usrt):
+        found |= {f"control.{name}": unit for name, unit in CONTROL.items()}
     return found | {f"motion.{name}": unit for name, unit in MOTION.items()}
 
 
@@ -85,9 +91,13 @@ def design_of(study: Study, values: Mapping[str, float]) -> Design:
     changes: dict[str, float] = {}
     tail = study.tail_name
     motion = {name: float(values.get(f"motion.{name}", getattr(study.scenario, name))) for name in MOTION}
+    gains = {name: float(values.get(f"control.{name}", getattr(study.scenario, name))) for name in CONTROL}
     for name, value in values.items():
-        if not name.startswith("motion."):
+        if not name.startswith(OTHERS):
             changes[name] = float(value)
+    for name, gain in gains.items():
+        if gain < 0.0:
+            raise RobotError(f"control.{name}", gain, "a gain that is not negative")
     if isinstance(study.tail, Pendulum) and changes.keys() & {f"{tail}.total_mass", f"{tail}.tip_share"}:
         mass, share = _mass_and_share(study, changes)
         changes |= {f"{tail}.mass": (1.0 - share) * mass, f"{tail}.tip_mass": share * mass}
@@ -95,7 +105,7 @@ def design_of(study: Study, values: Mapping[str, float]) -> Design:
         raise RobotError("motion.duration", motion["duration"], "a duration greater than 0 [s]")
     if isinstance(study.tail, Pendulum) and study.scenario.axis == "yaw" and abs(motion["sweep"]) > LARGEST_SWEEP:
         raise RobotError("motion.sweep", motion["sweep"], f"at most {LARGEST_SWEEP:g}° to the side")
-    return Design(study.robot.replace(changes) if changes else study.robot, **motion)
+    return Design(study.robot.replace(changes) if changes else study.robot, **motion, **gains)
 
 
 def _mass_and_share(study: Study, changes: dict[str, float]) -> tuple[float, float]:
@@ -111,20 +121,20 @@ def _mass_and_share(study: Study, changes: dict[str, float]) -> tuple[float, flo
     return mass, share
 
 
-def compiled_robot(study: Study, variables: tuple[Variable, ...]) -> Robot:
-    """The robot whose equations serve all designs: no number that varies is zero in it."""
-    robot = design_of(study, _middle(list(variables))).robot
-    have = numbers(robot)
+def compiled_design(study: Study, variables: tuple[Variable, ...]) -> Design:
+    """The design whose equations serve all: no number of the robot that varies is zero in it."""
+    design = design_of(study, _middle(list(variables)))
+    have = numbers(design.robot)
     varied = [path for path in number_columns(study, variables, np.zeros((1, len(variables)))) if path in have]
     zeros = {path: SMALL for path in varied if have[path] == 0.0}
-    return robot.replace(zeros) if zeros else robot
+    return replace(design, robot=design.robot.replace(zeros)) if zeros else design
 
 
 def number_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
     """By path of the robot: its numbers in all designs, (designs,), of those that vary."""
     own = {variable.name: designs[:, k] for k, variable in enumerate(variables)}
     tail = study.tail_name
-    found = {name: values for name, values in own.items() if not name.startswith("motion.")}
+    found = {name: values for name, values in own.items() if not name.startswith(OTHERS)}
     mass, share = found.pop(f"{tail}.total_mass", None), found.pop(f"{tail}.tip_share", None)
     if mass is not None or share is not None:
         part: Any = study.tail
@@ -135,15 +145,15 @@ def number_columns(study: Study, variables: tuple[Variable, ...], designs: Float
     return found
 
 
-def motion_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
-    """By number of the motion: its values in all designs, (designs,) [deg, s, 1]."""
+def other_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
+    """By number of the motion and of the control: its values in all designs, (designs,) [deg, s, 1, N m/rad, …]."""
     places = {variable.name: k for k, variable in enumerate(variables)}
-    return {
-        name: designs[:, places[f"motion.{name}"]]
-        if f"motion.{name}" in places
-        else np.full(len(designs), float(getattr(study.scenario, name)))
-        for name in MOTION
-    }
+    found = {}
+    for kind, names in (("motion", MOTION), ("control", CONTROL)):
+        for name in names:
+            k = places.get(f"{kind}.{name}")
+            found[name] = np.full(len(designs), float(getattr(study.scenario, name))) if k is None else designs[:, k]
+    return found
 
 
 def joints_bent(tail: Any) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tailwork.design.evaluate import Evaluator, prepared, tail_motion
+from tailwork.design.evaluate import Evaluator, prepared
 from tailwork.design.measures import MEASURES
 from tailwork.design.problem import Study
 from tailwork.design.variables import Design, design_of
@@ -60,9 +60,7 @@ def _has(evaluator: Evaluator, quantity: str) -> bool:
 
 def simulated(study: Study, design: Design, samples: int) -> Run:
     """A design's run by the adaptive method."""
-    own = study.with_robot(design.robot)
-    motion = tail_motion(own, design.sweep, design.duration, design.early, design.skew)
-    ready = prepared(own, design.robot, motion)
+    ready = prepared(study, design)
     q = np.zeros(len(ready.system.model.coordinate_names))
     q[ready.system.free_q] = ready.start[: len(ready.system.free_q)]
     run = simulate(

@@ -91,7 +91,7 @@ def asked_runs(
     own = {name: values[usual : usual + 1] for name, values in columns.items()}
     method, why = chosen_method(system, how.method, how.step, x[usual], held[usual], duration, columns=own)
     settings = Settings(how.rtol, how.atol, how.step or 0.0, how.step or min(1e-4, duration), how.most_steps)
-    kernels, tableau, names = _lane_kernels(system, method)
+    kernels, tableau, names = lane_kernels(system, method)
     way = Way(system, kernels, tableau, settings, names, duration)
     return Asked(way, Start(x, held, columns), refused, method, why)
 
@@ -204,7 +204,7 @@ def _rows(model: Model, states: Any) -> tuple[Floats, Floats]:
     return rows[0], rows[1]
 
 
-def _lane_kernels(
+def lane_kernels(
     system: System, method: RungeKutta | Rosenbrock
 ) -> tuple[LaneKernels, Tableau, dict[str, tuple[str, ...]]]:
     """The kernels of a system, the method, and by kernel the names of its parameters."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tailwork.algebra.expression import Scalar, cos, sin, step
 from tailwork.errors import RobotError
@@ -115,8 +116,7 @@ class Shaped(Described):
 
     def _coefficients(self) -> tuple[Scalar, ...]:
         """Of the powers of s."""
-        early, skew = self.early, self.skew
-        return (0.0, 0.0, 3.0 + early + skew, -2.0 - early * 2.0 - skew * 4.0, early + skew * 5.0, skew * -2.0)
+        return _shape_coefficients(self.early, self.skew)
 
     def value(self, t: Scalar) -> Scalar:
         """The polynomial, then its end."""
@@ -258,6 +258,16 @@ def held(value: float) -> Polynomial:
 def point_to_point(start: float, end: float, duration: float) -> PointToPoint:
     """From rest at `start` to rest at `end` [rad] within `duration` [s] by a cubic; it stays at the end."""
     return PointToPoint(start=start, end=end, duration=duration)
+
+
+def shape(share: Any, early: Any, skew: Any) -> Any:
+    """What a `Shaped` motion has done of its sweep when a share of its duration has passed; for arrays, too."""
+    return _horner(_shape_coefficients(early, skew), share)
+
+
+def _shape_coefficients(early: Any, skew: Any) -> tuple[Any, ...]:
+    """Of the powers of s in 3 s² − 2 s³ + s² (1 − s)² (early + skew (1 − 2 s))."""
+    return (0.0, 0.0, 3.0 + early + skew, -2.0 - early * 2.0 - skew * 4.0, early + skew * 5.0, skew * -2.0)
 
 
 def _horner(coefficients: Sequence[Scalar], t: Scalar) -> Scalar:

@@ -1,4 +1,6 @@
-"""Many designs over fixed steps: Runge–Kutta 4 in the lanes of the processor, with what is asked at every node.
+"""Many designs over fixed steps in the lanes of the processor, with what is asked at every node.
+
+Runge–Kutta 4, or Rodas5P where the robot is stiff.
 
 Steps that do not adapt make every result a smooth function of the design: what optimisers need.
 """
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +21,14 @@ from tailwork.kernels.kernel import Floats, Kernel
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.observe import Path, path
 from tailwork.mechanics.torso import coordinate_rates
-from tailwork.simulation.designs import in_shares, lane_kernel, parameter_rows
+from tailwork.simulation.asked import lane_kernels
+from tailwork.simulation.compiled import Settings
+from tailwork.simulation.designs import evaluated, in_shares, lane_kernel, parameter_rows
 from tailwork.simulation.lane_driver import WIDTH, LaneKernel, lane_constants
 from tailwork.simulation.native_call import call_kernel
 from tailwork.simulation.system import Recorded, System
+from tailwork.simulation.tableaus import RODAS5P
+from tailwork.simulation.tile import Start, Way
 
 Asked = Callable[[Recorded, Path], Sequence[Scalar]]
 """What is asked at a node: from the symbols there and what the path is judged by, some quantities."""
@@ -38,6 +44,7 @@ class Rollout:
     node: Kernel  # → x-dot, then the quantities
     node_names: tuple[str, ...]
     quantities: int
+    stiff: Way | None  # how a stiff robot is integrated
 
     def nodes(
         self, columns: Mapping[str, Floats], states: Floats, duration: Floats, steps: int, pool: Executor | None = None
@@ -51,6 +58,8 @@ class Rollout:
             steps: how many, at least one.
             pool: threads.
         """
+        if self.stiff is not None:
+            return self._stiff_nodes(self.stiff, columns, states, duration, steps, pool)
         count = len(states)
         found = np.empty((count, steps + 1, self.quantities))
         derivative, node = lane_kernel(self.derivative), lane_kernel(self.node)
@@ -64,12 +73,37 @@ class Rollout:
         in_shares(pool, count, share)
         return found
 
+    def _stiff_nodes(
+        self, way: Way, columns: Mapping[str, Floats], states: Floats, duration: Floats, steps: int,
+        pool: Executor | None,
+    ) -> Floats:  # fmt: skip
+        """The same by the stiff method, one duration after the other."""
+        found = np.empty((len(states), steps + 1, self.quantities))
+        for lasting in np.unique(duration):
+            rows = np.flatnonzero(duration == lasting)
+            own = {name: values[rows] for name, values in columns.items()}
+            start = Start(np.ascontiguousarray(states[rows]), np.zeros((len(rows), self.system.held)), own)
+            times, step = np.linspace(0.0, lasting, steps + 1), float(lasting) / steps
+            fixed = replace(way, settings=Settings(1e-6, 1e-8, step, step, 2 * steps), duration=float(lasting))
+            samples = fixed.ends(start, times[None], pool).samples
+            lead = (len(rows), steps + 1)
+            inputs = np.concatenate(
+                [np.broadcast_to(times[:, None], (*lead, 1)), samples, np.zeros((*lead, self.system.held))], axis=2
+            )
+            parameters = parameter_rows(self.node_names, self.system.numbers, own, len(rows))
+            found[rows] = evaluated(self.node, parameters, inputs, pool)[..., self.system.size :]
+        return found
 
-def rollout(system: System, asked: Asked, name: Any) -> Rollout:
+
+def rollout(system: System, asked: Asked, name: Any, stiff: bool = False) -> Rollout:
     """A system ready for fixed steps; `name` tells what is asked, for those that ask the same again."""
     derivative, derivative_names = system.compiled("derivative", lanes=True)
+    way = None
+    if stiff:
+        kernels, tableau, names = lane_kernels(system, RODAS5P)
+        way = Way(system, kernels, tableau, Settings(1e-6, 1e-8, 0.0, 0.0, 1), names, 1.0)
     node, node_names = system.once(("node", name), lambda: _node_kernel(system, asked))
-    return Rollout(system, derivative, derivative_names, node, node_names, node.outputs - system.size)
+    return Rollout(system, derivative, derivative_names, node, node_names, node.outputs - system.size, way)
 
 
 def _node_kernel(system: System, asked: Asked) -> tuple[Kernel, tuple[str, ...]]:
