@@ -12,6 +12,7 @@ import tailwork
 from tailwork.cli.bench import add_bench
 from tailwork.cli.compare import add_compare
 from tailwork.cli.ground import add_ground
+from tailwork.cli.lab import add_lab
 from tailwork.cli.picture import add_picture
 from tailwork.cli.reproduce import add_reproduce
 from tailwork.cli.robots import add_robots
@@ -34,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     add_ground(commands)
     add_reproduce(commands)
     add_sweep(commands)
+    add_lab(commands)
     add_view(commands)
     add_picture(commands)
     add_video(commands)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tailwork.algebra.columns import Column, plain
 from tailwork.kernels.kernel import Floats
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.torso import gearing_of
@@ -42,8 +43,10 @@ def pinned_angles(limb: Limb, torso: Placed) -> Floats:
     assert limb.foot is not None and limb.closed_form is not None
     places, rotations = torso
     feet = np.einsum("tji,tj->ti", rotations, np.array(limb.foot.place, dtype=float) - places)
-    pairs = np.array([limb.closed_form.angles(tuple(foot)) for foot in feet.tolist()], dtype=float)
-    return np.arctan2(pairs[..., 1], pairs[..., 0])
+    with np.errstate(invalid="ignore"):
+        pairs = limb.closed_form.angles((Column(feet[:, 0]), Column(feet[:, 1]), Column(feet[:, 2])))
+    cosines, sines = (np.stack([plain(pair[k], (len(feet),)) for pair in pairs], axis=1) for k in (0, 1))
+    return np.arctan2(sines, cosines)
 
 
 def _hinge(joint: Joint, angles: Floats) -> Floats:

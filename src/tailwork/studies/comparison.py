@@ -32,6 +32,9 @@ TAIL_NAMES = ("pendulum", "r3", "usrt")
 SWEPT = tuple(range(10, 90, 10))  # [deg], as in Figs. 10 and 12
 SWEEP_SAMPLES = 61
 
+DRAWING = ("design", "scene", "player", "view", "lab", "cli")
+"""Stages after this one, from which no run follows."""
+
 Progress = Callable[[int, int, str], None]
 """Told (done, all, what comes next)."""
 
@@ -41,7 +44,7 @@ def source_digest() -> str:
     """Of all that a run follows from besides its case: equations, methods, gains. Another version makes runs again."""
     package = Path(tailwork_errors.__file__).parent
     sources = sorted(
-        file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in ("view", "cli")
+        file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in DRAWING
     )
     return hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()
 

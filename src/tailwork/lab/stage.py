@@ -1,0 +1,244 @@
+"""Robots on the stage of one person's page. What is already there is moved, not built again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import ceil
+from typing import Any
+
+import numpy as np
+from viser import SceneApi
+
+from tailwork.kernels.kernel import Floats
+from tailwork.lab.meshes import mesh_of
+from tailwork.lab.posing import Pose, Poses, thread_lines
+from tailwork.scene import Bar, Scene, Solid, Thread
+
+GAP = 0.5
+"""Least way between robots that stand side by side, in lengths of the torso."""
+GRID_STEP = 0.1  # [m]; robots stand at whole steps, so that another design does not move them
+SEEN_THROUGH = 0.7
+"""Opacity of the torso, so that the centre of mass is seen in it."""
+MOST_TRACE = 100
+"""Points of a trace."""
+GROUND = 1.6
+"""How far the ground is drawn either way [m]."""
+GRID_COLORS = {False: ((214, 218, 223), (176, 182, 190)), True: ((52, 58, 66), (78, 86, 96))}
+"""Of the lines on the ground, fine and coarse, on a light page and on a dark one."""
+
+
+Extent = tuple[Floats, Floats]
+"""Lower and upper corner of what is drawn of a robot [m]."""
+
+
+def places(extents: Sequence[Extent], gap: float) -> list[float]:
+    """Where robots stand along x, so that they never come nearer to each other than a gap [m]; their middle is at 0."""
+    found = [0.0]
+    for (_, upper), (lower, _) in pairwise(extents):
+        way = float(upper[0] - lower[0]) + gap
+        found.append(found[-1] + GRID_STEP * ceil(way / GRID_STEP - 1e-9))
+    return [place - found[-1] / 2.0 for place in found]
+
+
+class Stage:
+    """The ground and the robots on it."""
+
+    def __init__(self, api: SceneApi) -> None:
+        self._api = api
+        api.configure_environment_map(None)  # lights alone
+        api.add_light_ambient("/light", intensity=1.1)
+        self._shaded = api.add_grid(
+            "/ground", width=2 * GROUND, height=2 * GROUND, cell_size=GRID_STEP, section_size=5 * GRID_STEP,
+            shadow_opacity=0.3, fade_distance=8.0, cell_thickness=0.8, section_thickness=1.0,
+        )  # fmt: skip
+        self._lines = api.add_line_segments("/lines", _grid(), (0, 0, 0), thickness=1.0, thickness_units="screen")
+        self.darken(False)
+        self.shade(False)
+        self._robots: list[StagedRobot] = []
+        self.extent: Extent = np.zeros(3), np.zeros(3)  # of all robots together
+
+    def show(self, scenes: Sequence[Scene], *, forces: bool, traces: bool) -> None:
+        """Put these robots on the stage, at their start."""
+        while len(self._robots) > len(scenes):
+            self._robots.pop().remove()
+        while len(self._robots) < len(scenes):
+            self._robots.append(StagedRobot(self._api, f"/robot {len(self._robots) + 1}"))
+        extents = [scene.extent() for scene in scenes]
+        stands = places(extents, GAP * max(scene.size for scene in scenes))
+        for robot, scene, place, (_, upper) in zip(self._robots, scenes, stands, extents, strict=True):
+            robot.show(scene, place, float(upper[2]), forces=forces, traces=traces)
+        shifted = [corner + np.array([place, 0.0, 0.0]) for place, two in zip(stands, extents, strict=True)
+                   for corner in two]  # fmt: skip
+        self.extent = np.min(shifted, axis=0), np.max(shifted, axis=0)
+
+    def pose(self, time: float) -> None:
+        """Move all to a time [s]."""
+        for robot in self._robots:
+            robot.pose(time)
+
+    def darken(self, dark: bool) -> None:
+        """Colours of the ground for a dark page or a light one."""
+        fine, coarse = GRID_COLORS[dark]
+        self._shaded.cell_color, self._shaded.section_color, self._lines.colors = fine, coarse, np.array(fine)
+
+    def shade(self, shadows: bool) -> None:
+        """With shadows, or without: without a graphics card, they make everything slow."""
+        self._api.configure_default_lights(cast_shadow=shadows)
+        self._shaded.visible, self._lines.visible = shadows, not shadows
+
+
+class StagedRobot:
+    """One robot: a node a frame, and on it the shapes; lines, arrows and traces beside them."""
+
+    def __init__(self, api: SceneApi, name: str) -> None:
+        self._api, self._name = api, name
+        self._root: Any = None
+        self._kind: Any = None  # what the nodes are made for
+        self._frames: list[Any] = []
+        self._shapes: list[Any] = []
+        self._solids: tuple[Solid, ...] = ()  # what those shapes are of
+        self._markers: list[Any] = []
+        self._traces: list[Any] = []
+        self._threads: list[tuple[tuple[Thread, ...], Any]] = []
+        self._arrows: Any = None
+        self._label: Any = None
+        self._poses: Poses | None = None
+
+    def show(self, scene: Scene, place: float, top: float, *, forces: bool, traces: bool) -> None:
+        """Another run, on the nodes that are there, where they are of the same kind.
+
+        Args:
+            scene: the run.
+            place: where the robot stands along x [m].
+            top: height of the highest that is ever drawn of it [m].
+            forces: whether arrows are shown.
+            traces: whether centres of mass are shown.
+        """
+        kind = (
+            [(solid.frame, type(solid.shape), _flat(solid.shape)) for solid in scene.solids],
+            [(thread.kind, len(thread.points)) for thread in scene.threads],
+            (len(scene.frames), len(scene.markers), len(scene.forces), len(_trace(scene.markers[0].places))),
+        )
+        if kind != self._kind:
+            self.remove()
+            self._kind, self._poses = kind, Poses(scene)
+            self._build(scene)
+        elif self._poses is None or scene is not self._poses.scene:
+            self._poses = Poses(scene)
+            self._reshape(scene)
+        self._solids = scene.solids
+        self._root.position = (place, 0.0, 0.0)
+        if self._label.text != _label(scene):
+            self._label.text = _label(scene)
+        x, y, _ = scene.frames[0].places[0]
+        self._label.position = (x, y, top + 0.12 * scene.size)
+        for node in (*self._markers, *self._traces):
+            node.visible = traces
+        if self._arrows is not None:
+            self._arrows.visible = forces
+        self.pose(float(scene.times[0]))
+
+    def remove(self) -> None:
+        """Take it off the stage."""
+        if self._root is not None:
+            self._root.remove()  # and with it all that stands on it
+        self._root = self._arrows = self._kind = None
+        for nodes in (self._frames, self._shapes, self._markers, self._traces, self._threads):
+            nodes.clear()
+
+    def pose(self, time: float) -> None:
+        """Move it to a time [s]."""
+        if self._poses is None:
+            return
+        pose = self._poses.at(time)
+        for node, position, turn in zip(self._frames, pose.places, pose.turns, strict=True):
+            node.position, node.wxyz = position, turn
+        for node, position in zip(self._markers, pose.markers, strict=True):
+            node.position = position
+        for threads, node in self._threads:
+            node.points = thread_lines(threads, pose)
+        if self._arrows is not None:
+            self._arrows.points = pose.arrows
+
+    def _build(self, scene: Scene) -> None:
+        api, root = self._api, self._name
+        pose = self._start()
+        self._root = api.add_frame(root, show_axes=False)
+        for k, frame in enumerate(scene.frames):
+            self._frames.append(api.add_frame(f"{root}/{k} {frame.name}", show_axes=False))
+        for k, solid in enumerate(scene.solids):
+            corners, triangles = mesh_of(solid.shape)
+            self._shapes.append(
+                api.add_mesh_simple(
+                    f"{self._frames[solid.frame].name}/shape {k}", corners, triangles, color=_rgb(solid.color),
+                    opacity=SEEN_THROUGH if solid.role in ("torso", "front") else None,
+                )
+            )  # fmt: skip
+        for k, marker in enumerate(scene.markers):
+            color = _rgb(marker.color)
+            self._markers.append(api.add_icosphere(f"{root}/marker {k}", radius=marker.radius, color=color))
+            line = _trace(marker.places)
+            self._traces.append(
+                api.add_line_segments(f"{root}/trace {k}", line, color, thickness=2.0, thickness_units="screen")
+            )
+        for kind in ("cable", "spring"):
+            threads = tuple(thread for thread in scene.threads if thread.kind == kind)
+            if threads:
+                width = 2.0 * threads[0].radius if kind == "cable" else 0.35 * threads[0].radius
+                lines = thread_lines(threads, pose)
+                node = api.add_line_segments(f"{root}/{kind}s", lines, _rgb(threads[0].color), thickness=width)
+                self._threads.append((threads, node))
+        if scene.forces:
+            thick = 0.012 * scene.size
+            colors = np.array([_rgb(force.color) for force in scene.forces], dtype=np.uint8)
+            self._arrows = api.add_arrows(
+                f"{root}/forces", pose.arrows, colors, shaft_radius=thick, head_radius=2.6 * thick,
+                head_length=6.0 * thick,
+            )  # fmt: skip
+        self._label = api.add_label(f"{root}/label", _label(scene), anchor="bottom-center", font_screen_scale=1.3)
+
+    def _reshape(self, scene: Scene) -> None:
+        for node, before, solid in zip(self._shapes, self._solids, scene.solids, strict=True):
+            if solid.shape != before.shape:
+                node.vertices = mesh_of(solid.shape)[0]
+            if solid.color != before.color:
+                node.color = _rgb(solid.color)
+        for node, line, marker in zip(self._markers, self._traces, scene.markers, strict=True):
+            node.radius, node.color, line.colors = marker.radius, _rgb(marker.color), np.array(_rgb(marker.color))
+            line.points = _trace(marker.places)
+        self._threads = [
+            (tuple(thread for thread in scene.threads if thread.kind == before[0].kind), node)
+            for before, node in self._threads
+        ]
+
+    def _start(self) -> Pose:
+        assert self._poses is not None
+        return self._poses.at(float(self._poses.scene.times[0]))
+
+
+def _grid() -> Floats:
+    """Lines on the ground, (lines, 2, 3) [m]."""
+    at = np.arange(-GROUND, GROUND + 1e-9, 2 * GRID_STEP)
+    ends = np.stack([np.full_like(at, -GROUND), np.full_like(at, GROUND)], axis=1)
+    across = np.stack([np.stack([at, at], axis=1), ends, np.zeros_like(ends)], axis=-1)
+    return np.concatenate([across, across[..., [1, 0, 2]]])
+
+
+def _label(scene: Scene) -> str:
+    early = any(note.startswith("stopped at") for note in scene.caption.notes)
+    return f"{scene.label} (stopped at {scene.duration * 1e3:.0f} ms)" if early else scene.label
+
+
+def _trace(path: Floats) -> Floats:
+    """A way as line segments, (segments, 2, 3) [m]."""
+    kept = path[np.unique(np.linspace(0, len(path) - 1, MOST_TRACE).round().astype(int))]
+    return np.stack([kept[:-1], kept[1:]], axis=1)
+
+
+def _flat(shape: Any) -> bool:
+    return isinstance(shape, Bar) and not shape.rounded
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
