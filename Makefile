@@ -5,16 +5,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test check bench clean
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
+
+.PHONY: demo test check check-player check-player-with-npm bench player browser clean
 .NOTPARALLEL: # the stamps below install into one environment
 
 demo: $(VENV)/.demo
 	$(BIN)/tailwork compare --out comparison
 
-test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+test: $(VENV)/.test browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -rs
 
-check: $(VENV)/.check
+check: $(VENV)/.check check-player
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
@@ -22,8 +24,33 @@ check: $(VENV)/.check
 bench: $(VENV)/.bench # with all the engines that it compares with
 	$(BIN)/tailwork bench --json benchmarks/engine.json
 
+player: player/node_modules/.ready # builds the page that plays runs into the package; a test fails where that is old
+	cd player && npm run --silent build
+
+check-player:
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory check-player-with-npm; \
+	else echo "no npm on this machine: types and tests of the player were skipped"; fi
+
+check-player-with-npm: player/node_modules/.ready
+	cd player && npm run --silent check && npm test --silent
+
+player/node_modules/.ready: player/package.json player/package-lock.json
+	cd player && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+# Tests of pages need a browser. Where there is none, Debian's is installed if we may; else they are skipped.
+browser:
+	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "tests of pages need a browser: installing chromium"; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium \
+			>/dev/null || echo "chromium could not be installed: tests of pages will be skipped"; \
+	else \
+		echo "no browser ($(BROWSERS)) and no right to install one: tests of pages will be skipped"; \
+	fi
+
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis player/node_modules
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
