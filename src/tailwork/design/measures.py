@@ -114,7 +114,7 @@ class Judge:
             size = np.abs(values).sum(axis=-1)
             return (step * (size.sum(axis=1) - 0.5 * (size[:, 0] + size[:, -1])))[:, None]
         flat = values.reshape(len(values), -1)
-        if measure.way == "rms":
+        if measure.way == "rms" and flat.size:
             return np.sqrt((flat * flat).mean(axis=1, keepdims=True))
         return np.concatenate([flat, -flat], axis=1) if measure.way == "largest" else flat
 
@@ -132,6 +132,7 @@ class Judge:
             return self._curvature_errors(found, moved)
         if quantity in ("actuator_mass", "added_mass"):
             torque = np.abs(found[..., self.nodes.columns["tail_torque"]])
+            torque = torque if torque.shape[-1] else np.zeros((*torque.shape[:-1], 1))  # bent by cables alone
             power = np.abs(found[..., self.nodes.columns["tail_power"]])
             needs = [self.actuator.base + self.actuator.per_torque * torque]
             if self.actuator.per_power:

@@ -10,7 +10,6 @@ from typing import Any
 from tailwork.design.measures import ENDS, MEASURES, Actuator, Measure
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.robot import Robot
-from tailwork.robots.tails import Pendulum
 from tailwork.studies.manoeuvre import CABLE_KD, CABLE_KP, tail_name
 
 POLICIES = ("straight-down", "joint", "foot", "airborne")
@@ -21,10 +20,6 @@ MOTION = {"sweep": "deg", "duration": "s", "early": "1", "skew": "1"}
 """Numbers of the motion that may be varied, and their units."""
 CONTROL = {"kp": "N m/rad", "kd": "N m s/rad"}
 """Gains of the law that bends a tail with cables."""
-DERIVED = {
-    Pendulum: {"total_mass": "kg", "tip_share": "1"},
-}
-"""By kind of tail: numbers that stand for several of its own."""
 LARGEST_SWEEP = 89.0
 """Of a pendulum to the side [deg], whose joint is singular at 90°."""
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.design.problem import CONTROL, DERIVED, LARGEST_SWEEP, MOTION, Study, Variable
+from tailwork.design.derived import derived_names, own_numbers
+from tailwork.design.problem import CONTROL, LARGEST_SWEEP, MOTION, Study, Variable
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.kernel import Floats
 from tailwork.robots.paths import numbers, rebuild
@@ -45,9 +46,7 @@ def known_variables(study: Study) -> dict[str, str]:
 
     rebuild(study.robot, visit)
     found = {path: kind.unit for path, kind in kinds.items()}
-    for kind, names in DERIVED.items():
-        if isinstance(study.tail, kind):
-            found |= {f"{study.tail_name}.{name}": unit for name, unit in names.items()}
+    found |= {f"{study.tail_name}.{name}": unit for name, unit in derived_names(study.tail).items()}
     if isinstance(study.tail, Usrt):
         found |= {f"control.{name}": unit for name, unit in CONTROL.items()}
     return found | {f"motion.{name}": unit for name, unit in MOTION.items()}
@@ -56,9 +55,7 @@ def known_variables(study: Study) -> dict[str, str]:
 def checked_variables(study: Study) -> tuple[Variable, ...]:
     """The variables with their units; names, units and what bounds allow are checked."""
     known = known_variables(study)
-    tail = study.tail_name
     found = []
-    names = {variable.name for variable in study.variables}
     for variable in study.variables:
         if variable.name not in known:
             raise UnknownNameError.among(
@@ -68,11 +65,6 @@ def checked_variables(study: Study) -> tuple[Variable, ...]:
         if variable.unit and variable.unit != unit:
             raise RobotError(f"variables.{variable.name}", variable.unit, f"values in the unit {unit}")
         found.append(Variable(variable.name, float(variable.low), float(variable.high), unit))
-    if isinstance(study.tail, Pendulum):
-        for other in ("mass", "tip_mass"):
-            if f"{tail}.{other}" in names and names & {f"{tail}.total_mass", f"{tail}.tip_share"}:
-                required = f"either {tail}.mass and {tail}.tip_mass, or {tail}.total_mass and {tail}.tip_share"
-                raise RobotError("variables", f"{tail}.{other}", required)
     for variable in found:
         for value in (variable.low, variable.high):
             try:
@@ -88,61 +80,42 @@ def _middle(variables: list[Variable]) -> dict[str, float]:
 
 def design_of(study: Study, values: Mapping[str, float]) -> Design:
     """The robot and the motion of a design."""
-    changes: dict[str, float] = {}
-    tail = study.tail_name
     motion = {name: float(values.get(f"motion.{name}", getattr(study.scenario, name))) for name in MOTION}
     gains = {name: float(values.get(f"control.{name}", getattr(study.scenario, name))) for name in CONTROL}
-    for name, value in values.items():
-        if not name.startswith(OTHERS):
-            changes[name] = float(value)
     for name, gain in gains.items():
         if gain < 0.0:
             raise RobotError(f"control.{name}", gain, "a gain that is not negative")
-    if isinstance(study.tail, Pendulum) and changes.keys() & {f"{tail}.total_mass", f"{tail}.tip_share"}:
-        mass, share = _mass_and_share(study, changes)
-        changes |= {f"{tail}.mass": (1.0 - share) * mass, f"{tail}.tip_mass": share * mass}
     if motion["duration"] <= 0.0:
         raise RobotError("motion.duration", motion["duration"], "a duration greater than 0 [s]")
     if isinstance(study.tail, Pendulum) and study.scenario.axis == "yaw" and abs(motion["sweep"]) > LARGEST_SWEEP:
         raise RobotError("motion.sweep", motion["sweep"], f"at most {LARGEST_SWEEP:g}° to the side")
+    own = {name: np.array([float(value)]) for name, value in values.items()}
+    changes = {path: float(value[0]) for path, value in _robot_numbers(study, own).items()}
     return Design(study.robot.replace(changes) if changes else study.robot, **motion, **gains)
 
 
-def _mass_and_share(study: Study, changes: dict[str, float]) -> tuple[float, float]:
-    """Mass of a pendulum and the share at its tip; both are taken out of the changes."""
-    tail = study.tail
-    whole = float(tail.mass) + float(tail.tip_mass)
-    mass = changes.pop(f"{study.tail_name}.total_mass", whole)
-    share = changes.pop(f"{study.tail_name}.tip_share", float(tail.tip_mass) / whole)
-    if not 0.0 <= share <= 1.0:
-        raise RobotError(f"{study.tail_name}.tip_share", share, "a share from 0 to 1")
-    if mass <= 0.0:
-        raise RobotError(f"{study.tail_name}.total_mass", mass, "a mass greater than 0 [kg]")
-    return mass, share
+def _robot_numbers(study: Study, values: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Numbers of the robot, by path, that follow from variables."""
+    stem = f"{study.tail_name}."
+    robot = {name: value for name, value in values.items() if not name.startswith(OTHERS)}
+    tail = {name.removeprefix(stem): value for name, value in robot.items() if name.startswith(stem)}
+    rest = {name: value for name, value in robot.items() if not name.startswith(stem)}
+    return rest | {f"{stem}{name}": value for name, value in own_numbers(study.tail, tail).items()}
 
 
 def compiled_design(study: Study, variables: tuple[Variable, ...]) -> Design:
     """The design whose equations serve all: no number of the robot that varies is zero in it."""
     design = design_of(study, _middle(list(variables)))
     have = numbers(design.robot)
-    varied = [path for path in number_columns(study, variables, np.zeros((1, len(variables)))) if path in have]
+    middle = np.array([list(_middle(list(variables)).values())])
+    varied = [path for path in number_columns(study, variables, middle) if path in have]
     zeros = {path: SMALL for path in varied if have[path] == 0.0}
     return replace(design, robot=design.robot.replace(zeros)) if zeros else design
 
 
 def number_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
     """By path of the robot: its numbers in all designs, (designs,), of those that vary."""
-    own = {variable.name: designs[:, k] for k, variable in enumerate(variables)}
-    tail = study.tail_name
-    found = {name: values for name, values in own.items() if not name.startswith(OTHERS)}
-    mass, share = found.pop(f"{tail}.total_mass", None), found.pop(f"{tail}.tip_share", None)
-    if mass is not None or share is not None:
-        part: Any = study.tail
-        whole = float(part.mass) + float(part.tip_mass)
-        mass = np.full(len(designs), whole) if mass is None else mass
-        share = np.full(len(designs), float(part.tip_mass) / whole) if share is None else share
-        found |= {f"{tail}.mass": (1.0 - share) * mass, f"{tail}.tip_mass": share * mass}
-    return found
+    return _robot_numbers(study, {variable.name: designs[:, k] for k, variable in enumerate(variables)})
 
 
 def other_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from tailwork.design.evaluate import Evaluator, prepared
+from tailwork.design.evaluate import Evaluator, cable_law, prepared
 from tailwork.design.measures import MEASURES
 from tailwork.design.problem import Study
 from tailwork.design.variables import Design, design_of
 from tailwork.kernels.kernel import Floats
+from tailwork.robots.limb import Cable
 from tailwork.simulation import Run, simulate
+from tailwork.simulation.cable_law import segments
 from tailwork.simulation.pose import torso_angles, torso_rates
 
 FINER = 8
@@ -41,6 +43,21 @@ class Verified:
         }
 
 
+@dataclass(frozen=True)
+class Alone:
+    """A design's single adaptive run and its measures."""
+
+    run: Run
+    measures: dict[str, float]
+
+
+def as_given(study: Study, wanted: Iterable[str]) -> Alone | None:
+    """What the robot of a problem does as it is, by the scenario's own motion; None: its run ends early."""
+    design = design_of(study, {})
+    run = simulated(study, design, FINER * study.steps + 1)
+    return None if run.stopped is not None else Alone(run, measured_alone(study, design, run, wanted))
+
+
 def verified(evaluator: Evaluator, values: Floats) -> Verified:
     """Look at a design again."""
     study = evaluator.study
@@ -54,7 +71,7 @@ def verified(evaluator: Evaluator, values: Floats) -> Verified:
 
 
 def _has(evaluator: Evaluator, quantity: str) -> bool:
-    here = evaluator.nodes.columns.get(quantity)
+    here = evaluator.nodes.columns.get("bend" if quantity == "curvature_error" else quantity)
     return here is None or here.stop > here.start
 
 
@@ -70,28 +87,28 @@ def simulated(study: Study, design: Design, samples: int) -> Run:
     return run.titled(f"{study.name}: the tail sweeps {design.sweep:.3g}° in {design.duration:.3g} s")
 
 
-def measured_alone(study: Study, design: Design, run: Run, wanted: Mapping[str, float]) -> dict[str, float]:
+def measured_alone(study: Study, design: Design, run: Run, wanted: Iterable[str]) -> dict[str, float]:
     """The measures that are wanted, from the data of a run."""
     data, tail = run.data, study.tail_name
     angles = {name: np.degrees(values) for name, values in torso_angles(run).items()}
     rates = {name: np.degrees(values) for name, values in torso_rates(run).items()}
-    torque = np.abs(data["prescribed_effort"].to_numpy()[:, _own(run.model.prescribed_names, tail)])
+    torque, tension = _tail_efforts(run, tail)
     sources = (*run.model.actuator_names, *run.model.prescribed_names)
     power = data["power"].to_numpy()[:, _own(sources, tail)].sum(axis=1)
     speed = np.degrees(data["v"].to_numpy()[:, run.model.layout.rates[tail]])
     limb = run.model.layout.limbs[tail]
     mass = sum(float(joint.body.mass) for joint in limb.joints if joint.body is not None)
     places = {name: data["points"].sel(point=f"{tail}.{name}").to_numpy()[0] for name in (limb.joints[0].name, "tip")}
-    carried = (
-        study.actuator.base + study.actuator.per_torque * torque.max() + study.actuator.per_power * np.abs(power).max()
-    )
+    motors = study.actuator
+    carried = motors.base + motors.per_torque * torque.max(initial=0.0) + motors.per_power * np.abs(power).max()
     against = -np.sign(design.sweep)
     found = {f"peak_{name}": np.abs(values).max() for name, values in angles.items()}
     found |= {name: values[-1] - values[0] for name, values in angles.items()}
     found |= {f"peak_{name}_rate": np.abs(values).max() for name, values in rates.items()}
     found |= {
         "turn": against * found[study.scenario.axis],
-        "peak_tail_torque": torque.max(),
+        "peak_tail_torque": torque.max(initial=0.0),
+        "peak_tension": tension.max(initial=0.0),
         "peak_tail_speed": np.abs(speed).max(),
         "peak_tail_power": np.abs(power).max(),
         "tail_energy": np.trapezoid(np.abs(power), data["time"].to_numpy()),
@@ -100,16 +117,46 @@ def measured_alone(study: Study, design: Design, run: Run, wanted: Mapping[str, 
         "actuator_mass": carried,
         "added_mass": mass + carried,
     }
+    if tension.size:
+        errors = _curvature_errors(study, design, run)
+        found |= {"curvature_error": np.sqrt((errors**2).mean()), "peak_curvature_error": np.abs(errors).max()}
     if run.model.foot_names:
         force = data["foot_force"].to_numpy()
         found |= {
             "least_normal_force": force[..., 2].min(),
             "friction_needed": (np.hypot(force[..., 0], force[..., 1]) / force[..., 2]).max(),
             "most_extension": data["extension"].to_numpy().max(),
-            "peak_leg_torque": np.abs(data["tau"].to_numpy()).max(),
+            "peak_leg_torque": np.abs(data["tau"].to_numpy()[:, _legs(run)]).max(),
         }
     return {name: float(found[name]) for name in wanted}
 
 
 def _own(names: tuple[str, ...], limb: str) -> list[int]:
     return [k for k, name in enumerate(names) if name.startswith(f"{limb}.")]
+
+
+def _legs(run: Run) -> list[int]:
+    return [k for k, name in enumerate(run.model.actuator_names) if name.partition(".")[0] in run.model.layout.legs]
+
+
+def _tail_efforts(run: Run, tail: str) -> tuple[Floats, Floats]:
+    """Sizes of the torques on a tail's coordinates [N m] and tensions of its cables [N], over time."""
+    if tail in run.model.layout.prescribed:
+        own = run.data["prescribed_effort"].to_numpy()[:, _own(run.model.prescribed_names, tail)]
+        return np.abs(own), np.zeros((len(own), 0))
+    own = run.data["tau"].to_numpy()[:, _own(run.model.actuator_names, tail)]
+    cables = np.array([isinstance(actuator, Cable) for actuator in run.model.layout.limbs[tail].actuators])
+    return np.abs(own[:, ~cables]), own[:, cables]
+
+
+def _curvature_errors(study: Study, design: Design, run: Run) -> Floats:
+    """Actual less desired curvature of each segment over time [1/m], from the joint angles of a run."""
+    tail, times = study.tail_name, run.data["time"].to_numpy()
+    part, limb = design.robot.part(tail), run.model.layout.limbs[tail]
+    errors = []
+    for profile, segment in zip(getattr(cable_law(study, design), study.scenario.axis), segments(limb), strict=True):
+        joints = segment.yaw if study.scenario.axis == "yaw" else segment.pitch
+        bend = sum(run.data["q"].sel(coordinate=f"{tail}.{limb.joints[k].name}").to_numpy() for k in joints)
+        wanted = np.array([float(profile.value(float(t))) for t in times])
+        errors.append((bend - wanted) / (len(joints) * float(part.link_length)))
+    return np.array(errors)

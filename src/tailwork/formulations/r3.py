@@ -84,8 +84,8 @@ def all_links(tail: R3, torso: TorsoMotion, coordinates: Array, rates: Array, ac
 
 def _inertial(tail: R3) -> list[tuple[float, Array]]:
     """Mass [kg] and central inertia [kg m²] of links 0, 1, 2, …"""
-    count = tail.links_per_segment * tail.segments
-    return [(tail.base_mass, tensor(tail.base_inertia))] + [(tail.link_mass, tensor(tail.link_inertia))] * count
+    links = [(tail.link_mass * share, tensor(tail.link_inertia) * share) for share in tail.link_shares()]
+    return [(tail.base_mass, tensor(tail.base_inertia)), *links]
 
 
 def loading(

@@ -22,8 +22,9 @@ def mass_of(tail: Tail) -> float:
     """Of the whole tail [kg]."""
     if isinstance(tail, Pendulum):
         return float(tail.mass) + float(tail.tip_mass)
-    base = float(tail.base_mass) if isinstance(tail, R3) else 0.0
-    return links_of(tail) * float(tail.link_mass) + base
+    if isinstance(tail, R3):
+        return sum(float(share) for share in tail.link_shares()) * float(tail.link_mass) + float(tail.base_mass)
+    return links_of(tail) * float(tail.link_mass)
 
 
 def links_of(tail: Tail) -> int:

@@ -43,9 +43,7 @@ Progress = Callable[[int, int, str], None]
 def source_digest() -> str:
     """Of all that a run follows from besides its case: equations, methods, gains. Another version makes runs again."""
     package = Path(tailwork_errors.__file__).parent
-    sources = sorted(
-        file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in DRAWING
-    )
+    sources = sorted(file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in DRAWING)
     return hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()
 
 

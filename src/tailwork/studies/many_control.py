@@ -29,7 +29,7 @@ from tailwork.studies.policies import EQUATION_85, NEARLY, stand
 from tailwork.studies.tail_coordinates import profiles
 
 AXES = ("x", "y", "z")
-LENGTHS = ("link_length", "link_com")
+LENGTHS = ("link_length", "link_com", "taper")
 """Numbers of a tail on which the exact centre of mass of its links depends."""
 
 

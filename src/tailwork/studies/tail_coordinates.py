@@ -46,18 +46,22 @@ def arc_direction(angle: Floats) -> Floats:
     return np.arctan2(over, 2.0 * np.sin(angle / 2.0) ** 2)
 
 
-def chain_angle(theta: Floats, links: int, link_length: float, link_com: float) -> Floats:
-    """Angle of each joint of an evenly bent chain of equal links whose centre of mass is seen under theta [rad].
+def chain_angle(theta: Floats, links: int, link_length: float, link_com: float, taper: float = 0.0) -> Floats:
+    """Angle of each joint of an evenly bent chain of links whose centre of mass is seen under theta [rad].
 
-    Exact for the links as they are (lengths in m); the tail's base does not count.
+    Exact for the links as they are (lengths in m, taper as of an R3); the tail's base does not count.
     """
-    return _inverse(lambda bend: chain_direction(bend, links, link_length, link_com), theta, 2.0 * math.pi / links)
+    return _inverse(
+        lambda bend: chain_direction(bend, links, link_length, link_com, taper), theta, 2.0 * math.pi / links
+    )
 
 
-def chain_direction(bend: Floats, links: int, link_length: float, link_com: float) -> Floats:
+def chain_direction(bend: Floats, links: int, link_length: float, link_com: float, taper: float = 0.0) -> Floats:
     """Where the centre of mass of an evenly bent chain is seen from its mount [rad]."""
     steps = np.arange(1, links + 1)
-    behind = (links - steps) * link_length + link_com  # how much of each link's direction the sum of places holds
+    mass = 1.0 - taper * (steps - 1) / max(1, links - 1)
+    beyond = mass.sum() - np.cumsum(mass)
+    behind = beyond * link_length + mass * link_com  # how much of each link's direction the sum of moments holds
     angles = np.asarray(bend)[..., None] * steps
     return np.arctan2((behind * np.sin(angles)).sum(axis=-1), (behind * np.cos(angles)).sum(axis=-1))
 
@@ -101,7 +105,8 @@ def _bend_per_joint(tail: R3 | Usrt, theta: Floats, com_map: str) -> Floats:
     if com_map == "arc":
         return arc_angle(theta) / links
     if com_map == "chain":
-        return chain_angle(theta, links, tail.link_length, tail.link_com)
+        taper = float(tail.taper) if isinstance(tail, R3) else 0.0
+        return chain_angle(theta, links, tail.link_length, tail.link_com, taper)
     raise UnknownNameError.among("map", com_map, MAPS, "map from the centre of mass to the tail")
 
 

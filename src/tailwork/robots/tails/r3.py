@@ -9,7 +9,17 @@ from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
 from tailwork.robots.limb import MOST_JOINTS, Joint, Limb, Motor, Tip
-from tailwork.robots.quantities import Described, Symmetric, Vector, nonnegative, number, positive, symmetric, vector
+from tailwork.robots.quantities import (
+    Described,
+    Symmetric,
+    Vector,
+    all_numbers,
+    nonnegative,
+    number,
+    positive,
+    symmetric,
+    vector,
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,7 @@ class R3(Described):
     mount: Vector = vector("m", (0.0, 0.0, 0.0))
     torque_limit: Scalar = nonnegative("N m", 0.0)  # of the roll motor; 0: not known
     tension_limit: Scalar = nonnegative("N", 0.0)  # of each segment's cable; 0: not known
+    taper: Scalar = nonnegative("", 0.0)  # share by which the last link is lighter than the first; not in the paper
 
     def check(self) -> None:
         for name in ("links_per_segment", "segments"):
@@ -45,17 +56,23 @@ class R3(Described):
                 raise RobotError(name, count, f"a whole number from 1 to {MOST_JOINTS - 1}")
         if self.links_per_segment * self.segments >= MOST_JOINTS:
             raise RobotError("segments", self.segments, f"fewer than {MOST_JOINTS} links in all")
+        if all_numbers(self.taper) and not self.taper < 1.0:
+            raise RobotError("taper", self.taper, "a share below 1: the last link has a mass, too")
+
+    def link_shares(self) -> list[Scalar]:
+        """Mass of each link as a share of the first one's: it falls evenly by `taper`. Inertias go with the masses."""
+        count = self.links_per_segment * self.segments
+        return [1.0 - self.taper * (k / max(1, count - 1)) for k in range(count)]
 
     def limbs(self, name: str) -> dict[str, Limb]:
         """The tail as a limb."""
         base = Body(mass=self.base_mass, com=self.base_com, inertia=self.base_inertia)
-        link = Body(mass=self.link_mass, com=(0.0, -self.link_com, 0.0), inertia=self.link_inertia)
         joints = [Joint(name="roll", axis=(0.0, 1.0, 0.0), offset=self.mount, body=base)]
         gearing = [tuple([1.0] + [0.0] * self.segments)]
-        for k in range(self.links_per_segment * self.segments):
+        for k, share in enumerate(self.link_shares()):
             joints.append(
                 Joint(
-                    name=f"bend_{k + 1}", axis=(1.0, 0.0, 0.0), parent=joints[-1].name, body=link,
+                    name=f"bend_{k + 1}", axis=(1.0, 0.0, 0.0), parent=joints[-1].name, body=self._link(share),
                     offset=(0.0, -self.link_length, 0.0) if k else (0.0, 0.0, 0.0),
                 )
             )  # fmt: skip
@@ -75,3 +92,7 @@ class R3(Described):
             tip=Tip(joint=joints[-1].name, point=(0.0, -self.link_length, 0.0)),
         )
         return {name: limb}
+
+    def _link(self, share: Scalar) -> Body:
+        xx, yy, zz, xy, xz, yz = (moment * share for moment in self.link_inertia)
+        return Body(mass=self.link_mass * share, com=(0.0, -self.link_com, 0.0), inertia=(xx, yy, zz, xy, xz, yz))
