@@ -35,7 +35,7 @@ def own_numbers(tail: Any, values: Mapping[str, Floats]) -> dict[str, Floats]:
     """The tail's own numbers, (designs,), that follow from numbers of the whole; the others of `values` as they are.
 
     Links stay alike: centres of mass go with their length, inertias with their mass and the square of their length.
-    The base of an R3 keeps its mass.
+    The base of an R3 keeps its mass. Nothing is checked: differences reach a little beyond what is possible.
 
     Args:
         tail: as it is where nothing is said.
@@ -59,8 +59,6 @@ def _pendulum(tail: Pendulum, whole: Mapping[str, Floats]) -> dict[str, Floats]:
     size = np.ones_like(next(iter(whole.values())))
     mass = whole.get("total_mass", (bar + tip) * size)
     share = whole.get("tip_share", tip / (bar + tip) * size)
-    _require("total_mass", mass, mass > 0.0, "a mass greater than 0 [kg]")
-    _require("tip_share", share, (share >= 0.0) & (share <= 1.0), "a share from 0 to 1")
     return {"mass": (1.0 - share) * mass, "tip_mass": share * mass}
 
 
@@ -72,10 +70,8 @@ def _links(tail: R3 | Usrt, whole: Mapping[str, Floats], others: Mapping[str, Fl
     else:
         links, base, shares = tail.links, 0.0, tail.links * size
     length = whole.get("total_length", links * float(tail.link_length) * size)
-    _require("total_length", length, length > 0.0, "a length greater than 0 [m]")
     longer = length / (links * float(tail.link_length))
     mass = (whole["total_mass"] - base) / shares if "total_mass" in whole else float(tail.link_mass) * size
-    _require("total_mass", mass * shares + base, mass > 0.0, f"more than the mass of its base, {base:g} kg")
     heavier = mass / float(tail.link_mass)
     found = {"link_length": length / links, "link_com": float(tail.link_com) * longer, "link_mass": mass}
     for name, moment in zip(INERTIA, tail.link_inertia, strict=True):
@@ -84,6 +80,14 @@ def _links(tail: R3 | Usrt, whole: Mapping[str, Floats], others: Mapping[str, Fl
     return found
 
 
-def _require(name: str, values: Floats, fine: Any, required: str) -> None:
-    if not np.all(fine):
-        raise RobotError(name, float(np.ravel(values)[int(np.argmin(fine))]), required)
+def check_whole(tail: Any, values: Mapping[str, float]) -> None:
+    """Refuses numbers of the whole that no tail can have."""
+    base = float(tail.base_mass) if isinstance(tail, R3) else 0.0
+    for name, value in values.items():
+        if name == "total_mass" and not value > base:
+            what = f"more than the mass of its base, {base:g} kg" if base else "a mass greater than 0 [kg]"
+            raise RobotError(name, value, what)
+        if name == "total_length" and not value > 0.0:
+            raise RobotError(name, value, "a length greater than 0 [m]")
+        if name == "tip_share" and not 0.0 <= value <= 1.0:
+            raise RobotError(name, value, "a share from 0 to 1")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.design.derived import derived_names, own_numbers
+from tailwork.design.derived import check_whole, derived_names, own_numbers
 from tailwork.design.problem import CONTROL, LARGEST_SWEEP, MOTION, Study, Variable
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.kernel import Floats
@@ -89,6 +89,9 @@ def design_of(study: Study, values: Mapping[str, float]) -> Design:
         raise RobotError("motion.duration", motion["duration"], "a duration greater than 0 [s]")
     if isinstance(study.tail, Pendulum) and study.scenario.axis == "yaw" and abs(motion["sweep"]) > LARGEST_SWEEP:
         raise RobotError("motion.sweep", motion["sweep"], f"at most {LARGEST_SWEEP:g}° to the side")
+    stem = f"{study.tail_name}."
+    whole = {name.removeprefix(stem): float(value) for name, value in values.items() if name.startswith(stem)}
+    check_whole(study.tail, {name: value for name, value in whole.items() if name in derived_names(study.tail)})
     own = {name: np.array([float(value)]) for name, value in values.items()}
     changes = {path: float(value[0]) for path, value in _robot_numbers(study, own).items()}
     return Design(study.robot.replace(changes) if changes else study.robot, **motion, **gains)
