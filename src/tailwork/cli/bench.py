@@ -13,6 +13,7 @@ from rich.console import Console
 
 from tailwork.cli import bench_tables as tables
 from tailwork.cli.tables import wide_console
+from tailwork.design.race import LEAST_RATE, synthesis_race
 from tailwork.errors import FileError, RobotError
 from tailwork.studies.benchmark import ROBOTS, machine_description
 from tailwork.studies.design_race import TAILS, DesignRace, design_race
@@ -183,6 +184,14 @@ def _walking(console: Console, repeats: int, say: Say) -> Found:
     return {"walking": asdict(race) | {"ratio": race.ratio}}, walking_goals(race)
 
 
+def _synthesis(console: Console, repeats: int, say: Say) -> Found:
+    say("tail synthesis")
+    race = synthesis_race(_seldom(repeats, 6))
+    console.print(tables.synthesis_table(race))
+    goal = Goal("synthesis: designs a second with measures", race.rate, LEAST_RATE)
+    return {"synthesis": asdict(race)}, [goal]
+
+
 def _growth(console: Console, repeats: int, say: Say) -> Found:
     found = growths(repeats, say)
     console.print(tables.growth_table(found))
@@ -198,5 +207,6 @@ SECTIONS: dict[str, Callable[[Console, int, Say], Found]] = {
     "gradients": _gradients,
     "precision": _precision,
     "walking": _walking,
+    "synthesis": _synthesis,
     "growth": _growth,
 }

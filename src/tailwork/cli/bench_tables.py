@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tailwork.cli.tables import plain_table
+from tailwork.design.race import SynthesisRace
 from tailwork.studies.design_race import DesignRace
 from tailwork.studies.evaluation_race import Rival, Speed
 from tailwork.studies.goals import Goal
@@ -135,6 +136,16 @@ def walk_table(race: WalkingRace) -> Table:
     )  # fmt: skip
     theirs = (_number(race.mujoco, ".2f"), _number(race.ratio, ".1f"))
     table.add_row(f"{race.ours:.2f}", *theirs, f"{race.speed:.4f}", _number(race.mujoco_speed, ".4f"))
+    return table
+
+
+def synthesis_table(race: SynthesisRace) -> Table:
+    """Designs judged, and a problem solved."""
+    table = plain_table(
+        f"\nTail synthesis: a pendulum whose motion is imposed, 30 steps, {race.threads} threads",
+        "designs a second", "measures each", "problem solved in [s]", "its best turn [°]",
+    )  # fmt: skip
+    table.add_row(f"{race.rate:,.0f}", str(race.measures), f"{race.seconds:.2f}", f"{race.goal:.4f}")
     return table
 
 
