@@ -216,3 +216,16 @@ def test_masses_of_actuators_count_where_they_are_asked_for() -> None:
     assert found["actuator_mass"][0] == pytest.approx(motor, rel=1e-14)
     assert found["added_mass"][0] == pytest.approx(1.0 + motor, rel=1e-14)
     assert all(measure.unit and measure.meaning for measure in MEASURES.values())
+
+
+def test_summaries_say_what_the_nodes_say() -> None:
+    """Measures by running extremes agree with those from all nodes kept, bit for bit but for sums."""
+    own = evaluator()
+    designs = screened(own, 64).designs
+    moved, nodes = own._moved(designs), own.roll(designs)
+    found = own._rolled(own._rollout.summaries, designs, None)
+    for name, measure in MEASURES.items():
+        short = own.judge.from_summary(measure, found, moved)
+        if short is not None and measure.quantity != "tension":
+            whole = own.judge.value(measure, nodes, moved)
+            np.testing.assert_allclose(short, whole, rtol=1e-13 if measure.way == "work" else 0.0, err_msg=name)

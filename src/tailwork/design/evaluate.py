@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +38,8 @@ from tailwork.studies.motions import SIDEWAYS
 from tailwork.studies.policies import FOOT_DAMPING, FOOT_STIFFNESS, JOINT_DAMPING, JOINT_STIFFNESS, stand
 from tailwork.studies.tail_coordinates import segment_sizes
 
+FEW = 64
+"""Designs that one thread takes."""
 STRAIGHT = 0.985
 """Extension of a leg beyond which its closed form is too near to its end."""
 DIFFERENCE = 1e-5
@@ -132,10 +134,13 @@ class Evaluator:
 
     def roll(self, designs: Floats, steps: int | None = None) -> Floats:
         """Node numbers, (designs, steps + 1, numbers)."""
+        return self._rolled(self._rollout.nodes, designs, steps)
+
+    def _rolled(self, way: Callable[..., Floats], designs: Floats, steps: int | None) -> Floats:
         duration = other_columns(self.study, self.variables, designs)["duration"]
         states = np.broadcast_to(self.start, (len(designs), len(self.start)))
-        pool = self._pool if len(designs) > 64 else None
-        return self._rollout.nodes(self.columns(designs), states, duration, steps or self.study.steps, pool)
+        pool = self._pool if len(designs) > FEW else None
+        return way(self.columns(designs), states, duration, steps or self.study.steps, pool)
 
     def rows(self, name: str, designs: Floats, found: Floats) -> Floats:
         """The numbers whose worst is a measure, (designs, k)."""
@@ -146,14 +151,17 @@ class Evaluator:
 
         Not a number where a leg comes to be all but straight: there the model ends, and what follows means nothing.
         """
-        found = self.roll(designs, steps)
         moved = self._moved(designs)
-        legs = found[..., self.nodes.columns["extension"]].reshape(len(designs), -1)
-        with np.errstate(invalid="ignore"):
-            fine = legs.max(axis=1, initial=0.0) <= STRAIGHT
-            return {
-                name: np.where(fine, self.judge.value(MEASURES[name], found, moved), np.nan) for name in names
+        found = self._rolled(self._rollout.summaries, designs, steps)
+        known = {name: self.judge.from_summary(MEASURES[name], found, moved) for name in names}
+        if any(values is None for values in known.values()):
+            nodes = self.roll(designs, steps)
+            known |= {
+                name: self.judge.value(MEASURES[name], nodes, moved) for name, values in known.items() if values is None
             }  # fmt: skip
+        with np.errstate(invalid="ignore"):
+            fine = found[:, 3, self.nodes.columns["extension"]].max(axis=1, initial=0.0) <= STRAIGHT
+        return {name: np.where(fine, values, np.nan) for name, values in known.items()}  # type: ignore[arg-type]
 
     def _moved(self, designs: Floats) -> Moved:
         """What the tails of designs are to do."""

@@ -124,6 +124,41 @@ class Judge:
         reduce: Callable[..., Floats] = np.min if measure.way == "smallest" else np.max
         return reduce(rows, axis=1) if rows.shape[1] else np.full(len(rows), np.nan)
 
+    def from_summary(self, measure: Measure, found: Floats, moved: Moved) -> Floats | None:
+        """The measure of each design from what is known of each quantity over all nodes, (designs, 5, numbers).
+
+        None where the nodes themselves are needed.
+        """
+        if measure.quantity == "curvature_error":
+            return None
+        if measure.quantity in ("actuator_mass", "added_mass"):
+            torque, power = (self._largest(found, name) for name in ("tail_torque", "tail_power"))
+            needs = self.actuator.base + self.actuator.per_torque * torque + self.actuator.per_power * power
+            mass = found[:, 1, self.nodes.columns["tail_mass"]][:, 0]
+            return needs + (mass if measure.quantity == "added_mass" else 0.0)
+        turned = measure.quantity == "turn"
+        here = self.nodes.columns[self.nodes.axis if turned else measure.quantity]
+        first, last, least, greatest, work = (found[:, k, here] for k in range(5))
+        if not last.shape[1]:
+            return np.full(len(found), np.nan)
+        match measure.way:
+            case "change":
+                return (last - first)[:, 0] * (-np.sign(moved.sweep) if turned else 1.0)
+            case "value":
+                return last[:, 0]
+            case "work":
+                return work.sum(axis=1)
+            case "largest":
+                return np.maximum(greatest, -least).max(axis=1)
+            case "smallest":
+                return least.min(axis=1)
+        return greatest.max(axis=1)
+
+    def _largest(self, found: Floats, quantity: str) -> Floats:
+        """Largest size of any component of a quantity over all nodes, (designs,); 0 where it has none."""
+        here = self.nodes.columns[quantity]
+        return np.maximum(found[:, 3, here], -found[:, 2, here]).max(axis=1, initial=0.0)
+
     def _values(self, quantity: str, found: Floats, moved: Moved) -> Floats:
         """(designs, nodes, components)."""
         if quantity == "turn":

@@ -7,10 +7,11 @@ Steps that do not adapt make every result a smooth function of the design: what 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -32,6 +33,9 @@ from tailwork.simulation.tile import Start, Way
 
 Asked = Callable[[Recorded, Path], Sequence[Scalar]]
 """What is asked at a node: from the symbols there and what the path is judged by, some quantities."""
+
+SUMMARY = ("first", "last", "least", "greatest", "work")
+"""Of a quantity over the nodes; work is the integral of its size over time."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,28 @@ class Rollout:
         in_shares(pool, count, share)
         return found
 
+    def summaries(
+        self, columns: Mapping[str, Floats], states: Floats, duration: Floats, steps: int, pool: Executor | None = None
+    ) -> Floats:
+        """SUMMARY of every quantity over the nodes, (designs, 5, quantities): the same numbers as `nodes` would give,
+        without keeping them all. Arguments as there."""
+        if self.stiff is not None:
+            return summary(self.nodes(columns, states, duration, steps, pool), duration / steps)
+        count = len(states)
+        found = np.empty((count, len(SUMMARY), self.quantities))
+        derivative, node = lane_kernel(self.derivative), lane_kernel(self.node)
+        own = parameter_rows(self.derivative_names, self.system.numbers, columns, count)
+        node_own = parameter_rows(self.node_names, self.system.numbers, columns, count)
+        starts, step = np.ascontiguousarray(states), np.ascontiguousarray(duration) / steps
+
+        def share(here: slice) -> None:
+            _summarise(
+                derivative, node, own, node_own, starts, step, self.system.held, steps, found, here.start, here.stop
+            )  # fmt: skip
+
+        in_shares(pool, count, share)
+        return found
+
     def _stiff_nodes(
         self, way: Way, columns: Mapping[str, Floats], states: Floats, duration: Floats, steps: int,
         pool: Executor | None,
@@ -95,6 +121,13 @@ class Rollout:
         return found
 
 
+def summary(nodes: Floats, step: Floats) -> Floats:
+    """SUMMARY of quantities at nodes (designs, nodes, quantities), for steps (designs,) [s]."""
+    size = np.abs(nodes)
+    work = (size.sum(axis=1) - 0.5 * (size[:, 0] + size[:, -1])) * step[:, None]
+    return np.stack([nodes[:, 0], nodes[:, -1], nodes.min(axis=1), nodes.max(axis=1), work], axis=1)
+
+
 def rollout(system: System, asked: Asked, name: Any, stiff: bool = False) -> Rollout:
     """A system ready for fixed steps; `name` tells what is asked, for those that ask the same again."""
     derivative, derivative_names = system.compiled("derivative", lanes=True)
@@ -115,57 +148,126 @@ def _node_kernel(system: System, asked: Asked) -> tuple[Kernel, tuple[str, ...]]
     return Kernel(finished(recorded.tape, outputs, count, len(parameters))), tuple(parameters)
 
 
+class Lanes(NamedTuple):
+    """What a block of designs needs: constants of both kernels, inputs, state, and room for the stages."""
+
+    constants: Floats
+    node_constants: Floats
+    inputs: Floats
+    seen: Floats
+    x: Floats
+    total: Floats
+    rate: Floats
+    h: Floats
+
+
+@njit(cache=True, nogil=True)
+def _room(derivative: LaneKernel, node: LaneKernel, n: int, held: int, quantities: int) -> Lanes:
+    return Lanes(
+        np.zeros((max(derivative.constants, 1), WIDTH)), np.zeros((max(node.constants, 1), WIDTH)),
+        np.zeros((1 + n + held, WIDTH)), np.zeros((n + quantities, WIDTH)), np.zeros((n, WIDTH)),
+        np.zeros((n, WIDTH)), np.zeros((n, WIDTH)), np.zeros(WIDTH),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _begin(
+    derivative: LaneKernel, node: LaneKernel, derivative_rows: Floats, node_rows: Floats, states: Floats, step: Floats,
+    start: int, last: int, lanes: Lanes,
+) -> None:  # fmt: skip
+    """A block of designs at its start; beyond the last design, that is repeated."""
+    for lane in range(WIDTH):
+        row = min(start + lane, last - 1)
+        lane_constants(derivative, derivative_rows, row, lane, lanes.constants)
+        lane_constants(node, node_rows, row, lane, lanes.node_constants)
+        lanes.h[lane] = step[row]
+        for k in range(states.shape[1]):
+            lanes.x[k, lane] = states[row, k]
+
+
+@njit(cache=True, nogil=True)
+def _look(node: LaneKernel, i: int, lanes: Lanes) -> None:
+    """The quantities at node i."""
+    for lane in range(WIDTH):
+        lanes.inputs[0, lane] = lanes.h[lane] * i
+    for k in range(len(lanes.x)):
+        for lane in range(WIDTH):
+            lanes.inputs[1 + k, lane] = lanes.x[k, lane]
+    call_kernel(node.lanes, lanes.inputs, lanes.node_constants, lanes.seen)
+
+
+@njit(cache=True, nogil=True)
+def _advance(derivative: LaneKernel, i: int, lanes: Lanes) -> None:
+    """From node i to the next by Runge–Kutta 4; the first stage has been seen at the node."""
+    n, h = len(lanes.x), lanes.h
+    for k in range(n):
+        for lane in range(WIDTH):
+            lanes.total[k, lane] = lanes.seen[k, lane]
+            lanes.inputs[1 + k, lane] = lanes.x[k, lane] + 0.5 * h[lane] * lanes.seen[k, lane]
+    for lane in range(WIDTH):
+        lanes.inputs[0, lane] = h[lane] * (i + 0.5)
+    for share in (0.5, 1.0):
+        call_kernel(derivative.lanes, lanes.inputs, lanes.constants, lanes.rate)
+        for k in range(n):
+            for lane in range(WIDTH):
+                lanes.total[k, lane] += 2.0 * lanes.rate[k, lane]
+                lanes.inputs[1 + k, lane] = lanes.x[k, lane] + share * h[lane] * lanes.rate[k, lane]
+    for lane in range(WIDTH):
+        lanes.inputs[0, lane] = h[lane] * (i + 1)
+    call_kernel(derivative.lanes, lanes.inputs, lanes.constants, lanes.rate)
+    for k in range(n):
+        for lane in range(WIDTH):
+            lanes.x[k, lane] += h[lane] / 6.0 * (lanes.total[k, lane] + lanes.rate[k, lane])
+
+
 @njit(cache=True, nogil=True)
 def _roll(
     derivative: LaneKernel, node: LaneKernel, derivative_rows: Floats, node_rows: Floats, states: Floats, step: Floats,
     held: int, found: Floats, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Designs first … last, as many at a time as there are lanes; the last block repeats its last design."""
+    """Designs first … last: all quantities at all nodes."""
     n, nodes, quantities = states.shape[1], found.shape[1], found.shape[2]
-    constants = np.zeros((max(derivative.constants, 1), WIDTH))
-    node_constants = np.zeros((max(node.constants, 1), WIDTH))
-    inputs, seen = np.zeros((1 + n + held, WIDTH)), np.zeros((n + quantities, WIDTH))
-    x, total, rate = np.zeros((n, WIDTH)), np.zeros((n, WIDTH)), np.zeros((n, WIDTH))
-    h = np.zeros(WIDTH)
+    lanes = _room(derivative, node, n, held, quantities)
     for start in range(first, last, WIDTH):
-        for lane in range(WIDTH):
-            row = min(start + lane, last - 1)
-            lane_constants(derivative, derivative_rows, row, lane, constants)
-            lane_constants(node, node_rows, row, lane, node_constants)
-            h[lane] = step[row]
-            for k in range(n):
-                x[k, lane] = states[row, k]
+        _begin(derivative, node, derivative_rows, node_rows, states, step, start, last, lanes)
         for i in range(nodes):
-            for lane in range(WIDTH):
-                inputs[0, lane] = h[lane] * i
-            for k in range(n):
-                for lane in range(WIDTH):
-                    inputs[1 + k, lane] = x[k, lane]
-            call_kernel(node.lanes, inputs, node_constants, seen)
+            _look(node, i, lanes)
             for lane in range(min(WIDTH, last - start)):
                 for k in range(quantities):
-                    found[start + lane, i, k] = seen[n + k, lane]
-            if i == nodes - 1:
-                break
-            for k in range(n):
+                    found[start + lane, i, k] = lanes.seen[n + k, lane]
+            if i < nodes - 1:
+                _advance(derivative, i, lanes)
+
+
+@njit(cache=True, nogil=True)
+def _summarise(
+    derivative: LaneKernel, node: LaneKernel, derivative_rows: Floats, node_rows: Floats, states: Floats, step: Floats,
+    held: int, steps: int, found: Floats, first: int, last: int,
+) -> None:  # fmt: skip
+    """The same, but only what SUMMARY says is kept of each quantity; not a number stays one."""
+    n, quantities = states.shape[1], found.shape[2]
+    lanes = _room(derivative, node, n, held, quantities)
+    kept = np.zeros((5, quantities, WIDTH))
+    for start in range(first, last, WIDTH):
+        _begin(derivative, node, derivative_rows, node_rows, states, step, start, last, lanes)
+        for i in range(steps + 1):
+            _look(node, i, lanes)
+            for k in range(quantities):
                 for lane in range(WIDTH):
-                    total[k, lane] = seen[k, lane]
-                    inputs[1 + k, lane] = x[k, lane] + 0.5 * h[lane] * seen[k, lane]
-            for lane in range(WIDTH):
-                inputs[0, lane] = h[lane] * (i + 0.5)
-            call_kernel(derivative.lanes, inputs, constants, rate)
-            for k in range(n):
-                for lane in range(WIDTH):
-                    total[k, lane] += 2.0 * rate[k, lane]
-                    inputs[1 + k, lane] = x[k, lane] + 0.5 * h[lane] * rate[k, lane]
-            call_kernel(derivative.lanes, inputs, constants, rate)
-            for k in range(n):
-                for lane in range(WIDTH):
-                    total[k, lane] += 2.0 * rate[k, lane]
-                    inputs[1 + k, lane] = x[k, lane] + h[lane] * rate[k, lane]
-            for lane in range(WIDTH):
-                inputs[0, lane] = h[lane] * (i + 1)
-            call_kernel(derivative.lanes, inputs, constants, rate)
-            for k in range(n):
-                for lane in range(WIDTH):
-                    x[k, lane] += h[lane] / 6.0 * (total[k, lane] + rate[k, lane])
+                    value = lanes.seen[n + k, lane]
+                    if i == 0:
+                        kept[0, k, lane] = kept[2, k, lane] = kept[3, k, lane] = value
+                        kept[4, k, lane] = 0.5 * abs(value)
+                    else:
+                        low, high = kept[2, k, lane], kept[3, k, lane]
+                        kept[2, k, lane] = low if low <= value else value if value == value else math.nan
+                        kept[3, k, lane] = high if high >= value else value if value == value else math.nan
+                        kept[4, k, lane] += abs(value) if i < steps else 0.5 * abs(value)
+                    kept[1, k, lane] = value
+            if i < steps:
+                _advance(derivative, i, lanes)
+        for lane in range(min(WIDTH, last - start)):
+            for what in range(5):
+                for k in range(quantities):
+                    scale = lanes.h[lane] if what == 4 else 1.0
+                    found[start + lane, what, k] = kept[what, k, lane] * scale
