@@ -229,3 +229,18 @@ def test_summaries_say_what_the_nodes_say() -> None:
         if short is not None and measure.quantity != "tension":
             whole = own.judge.value(measure, nodes, moved)
             np.testing.assert_allclose(short, whole, rtol=1e-13 if measure.way == "work" else 0.0, err_msg=name)
+
+
+def test_a_push_gives_the_robot_its_impulse() -> None:
+    """M v = Jᵀ impulse: the virtual work of the impulse at its point; the path is that of a single run from there."""
+    study = problem(scenario=Scenario(push=(0.4, 0.2, 0.0), push_point=(0.0, 0.2, 0.05)))
+    own = Evaluator(study)
+    design = np.array([0.4, 0.6, 0.5, -0.25, 0.04, 50.0, 1.0, 1.0])
+    found = verified(own, design)
+    assert found.disagreements() == {}
+    model, q, v = found.run.model, found.run.data["q"].to_numpy()[0], found.run.data["v"].to_numpy()[0]
+    impulse = np.array([0.4, 0.2, 0.0, *np.cross([0.0, 0.2, 0.05], [0.4, 0.2, 0.0])])
+    assert (model.mass_matrix(q) @ v)[:6] == pytest.approx(impulse, abs=1e-13)
+    assert found.fine["roll"] != pytest.approx(evaluator().measures(design[None], ["roll"])["roll"][0], abs=0.5)
+    with pytest.raises(RobotError, match="three numbers"):
+        Scenario(push=(1.0, 2.0))  # type: ignore[arg-type]

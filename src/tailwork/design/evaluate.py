@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.design.measures import MEASURES, Judge, Moved
-from tailwork.design.problem import CONTROL, MOTION, Study, Variable
+from tailwork.design.problem import CONTROL, MOTION, Scenario, Study, Variable
 from tailwork.design.quantities import Nodes, nodes_of
 from tailwork.design.variables import (
     Design,
@@ -28,6 +28,7 @@ from tailwork.model import Model
 from tailwork.robots.tails import R3, Usrt
 from tailwork.simulation.asked import workers
 from tailwork.simulation.cable_law import CurvatureTracking
+from tailwork.simulation.designs import answers
 from tailwork.simulation.laws import FootImpedance, JointImpedance
 from tailwork.simulation.moment import Law
 from tailwork.simulation.profiles import Profiles, Shaped, held
@@ -51,7 +52,13 @@ class Prepared:
     """A robot with its motion and laws, and where it starts."""
 
     system: System
-    start: Floats
+    q: Floats  # at the start
+    v: Floats
+
+    @property
+    def start(self) -> Floats:
+        """The state at the start."""
+        return self.system.state(self.q, self.v)
 
 
 class Evaluator:
@@ -67,7 +74,7 @@ class Evaluator:
         self.variables: tuple[Variable, ...] = checked_variables(study)
         self.threads = workers(threads)
         ready = prepared(study, compiled_design(study, self.variables))
-        self.system, self.start = ready.system, ready.start
+        self.system, self._start = ready.system, ready
         self.nodes: Nodes = nodes_of(self.system.model.layout, study.tail_name, study.scenario.axis)
         self.judge = Judge(self.nodes, study.actuator, segment_shares(study.tail))
         name = ("design", study.tail_name, study.scenario.axis)
@@ -138,9 +145,20 @@ class Evaluator:
 
     def _rolled(self, way: Callable[..., Floats], designs: Floats, steps: int | None) -> Floats:
         duration = other_columns(self.study, self.variables, designs)["duration"]
-        states = np.broadcast_to(self.start, (len(designs), len(self.start)))
         pool = self._pool if len(designs) > FEW else None
-        return way(self.columns(designs), states, duration, steps or self.study.steps, pool)
+        columns = self.columns(designs)
+        return way(columns, self._starts(columns, len(designs), pool), duration, steps or self.study.steps, pool)
+
+    def _starts(self, columns: dict[str, Floats], count: int, pool: Executor | None) -> Floats:
+        """Where the designs start, (designs, size)."""
+        if not any(self.study.scenario.push):
+            return np.broadcast_to(self._start.start, (count, self.system.size))
+        stem = "robot: "
+        own = {name.removeprefix(stem): values for name, values in columns.items() if name.startswith(stem)}
+        q = np.broadcast_to(self._start.q, (count, 1, len(self._start.q)))
+        masses = answers(self.system.model, "mass_matrix", own, {"q": q}, pool)["mass"][:, 0]
+        v = pushed(self.study.scenario, masses, self.system)
+        return self.system.state(np.broadcast_to(self._start.q, (count, len(self._start.q))), v)
 
     def rows(self, name: str, designs: Floats, found: Floats) -> Floats:
         """The numbers whose worst is a measure, (designs, k)."""
@@ -167,6 +185,22 @@ class Evaluator:
         """What the tails of designs are to do."""
         others = other_columns(self.study, self.variables, designs)
         return Moved(**{name: others[name] for name in MOTION})
+
+
+def pushed(scenario: Scenario, masses: Floats, system: System) -> Floats:
+    """Velocities that a push gives to robots at rest, (designs, …), from their mass matrices: M v = Jᵀ impulse.
+
+    The torso stands level. What is prescribed does not give way.
+    """
+    impulse, point = np.array(scenario.push), np.array(scenario.push_point)
+    given = np.zeros(masses.shape[-1])
+    given[:6] = [*impulse, *np.cross(point, impulse)]
+    free = system.free_v
+    v = np.zeros(masses.shape[:-1])
+    if impulse.any():
+        right = np.broadcast_to(given[free, None], (len(v), len(free), 1))
+        v[:, free] = np.linalg.solve(masses[:, free][:, :, free], right)[..., 0]
+    return v
 
 
 def driven(study: Study) -> list[str]:
@@ -224,7 +258,7 @@ def prepared(study: Study, design: Design) -> Prepared:
             q[model.coordinate_names.index(f"{tail}.{name}")] = angle
         laws = [StraightDown(posture=tuple(q.tolist())), *_holding(scenario.policy, model, q)]
     system = System(model, laws, {**legs, tail: motion})
-    return Prepared(system, system.state(q, np.zeros(len(model.velocity_names))))
+    return Prepared(system, q, pushed(scenario, model.mass_matrix(q)[None], system)[0])
 
 
 def _by_cables(study: Study, design: Design) -> Prepared:
@@ -239,7 +273,7 @@ def _by_cables(study: Study, design: Design) -> Prepared:
         q, legs = model.standing(), {}
         laws = [StraightDown(posture=tuple(q.tolist())), *_holding(scenario.policy, model, q)]
     system = System(model, [*laws, cable_law(study, design)], legs)
-    return Prepared(system, system.state(q, np.zeros(len(model.velocity_names))))
+    return Prepared(system, q, pushed(scenario, model.mass_matrix(q)[None], system)[0])
 
 
 def _holding(policy: str, model: Model, q: Floats) -> list[Law]:

@@ -29,7 +29,8 @@ class Scenario:
     """What the tail does and what the legs do meanwhile.
 
     The tail sweeps from straight to an angle, to the right for "yaw", down for "pitch", by the profile `Shaped`. For a
-    tail of many links the angle is that of its last link; all its joints bend alike.
+    tail of many links the angle is that of its last link; all its joints bend alike. A push is an impulse as the
+    motion starts: the feet stay, and the robot has the velocity that it gives.
     """
 
     axis: str = "yaw"
@@ -40,6 +41,8 @@ class Scenario:
     policy: str = "straight-down"
     kp: float = CABLE_KP  # [N m/rad], of the law that bends a tail with cables
     kd: float = CABLE_KD  # [N m s/rad]
+    push: tuple[float, float, float] = (0.0, 0.0, 0.0)  # impulse on the torso at the start, inertial frame [N s]
+    push_point: tuple[float, float, float] = (0.0, 0.0, 0.0)  # where it acts, torso frame [m]
 
     def __post_init__(self) -> None:
         for name, value, known in (("axis", self.axis, AXES), ("policy", self.policy, POLICIES)):
@@ -47,6 +50,13 @@ class Scenario:
                 raise UnknownNameError.among(f"scenario.{name}", str(value), known, name)
         for name in (*MOTION, *CONTROL):
             _number(f"scenario.{name}", getattr(self, name))
+        for name in ("push", "push_point"):
+            given = getattr(self, name)
+            if not isinstance(given, (list, tuple)) or len(given) != 3:
+                raise RobotError(f"scenario.{name}", given, "three numbers")
+            for value in given:
+                _number(f"scenario.{name}", value)
+            object.__setattr__(self, name, tuple(float(value) for value in given))
         if self.duration <= 0.0:
             raise RobotError("scenario.duration", self.duration, "a duration greater than 0 [s]")
 

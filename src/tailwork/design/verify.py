@@ -78,11 +78,9 @@ def _has(evaluator: Evaluator, quantity: str) -> bool:
 def simulated(study: Study, design: Design, samples: int) -> Run:
     """A design's run by the adaptive method."""
     ready = prepared(study, design)
-    q = np.zeros(len(ready.system.model.coordinate_names))
-    q[ready.system.free_q] = ready.start[: len(ready.system.free_q)]
     run = simulate(
-        ready.system.model, q, design.duration, control=ready.system.laws, tail=ready.system.motions, rtol=RTOL,
-        atol=ATOL, samples=samples,
+        ready.system.model, (ready.q, ready.v), design.duration, control=ready.system.laws, tail=ready.system.motions,
+        rtol=RTOL, atol=ATOL, samples=samples,
     )  # fmt: skip
     return run.titled(f"{study.name}: the tail sweeps {design.sweep:.3g}° in {design.duration:.3g} s")
 
