@@ -49,20 +49,33 @@ def test_where_no_browser_can_be_opened_the_address_is_printed(
     assert "<title>Two</title>" in text and f"{run_file.parent.name}/run" in text and "other/run" in text
 
 
-@pytest.mark.parametrize(
-    ("what", "said"),
-    (("none", "no such file"), ("text", "not a NetCDF file of a run"), ("cut", "cut short or damaged"),
-     ("twice", "files that differ"), ("few", "at least 2"), ("folder", "no such file or directory")),
-)  # fmt: skip
-def test_what_cannot_be_shown_is_said(run_file: Path, what: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+WRONG = {
+    "none": "no such file",
+    "text": "not a NetCDF file of a run",
+    "cut": "cut short or damaged",
+    "twice": "files that differ",
+    "few": "at least 2",
+    "folder": "make it first",
+    "kind": "let it end in .html",
+    "dot": "a folder; required: a run in a file",
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_cannot_be_shown_is_said(run_file: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
     other = run_file.with_name("other.nc")
     content = run_file.read_bytes()
     if what in ("text", "cut"):
         other.write_bytes(b"q, v\n" if what == "text" else content[: len(content) // 2])
-    asked = {"twice": [run_file, run_file], "few": [run_file, "--most", 1],
-             "folder": [run_file, "--out", run_file.parent / "no" / "page.html"]}.get(what, [other])  # fmt: skip
+    asked = {
+        "twice": [run_file, run_file],
+        "few": [run_file, "--most", 1],
+        "folder": [run_file, "--out", run_file.parent / "no" / "page.html"],
+        "kind": [run_file, "--out", run_file.with_suffix(".pdf")],
+        "dot": [run_file.parent],
+    }.get(what, [other])
     assert main(["view", *map(str, asked), "--no-open"]) == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+    assert WRONG[what] in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_notebook_shows_a_run_by_itself(open_page: object, tmp_path: Path) -> None:

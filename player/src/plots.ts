@@ -9,7 +9,7 @@ import { panelsOf, type Panel } from "./panels.ts";
 import { valueBetween } from "./pose.ts";
 import { legible, type Theme } from "./theme.ts";
 import { momentAt, type Span } from "./time.ts";
-import { decimalsFor, fixed } from "./units.ts";
+import { decimalsFor, decimalsOf, fixed } from "./units.ts";
 
 const LEAST_HEIGHT = 100;
 const MOST_HEIGHT = 380;
@@ -162,6 +162,7 @@ export class Plots {
           width: LINE,
           dash: this.show.dashes[line.dash].map((length) => length * LINE),
           points: { show: false },
+          pxAlign: 0, // smooth curves, not steps of whole pixels
         })),
       ],
     };
@@ -243,5 +244,5 @@ function rangeOf({ lines, unit }: Panel): [number, number] {
 /** As many decimals as the ticks need. */
 function tickName(tick: number, ticks: readonly number[]): string {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : Math.abs(tick) || 1;
-  return fixed(tick, Math.min(Math.max(Math.ceil(-Math.log10(step) - 1e-6), 0), 6));
+  return fixed(tick, decimalsOf(step));
 }

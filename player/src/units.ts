@@ -29,6 +29,15 @@ export function decimalsFor(span: number): number {
   return span > 0 ? Math.min(Math.max(3 - Math.floor(Math.log10(span)), 0), 6) : 2;
 }
 
+/** How many decimals a step between ticks needs to be told in full: 1 of 2.5, 2 of 0.25. */
+export function decimalsOf(step: number): number {
+  for (let decimals = 0; decimals < 6; decimals++) {
+    const scaled = step * 10 ** decimals;
+    if (Math.abs(scaled - Math.round(scaled)) < 1e-6 * scaled) return decimals;
+  }
+  return 6;
+}
+
 /** The largest of 1, 2, 5, 10, … (times powers of ten) that is at most x. */
 export function roundBelow(x: number): number {
   const power = 10 ** Math.floor(Math.log10(x) + 1e-9);

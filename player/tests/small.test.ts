@@ -3,7 +3,7 @@ import test from "node:test";
 import { actionOf } from "../src/keys.ts";
 import { arranged, distanceFor, type Vector } from "../src/stage/camera.ts";
 import { legible } from "../src/theme.ts";
-import { decimalsFor, fixed, forceName, lengthName, prefixed, roundBelow } from "../src/units.ts";
+import { decimalsFor, decimalsOf, fixed, forceName, lengthName, prefixed, roundBelow } from "../src/units.ts";
 
 const key = (name: string, more = {}) => ({
   key: name,
@@ -35,6 +35,7 @@ test("numbers and units", () => {
   assert.equal(fixed(-0.001, 2), "0.00");
   assert.equal(fixed(NaN, 2), "–");
   assert.deepEqual([0.5, 14, 250, 0].map(decimalsFor), [4, 2, 1, 2]);
+  assert.deepEqual([5, 2.5, 0.5, 0.25, 0.025, 1e-9].map(decimalsOf), [0, 1, 1, 2, 3, 6]);
   assert.deepEqual([0.1125, 0.3, 0.7, 1, 0.0099].map(roundBelow), [0.1, 0.2, 0.5, 1, 0.005]);
   assert.deepEqual([0.005, 0.1, 2].map(lengthName), ["5 mm", "10 cm", "2 m"]);
   assert.deepEqual([0.0255, 221.48].map(forceName), ["25.5 mN", "221 N"]);

@@ -6,6 +6,8 @@ import contextlib
 import os
 import secrets
 import shutil
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from tailwork.errors import FileError
@@ -34,6 +36,29 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
                 os.remove(temporary)
         reason = "a name that UTF-8 cannot hold" if isinstance(error, UnicodeEncodeError) else why(error)
         raise FileError(path, reason) from None
+
+
+def kind_of(path: str | os.PathLike[str], kinds: Sequence[str], what: str) -> str:
+    """The kind of a file by the end of its name; its folder must be there.
+
+    Args:
+        path: of the file.
+        kinds: that are possible, such as "png".
+        what: the file will be, "a picture".
+
+    Raises:
+        FileError: the name ends otherwise, or there is no such folder.
+    """
+    file = Path(path)
+    kind = file.suffix.lower().removeprefix(".")
+    if kind not in kinds:
+        ends = " or ".join(f".{kind}" for kind in kinds)
+        raise FileError(path, f"not a name for {what}: let it end in {ends}")
+    if file.is_dir():
+        raise FileError(path, f"a folder is where {what} should be")
+    if not file.parent.is_dir():
+        raise FileError(path, f"there is no folder {file.parent}: make it first")
+    return kind
 
 
 def ready_folder(path: str | os.PathLike[str]) -> None:

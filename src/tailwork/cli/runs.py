@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from tailwork.errors import RobotError
+from tailwork.errors import FileError, RobotError
 from tailwork.simulation import Run, load_run
 
 
@@ -17,6 +17,9 @@ def add_runs(command: argparse.ArgumentParser) -> None:
 
 def chosen_runs(files: Sequence[Path]) -> dict[str, Run]:
     """The runs by label: the names of their files, with those of their folders where they would be the same."""
+    for file in files:
+        if file.is_dir():
+            raise FileError(file, "a folder; required: a run in a file, as `Run.save` writes it")
     if len({file.resolve() for file in files}) < len(files):
         raise RobotError("runs", [str(file) for file in files], "files that differ")
     stems = [file.stem for file in files]
@@ -30,4 +33,5 @@ def chosen_runs(files: Sequence[Path]) -> dict[str, Run]:
 
 def beside(files: Sequence[Path], suffix: str, several: str) -> Path:
     """Where a picture of runs goes unless told: beside a single run under its name, else here under another."""
-    return files[0].with_suffix(suffix) if len(files) == 1 else Path(several).with_suffix(suffix)
+    alone = len(files) == 1 and files[0].name
+    return files[0].with_suffix(suffix) if alone else Path(several).with_suffix(suffix)

@@ -11,7 +11,7 @@ from tailwork.cli.runs import add_runs, beside, chosen_runs
 from tailwork.cli.tables import wide_console
 from tailwork.player import playback_page
 from tailwork.scene import scenes_of
-from tailwork.writing import write_whole
+from tailwork.writing import kind_of, write_whole
 
 MOST = 1001
 """Moments of a run that a page keeps."""
@@ -42,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the page and show it."""
     console = wide_console(80, markup=False)
     out = options.out or beside(options.runs, ".html", "playback")
+    kind_of(out, ("html",), "a page")
     runs = chosen_runs(options.runs)
     scenes = scenes_of(runs, most=options.most)
     page = playback_page(scenes, title=options.title, layout="overlay" if options.overlay else "side")

@@ -28,7 +28,8 @@ FRAME = 1 / 30
 """Between two poses that are sent [s]."""
 TOLD = 0.1
 """Between two positions of the time slider that are sent [s]."""
-COMPILING = "a new structure is compiled: some seconds, once"
+COMPILING = "a new structure is compiled: some seconds to a minute or two, once"
+CHANGED = "changed: what is shown is the run before; press Run"
 
 
 class Session:
@@ -111,7 +112,8 @@ class Session:
                 if wanted():
                     self._show(experiment)
                     self.took = time.perf_counter() - pressed
-                    self._say("done", f"simulated and shown in {self.took * 1e3:.0f} ms")
+                    took = f"{self.took * 1e3:.0f} ms" if self.took < 10.0 else f"{self.took:.0f} s"
+                    self._say("done", f"simulated and shown in {took}")
 
         self._guarded(act, wanted)
 
@@ -131,7 +133,7 @@ class Session:
 
         def act() -> None:
             new = to_compile(self.controls.choice())
-            self._say("note", f"{', '.join(new)}: with the next run, {COMPILING}" if new else "")
+            self._say("note", f"{CHANGED}. {', '.join(new)}: {COMPILING}" if new else CHANGED)
 
         self._guarded(act)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -40,6 +41,9 @@ ALONE = ("derivative", "expand", "events", "feet", "step", "soft_events")
 
 _kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
 _made: dict[Any, Any] = {}
+_compiling = RLock()
+"""One thread at a time makes kernels: a second one of the same kind would take the place of the first, whose code is in
+use by its address."""
 
 Kept = TypeVar("Kept")
 
@@ -137,9 +141,10 @@ class System:
 
     def once(self, name: Any, make: Callable[[], Kept]) -> Kept:
         """What is made once for all systems of this structure: a changed number finds it again."""
-        if (name, self.structure) not in _made:
-            _made[name, self.structure] = make()
-        return _made[name, self.structure]
+        with _compiling:
+            if (name, self.structure) not in _made:
+                _made[name, self.structure] = make()
+            return _made[name, self.structure]
 
     @property
     def event_names(self) -> list[str]:
@@ -181,10 +186,11 @@ class System:
     def compiled(self, name: str, lanes: bool) -> tuple[Kernel, tuple[str, ...]]:
         """A kernel, with lanes or without, and the names of its parameters among `numbers`."""
         watched = self.watched if name.endswith("events") else ()
-        if (name, lanes, self.structure, watched) not in _kernels:
-            for made, (graph, names) in self.graphs(name).items():
-                _kernels[made, lanes, self.structure, watched] = (Kernel(graph, lanes=lanes), names)
-        return _kernels[name, lanes, self.structure, watched]
+        with _compiling:
+            if (name, lanes, self.structure, watched) not in _kernels:
+                for made, (graph, names) in self.graphs(name).items():
+                    _kernels.setdefault((made, lanes, self.structure, watched), (Kernel(graph, lanes=lanes), names))
+            return _kernels[name, lanes, self.structure, watched]
 
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
         """What a kernel is compiled from, and the names of its parameters; linearisation and solution come together.

@@ -126,7 +126,8 @@ def with_tail(robot: Robot, tail: str) -> Robot:
         raise RobotError("tails", tail, f"'own' or one of {', '.join(TAIL_NAMES)}")
     own = tail_name(robot)
     part = replace(liu2020(tail).part("tail"), mount=robot.part(own).mount)
-    return robot.with_part(own, part)
+    name = robot.name.removesuffix(f"-{robot.part(own).kind}")
+    return replace(robot.with_part(own, part), name=f"{name}-{tail}")
 
 
 def cases(plan: Plan) -> tuple[list[Case], list[Case]]:

@@ -152,8 +152,8 @@ def motion_words(motion: TailMotion) -> str:
     elif motion.axis == "roll":
         said = f"rolls from {first[0]:g}° to {last[0]:g}°, bent by {first[1]:g}°"
     else:
-        where = "to the right" if motion.axis == "yaw" else "down"
-        said = f"bends {where} by {last[1]:g}°"
+        ways = ("to the right", "to the left") if motion.axis == "yaw" else ("down", "up")
+        said = f"bends {ways[last[1] < 0]} by {abs(last[1]):g}°"
     if motion.period:
         return f"the first {motion.duration:g} s of a sine of {motion.period:g} s that {said}"
     return f"{said} in {motion.duration:g} s"

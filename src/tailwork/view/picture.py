@@ -33,9 +33,8 @@ from tailwork.view.ground import draw_ground
 from tailwork.view.panels import EDGE, GAP, HEAD, TIME, TITLE, Sheet, aspect
 from tailwork.view.stage import set_stage
 from tailwork.view.style import DOTS_PER_INCH, KINDS, METADATA, PAGE, look
-from tailwork.view.targets import kind_of
 from tailwork.view.theme import DARK, LIGHT, drawing
-from tailwork.writing import write_whole
+from tailwork.writing import kind_of, write_whole
 
 PICTURES = ("strip", "ghosts", "pose")
 FRAMES = 6

@@ -18,9 +18,8 @@ from tailwork.simulation import Run
 from tailwork.view.ffmpeg import VIDEOS, ffmpeg, write_gif, write_mp4
 from tailwork.view.film import Film, film
 from tailwork.view.picture import as_scenes
-from tailwork.view.targets import kind_of
 from tailwork.view.theme import DARK, LIGHT
-from tailwork.writing import ready_folder, write_whole
+from tailwork.writing import kind_of, ready_folder, write_whole
 
 LASTS = 6.0
 """How long a video lasts about, unless told [s]."""
