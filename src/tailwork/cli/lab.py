@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             wait()
         except KeyboardInterrupt:
-            console.print("closed")
+            console.print("closing")
     return 0
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 import tailwork
 from tailwork.cli.bench import add_bench
 from tailwork.cli.compare import add_compare
+from tailwork.cli.design import add_design
 from tailwork.cli.ground import add_ground
 from tailwork.cli.lab import add_lab
 from tailwork.cli.picture import add_picture
@@ -35,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     add_ground(commands)
     add_reproduce(commands)
     add_sweep(commands)
+    add_design(commands)
     add_lab(commands)
     add_view(commands)
     add_picture(commands)

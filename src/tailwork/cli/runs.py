@@ -27,11 +27,18 @@ def chosen_runs(files: Sequence[Path]) -> dict[str, Run]:
         file.stem if stems.count(file.stem) == 1 else f"{file.resolve().parent.name}/{file.stem}" for file in files
     ]
     if len(set(labels)) < len(labels):
-        labels = [str(file.with_suffix("")) for file in files]
+        labels = [str(file) for file in files]
     return {label: load_run(file) for label, file in zip(labels, files, strict=True)}
 
 
-def beside(files: Sequence[Path], suffix: str, several: str) -> Path:
-    """Where a picture of runs goes unless told: beside a single run under its name, else here under another."""
+def target(out: Path | None, files: Sequence[Path], suffix: str, several: str) -> Path:
+    """Where a picture of runs goes: as told, or beside a single run under its name, else here under another.
+
+    Raises:
+        FileError: it would take the place of one of the runs.
+    """
     alone = len(files) == 1 and files[0].name
-    return files[0].with_suffix(suffix) if alone else Path(several).with_suffix(suffix)
+    chosen = out or (files[0].with_suffix(suffix) if alone else Path(several).with_suffix(suffix))
+    if chosen.resolve() in {file.resolve() for file in files}:
+        raise FileError(chosen, "one of the runs; required: another name, by --out")
+    return chosen

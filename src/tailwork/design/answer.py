@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tailwork.design.evaluate import Evaluator
 from tailwork.design.nlp import Program, Solved, sides_of
+from tailwork.design.pareto import Front, Partial, front
 from tailwork.design.problem import Study
-from tailwork.design.search import ALLOWED, Found, Progress, best_design
-from tailwork.design.spread import Indices, Swing, Tolerance, indices, swings, tolerance
-from tailwork.design.verify import FINER, Verified, verified
+from tailwork.design.robust import Guarded, Robust, guarded
+from tailwork.design.search import ALLOWED, STARTS, Found, Progress, best_design
+from tailwork.design.spread import SPREAD, Indices, Swing, Tolerance, indices, swings, tolerance
+from tailwork.design.verify import FINER, Alone, Verified, as_given, verified
 from tailwork.errors import RobotError
 from tailwork.robots.paths import paths
 from tailwork.robots.robot import Robot
@@ -21,8 +23,21 @@ from tailwork.studies.airborne import planar_rotation
 from tailwork.studies.comparison import with_tail
 from tailwork.studies.motions import pitch, yaw
 
-SPREAD = 0.02
-"""Standard deviation of what is made, as a share of each value."""
+
+@dataclass(frozen=True)
+class Settings:
+    """How a problem is solved."""
+
+    threads: int | None = None  # as many as there are processors
+    starts: int = STARTS  # of the gradient method
+    spread: float = SPREAD  # standard deviation of what is made, as a share of each value
+    robust: Robust | None = None  # margins to the limits; None: none
+
+    def __post_init__(self) -> None:
+        if self.threads is not None and self.threads < 1:
+            raise RobotError("threads", self.threads, "at least 1")
+        if self.starts < 1:
+            raise RobotError("starts", self.starts, "at least 1")
 
 
 @dataclass(frozen=True)
@@ -34,10 +49,15 @@ class Answer:
     found: Found  # at the steps of the search
     best: Solved  # at finer steps
     verified: Verified
+    given: Alone | None  # the robot as the problem has it; None: its run ends early
     swings: tuple[Swing, ...]
     indices: Indices
     tolerance: Tolerance
     airborne: float | None  # what the same sweep does in the air, in closed form [deg]; None: not known
+    robust: Robust | None = None  # how sure its limits shall be kept; None: not asked
+    unguarded: Solved | None = None  # the best design without margins, where they are asked for
+    margins: dict[str, float] | None = None  # by side of a limit, in words: how far it was moved inwards
+    front: Front | None = None  # of several goals
 
     @property
     def values(self) -> dict[str, float]:
@@ -70,35 +90,54 @@ def chosen(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
         yield choice, replace(study, robot=robot.replace(rest) if rest else robot, choices={})
 
 
-def answer_of(study: Study, choice: dict[str, Any], tell: Progress = lambda what: None) -> Answer:
-    """The best design of a problem whose choices have been made.
+def answer_of(
+    study: Study, choice: dict[str, Any], tell: Progress = lambda what: None, settings: Settings | None = None,
+    before: Partial | None = None, keep: Callable[[Partial], None] = lambda partial: None,
+) -> Answer:  # fmt: skip
+    """The best design of a problem whose choices have been made; for several goals, the trade-off between them, too.
+
+    Args:
+        study: the problem.
+        choice: what was chosen.
+        tell: told what is done next.
+        settings: how it is solved.
+        before: what of the front was finished before an interruption.
+        keep: told of each point of the front that is finished.
 
     Raises:
         ImpossibleError: no design meets the limits.
+        RobotError: a variable does nothing, or no design has the margins that are asked for.
     """
-    evaluator = Evaluator(study)
-    found = best_design(evaluator, tell)
+    how = settings or Settings()
+    evaluator = Evaluator(study, how.threads)
+    found = best_design(evaluator, tell, how.starts)
     tell("polishing at finer steps")
-    finer = Evaluator(replace(study, steps=FINER * study.steps))
+    finer = Evaluator(replace(study, steps=FINER * study.steps), how.threads)
     goal = study.goals[0]
     scale = max(abs(found.best.goal), 1e-9)
     best = Program(finer, goal, sides_of(study.limits), scale).solve(found.best.design)
     if best.violation > ALLOWED:
         best = found.best
+    safe = Guarded(best, {}) if how.robust is None else guarded(finer, best, how.robust, ALLOWED, tell)
     tell("verifying by a single adaptive run")
-    checked = verified(evaluator, best.design)
-    tell("sensitivities")
+    checked = verified(evaluator, safe.solved.design)
+    tell("sensitivities and tolerances")
     names = [goal.measure for goal in study.goals]
     return Answer(
         study=study,
         choice=choice,
         found=found,
-        best=best,
+        best=safe.solved,
         verified=checked,
-        swings=swings(evaluator, best.design, goal.measure),
+        given=as_given(study, checked.fine),
+        swings=swings(evaluator, safe.solved.design, goal.measure),
         indices=indices(evaluator, goal.measure),
-        tolerance=tolerance(evaluator, best.design, names, SPREAD),
+        tolerance=tolerance(evaluator, safe.solved.design, names, how.robust.spread if how.robust else how.spread),
         airborne=_airborne(study, checked),
+        robust=how.robust,
+        unguarded=best if how.robust else None,
+        margins=safe.margins if how.robust else None,
+        front=front(evaluator, tell, also=best.design[None], before=before, keep=keep) if len(names) > 1 else None,
     )
 
 

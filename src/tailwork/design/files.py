@@ -5,17 +5,18 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from tailwork.design.measures import Actuator
 from tailwork.design.problem import Goal, Limit, Scenario, Study, Variable
+from tailwork.design.robust import Robust
 from tailwork.errors import NOTHING, RobotError, UnknownNameError
 from tailwork.robots import Robot, load, presets
 from tailwork.robots.files import parsed, read_text
 
-TABLES = ("robot", "scenario", "variables", "goals", "limits", "choices", "actuator")
+TABLES = ("robot", "scenario", "variables", "goals", "limits", "choices", "actuator", "robust")
 NUMBERS = ("steps", "seed")
 ROBOT_KEYS = ("preset", "tail", "file", "change")
 
@@ -61,18 +62,46 @@ roll = { least = -15.0, most = 15.0 }   # deg, at the end
 # [actuator]             # for the measures actuator_mass and added_mass
 # base = 0.1             # kg
 # per_torque = 0.05      # kg/(N m)
+
+# [robust]               # every limit shall hold for what is made, too
+# spread = 0.02          # standard deviation of each variable, as a share of its value
+# chance = 0.95          # with which each limit holds, to first order
 """
 """A problem to start from, with comments."""
 
 
+@dataclass(frozen=True)
+class Problem:
+    """What a problem file states."""
+
+    study: Study
+    robust: Robust | None  # None: limits hold for the design as it is computed
+    text: str  # of the file
+
+
 def load_study(file: str | os.PathLike[str]) -> Study:
-    """The problem in a TOML file.
+    """The problem in a TOML file; `load_problem` also reads how sure its limits shall be kept.
 
     Raises:
         FileError: the file cannot be read, or is not TOML.
         RobotError: it states no possible problem.
     """
-    return study_from_text(read_text(file), file)
+    return load_problem(file).study
+
+
+def load_problem(file: str | os.PathLike[str]) -> Problem:
+    """All that a TOML file states, checked; the same errors as of `load_study`."""
+    return problem_from_text(read_text(file), file)
+
+
+def problem_from_text(text: str, file: str | os.PathLike[str]) -> Problem:
+    """All that the text of a file states; a robot's file is looked for beside it."""
+    study = study_from_text(text, file)
+    data = parsed(file, text)
+    robust = _made("robust", Robust, data["robust"]) if "robust" in data else None
+    if robust is not None and len(study.goals) > 1:
+        raise RobotError("robust", [goal.measure for goal in study.goals], "one goal: fronts are found without margins")
+    return Problem(study, robust, text)
 
 
 def study_from_text(text: str, file: str | os.PathLike[str]) -> Study:

@@ -6,17 +6,21 @@ made the best that it can be while the others stay as they are. Without pymoo, t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from tailwork.design.evaluate import Evaluator
-from tailwork.design.nlp import Program, sides_of
+from tailwork.design.idle import refuse_idle
+from tailwork.design.nlp import Program, Solved, sides_of
 from tailwork.design.problem import Goal, Limit
 from tailwork.design.search import ALLOWED, Progress, Screen, impossible, screened, violations
+from tailwork.design.verify import Verified, verified
 from tailwork.kernels.kernel import Floats
 
 GENERATIONS, POPULATION = 60, 128
@@ -25,47 +29,114 @@ POINTS = 48
 
 
 @dataclass(frozen=True)
+class Partial:
+    """A front under way: designs that are spread over it, of which the first few have been polished."""
+
+    method: str
+    starts: Floats  # (points, variables)
+    ends: Floats  # (points done, variables)
+    rates: Floats  # (points done, goals − 1): gain of the first goal for each unit that another one is given up
+    polished: int = 0  # ends that are better than their starts
+
+
+@dataclass(frozen=True)
 class Front:
-    """Designs of a Pareto set and their goals, sorted by the first goal."""
+    """Designs of a Pareto set, sorted by the first goal, looked at again at finer steps and by single adaptive runs."""
 
     designs: Floats  # (points, variables)
-    goals: dict[str, Floats]  # by measure, (points,)
+    measures: dict[str, Floats]  # goals and what is limited, at finer steps, (points,)
+    rates: dict[str, Floats]  # by goal but the first: gain of the first one for each unit given up; not a number: none
+    agree: tuple[bool, ...]  # whether each point's single adaptive run agrees
+    excess: float  # worst violation of a limit at finer steps, as a share of its bound
     method: str  # by which it was spread
     polished: int  # points that the polish has improved
+    samples: dict[int, Verified]  # points to be looked at: the best in each goal and the most even one
 
 
-def front(evaluator: Evaluator, tell: Progress = lambda what: None, points: int = POINTS) -> Front:
+def front(
+    evaluator: Evaluator, tell: Progress = lambda what: None, also: Floats | None = None,
+    before: Partial | None = None, keep: Callable[[Partial], None] = lambda partial: None,
+) -> Front:  # fmt: skip
     """The Pareto set of a problem with several goals.
+
+    Args:
+        evaluator: of the problem.
+        tell: told what is done next.
+        also: further designs within the limits, (designs, variables), such as the best for one goal alone.
+        before: what was finished before an interruption.
+        keep: told of each point that is finished.
 
     Raises:
         ImpossibleError: no design meets the limits.
+        RobotError: a variable does nothing.
     """
-    goals = evaluator.study.goals
+    partial = before or _begun(evaluator, tell, also)
+    for k in range(len(partial.ends), len(partial.starts)):
+        tell(f"polishing {k + 1} of {len(partial.starts)}")
+        partial = _one_more(evaluator, partial)
+        keep(partial)
+    costs = _costs(evaluator, partial.ends)
+    best = np.flatnonzero(_nondominated(costs))
+    best = best[np.argsort(costs[best, 0] * _signs(evaluator.study.goals)[0])]
+    tell("verifying the front by single adaptive runs")
+    return _looked_at(evaluator, partial, best)
+
+
+def _begun(evaluator: Evaluator, tell: Progress, also: Floats | None) -> Partial:
+    """Designs spread over the front."""
     tell("screening")
     screen = screened(evaluator)
+    refuse_idle(evaluator, screen.judged)
     evolved = find_spec("pymoo") is not None
     tell(f"evolving {GENERATIONS} generations" if evolved else "pymoo is not installed: taking the screen's best")
     designs = _evolved(evaluator, screen) if evolved else screen.designs[screen.violation <= 0.0]
+    if also is not None:
+        designs = np.concatenate([also, designs])
     if not len(designs):
         raise impossible(evaluator, screen, tell)
     values = _costs(evaluator, designs)
-    kept = _spread(values[_nondominated(values)], points)
-    designs = designs[_nondominated(values)][kept]
-    better: list[Floats] = []
-    count = 0
-    for k, design in enumerate(designs):
-        tell(f"polishing {k + 1} of {len(designs)}")
-        solved = _polished(evaluator, design)
-        count += solved is not design
-        better.append(solved)
-    ends = np.array(better)
-    costs = _costs(evaluator, ends)
-    ends = ends[_nondominated(costs)]
-    measures = evaluator.measures(ends, [goal.measure for goal in goals])
-    order = np.argsort(measures[goals[0].measure])
-    return Front(
-        ends[order], {name: x[order] for name, x in measures.items()}, "NSGA-III" if evolved else "screen", count
+    best = _nondominated(values)
+    starts = designs[best][_spread(values[best], POINTS)]
+    method, others = "NSGA-III" if evolved else "screen", len(evaluator.study.goals) - 1
+    return Partial(method, starts, np.zeros((0, starts.shape[1])), np.zeros((0, others)))
+
+
+def _one_more(evaluator: Evaluator, partial: Partial) -> Partial:
+    """One more point polished."""
+    design = partial.starts[len(partial.ends)]
+    better = _polished(evaluator, design)
+    end, rates = (design, np.full(partial.rates.shape[1], np.nan)) if better is None else (better[0].design, better[1])
+    return replace(
+        partial,
+        ends=np.concatenate([partial.ends, end[None]]),
+        rates=np.concatenate([partial.rates, rates[None]]),
+        polished=partial.polished + (better is not None),
     )
+
+
+def _looked_at(evaluator: Evaluator, partial: Partial, best: np.ndarray) -> Front:
+    """The points of the front, verified."""
+    study, designs = evaluator.study, partial.ends[best]
+    names = list(dict.fromkeys([goal.measure for goal in study.goals] + [limit.measure for limit in study.limits]))
+    checked = [verified(evaluator, design) for design in designs]
+    measures = {name: np.array([one.fine[name] for one in checked]) for name in names}
+    return Front(
+        designs=designs,
+        measures=measures,
+        rates={goal.measure: partial.rates[best, k] for k, goal in enumerate(study.goals[1:])},
+        agree=tuple(not one.disagreements() for one in checked),
+        excess=float(violations(sides_of(study.limits), measures).max(initial=0.0)),
+        method=partial.method,
+        polished=partial.polished,
+        samples={k: checked[k] for k in _samples(_costs(evaluator, designs))},
+    )
+
+
+def _samples(costs: Floats) -> list[int]:
+    """The best in each goal, and the one whose worst goal is the least bad: all in shares of their ranges."""
+    span = np.ptp(costs, axis=0)
+    scaled = (costs - costs.min(axis=0)) / np.where(span > 0.0, span, 1.0)
+    return sorted({*scaled.argmin(axis=0).tolist(), int(scaled.max(axis=1).argmin())})
 
 
 def _signs(goals: Sequence[Goal]) -> Floats:
@@ -102,20 +173,32 @@ def _spread(costs: Floats, count: int) -> np.ndarray:
     return np.array(chosen)
 
 
-def _polished(evaluator: Evaluator, design: Floats) -> Floats:
-    """The design on the front that is as good in all goals but the first, which is the best that it can be there."""
-    goals, measured = evaluator.study.goals, evaluator.measures
-    before = measured(design[None], [goal.measure for goal in goals])
+def _polished(evaluator: Evaluator, design: Floats) -> tuple[Solved, Floats] | None:
+    """The design on the front that is as good in all goals but the first, which is the best that it can be there.
+
+    With it, how much of the first goal is gained for each unit given up in another. None: nothing better was found.
+    """
+    study = evaluator.study
+    first, *others = study.goals
+    before = {
+        name: float(x[0]) for name, x in evaluator.measures(design[None], [g.measure for g in study.goals]).items()
+    }
     floors = [
-        Limit(goal.measure, least=float(before[goal.measure][0]))
-        if goal.sense == "most"
-        else Limit(goal.measure, most=float(before[goal.measure][0]))
-        for goal in goals[1:]
+        Limit(goal.measure, **{"least" if goal.sense == "most" else "most": before[goal.measure]}) for goal in others
     ]
-    scale = max(abs(float(before[goals[0].measure][0])), 1e-9)
-    solved = Program(evaluator, goals[0], sides_of([*evaluator.study.limits, *floors]), scale).solve(design)
-    gain = (solved.goal - float(before[goals[0].measure][0])) * (1.0 if goals[0].sense == "most" else -1.0)
-    return solved.design if solved.violation <= ALLOWED and gain > 0.0 else design
+    sides = sides_of(floors)
+    words = [side.words for side in sides]
+    sides += [side for side in sides_of(study.limits) if side.words not in words]  # one that is met exactly is a floor
+    solved = Program(evaluator, first, sides, max(abs(before[first.measure]), 1e-9)).solve(design)
+    gain = (solved.goal - before[first.measure]) * (1.0 if first.sense == "most" else -1.0)
+    if solved.violation > ALLOWED or gain <= 0.0:
+        return None
+    return solved, np.array([solved.multipliers[name] for name in words])
+
+
+def _partitions(goals: int) -> int:
+    """Into how many parts each axis is divided for the most directions that a population has room for."""
+    return next(k for k in itertools.count(1) if math.comb(k + goals, goals - 1) > POPULATION)
 
 
 def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
@@ -144,7 +227,7 @@ def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
             out["F"] = np.where(np.isfinite(costs), costs, 1e6)
             out["G"] = np.nan_to_num(np.stack(over, axis=1), nan=1e6) if over else np.full((len(x), 1), -1.0)
 
-    directions = get_reference_directions("energy", len(study.goals), POPULATION, seed=study.seed)
+    directions = get_reference_directions("uniform", len(study.goals), n_partitions=_partitions(len(study.goals)))
     first = screen.designs[np.argsort(screen.violation, kind="stable")[: len(directions)]]
     sampling: Any = first  # pymoo takes the designs themselves as well
     method = NSGA3(ref_dirs=directions, pop_size=len(directions), sampling=sampling)

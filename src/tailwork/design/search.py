@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from tailwork.design.evaluate import Evaluator
+from tailwork.design.idle import refuse_idle
 from tailwork.design.measures import MEASURES
 from tailwork.design.nlp import Program, Side, Solved, sides_of
 from tailwork.design.problem import Goal, Limit
@@ -21,6 +22,8 @@ AMONG = 64
 """Starts are chosen from so many of the best that the screen has seen, far apart."""
 SAME = 1e-4
 """Optima whose goals differ by less than this share are one."""
+BINDING = 1e-9
+"""Least price of a limit that holds the least violated design back."""
 ALLOWED = 1e-6
 """Largest violation of a limit, as a share of its bound, that is rounding."""
 
@@ -58,6 +61,11 @@ class Screen:
     designs: Floats
     measures: dict[str, Floats]
     violation: Floats  # of each, the worst as a share of its bound; 0: within all limits
+
+    @property
+    def judged(self) -> Floats:
+        """Designs whose measures are all numbers."""
+        return self.designs[np.isfinite(np.stack(list(self.measures.values()))).all(axis=0)]
 
 
 @dataclass(frozen=True)
@@ -119,10 +127,12 @@ def best_design(evaluator: Evaluator, tell: Progress = lambda what: None, starts
 
     Raises:
         ImpossibleError: no design meets the limits.
+        RobotError: a variable does nothing.
     """
     goal = evaluator.study.goals[0]
     tell(f"screening {SCREENED} designs")
     screen = screened(evaluator)
+    refuse_idle(evaluator, screen.judged)
     sides = sides_of(evaluator.study.limits)
     values = screen.measures[goal.measure]
     scale = float(np.nanstd(values[np.isfinite(values)])) or 1.0
@@ -154,8 +164,11 @@ def impossible(evaluator: Evaluator, screen: Screen, tell: Progress = lambda wha
     tell("no design meets all limits: looking for those that conflict")
     limits = list(evaluator.study.limits)
     nearest = _least_violated(evaluator, screen, limits)
-    conflict = list(limits)
-    for limit in limits:  # leave out one after the other: what is left over conflicts without it
+    binding = {words for words, price in nearest.multipliers.items() if price > BINDING}
+    conflict = [limit for limit in limits if binding & {side.words for side in sides_of([limit])}]
+    if not conflict or _least_violated(evaluator, screen, conflict).violation <= ALLOWED:
+        conflict = list(limits)  # what binds there is not all
+    for limit in list(conflict):  # leave out one after the other: what is left over conflicts without it
         rest = [other for other in conflict if other is not limit]
         if rest and _least_violated(evaluator, screen, rest).violation > ALLOWED:
             conflict = rest

@@ -14,7 +14,13 @@ from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
 
 MANY = 4096
-"""Designs of a Monte Carlo sample, and base samples of the Sobol indices."""
+"""Designs of a Monte Carlo sample, and at most so many at a time."""
+BASE = 2048
+"""Base samples of the Sobol indices."""
+SPREAD = 0.02
+"""Standard deviation of what is made, as a share of each value, unless told otherwise."""
+BINS = 40
+"""Of the histograms of a Monte Carlo sample."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,7 @@ class Tolerance:
     low: dict[str, float]  # 5 %
     high: dict[str, float]  # 95 %
     violated: dict[str, float]  # by side of a limit, in words: share of the sample beyond it
+    histograms: dict[str, tuple[Floats, Floats]]  # by measure: borders of bins, and how many fall into each
 
 
 def slopes(evaluator: Evaluator, design: Floats, names: Sequence[str]) -> Slopes:
@@ -93,13 +100,15 @@ def swings(evaluator: Evaluator, design: Floats, name: str, share: float = 0.05)
     return tuple(sorted(found, key=lambda swing: -abs(swing.at_high - swing.at_low)))
 
 
-def indices(evaluator: Evaluator, name: str, count: int = MANY) -> Indices:
+def indices(evaluator: Evaluator, name: str, count: int = BASE) -> Indices:
     """Sobol indices of a measure over the whole bounds (Saltelli's estimator, SciPy)."""
 
     counted: list[tuple[int, int]] = []
 
     def measured(x: Floats) -> Floats:
-        values = evaluator.measures(np.ascontiguousarray(x.T), [name])[name]
+        designs = np.ascontiguousarray(x.T)
+        parts = [designs[k : k + MANY] for k in range(0, len(designs), MANY)]
+        values = np.concatenate([evaluator.measures(part, [name])[name] for part in parts])
         fine = np.isfinite(values)
         counted.append((int(fine.sum()), len(fine)))
         return np.where(fine, values, values[fine].mean() if fine.any() else 0.0)[None]
@@ -112,17 +121,15 @@ def indices(evaluator: Evaluator, name: str, count: int = MANY) -> Indices:
 
 
 def tolerance(
-    evaluator: Evaluator, design: Floats, names: Sequence[str], spread: float = 0.02, count: int = MANY
+    evaluator: Evaluator, design: Floats, names: Sequence[str], spread: float = SPREAD, count: int = MANY
 ) -> Tolerance:
     """What independent normal errors do to a design; their standard deviation is a share of each value.
 
     Values that are zero scatter by that share of their range. Bounds are not kept: what is made may lie beyond.
     """
-    if not 0.0 < spread < 1.0:
-        raise RobotError("spread", spread, "a share between 0 and 1, such as 0.02")
-    size = np.where(design != 0.0, np.abs(design), evaluator.high - evaluator.low)
+    checked_spread("spread", spread)
     scatter = qmc.MultivariateNormalQMC(np.zeros(len(design)), rng=evaluator.study.seed).random(count)
-    designs = design + spread * size * scatter
+    designs = design + spread * scatter_sizes(evaluator, design) * scatter
     for k, variable in enumerate(evaluator.variables):
         if variable.name.endswith(".tip_share"):
             designs[:, k] = np.clip(designs[:, k], 0.0, 1.0)
@@ -137,4 +144,23 @@ def tolerance(
         {name: float(np.nanquantile(x, 0.05)) for name, x in found.items()},
         {name: float(np.nanquantile(x, 0.95)) for name, x in found.items()},
         {words: float(np.mean(x)) for words, x in beyond.items()},
+        {name: _histogram(x) for name, x in found.items()},
     )  # fmt: skip
+
+
+def checked_spread(path: str, spread: float) -> None:
+    """Make sure that a spread is one."""
+    if isinstance(spread, bool) or not isinstance(spread, (int, float)) or not 0.0 < spread < 1.0:
+        raise RobotError(path, spread, "a share between 0 and 1, such as 0.02")
+
+
+def scatter_sizes(evaluator: Evaluator, design: Floats) -> Floats:
+    """What the scatter of each variable is a share of: its value; its range, where the value is zero."""
+    return np.where(design != 0.0, np.abs(design), evaluator.high - evaluator.low)
+
+
+def _histogram(values: Floats) -> tuple[Floats, Floats]:
+    """Borders of bins and how many values fall into each, but for one in a thousand at each end."""
+    fine = values[np.isfinite(values)]
+    counts, borders = np.histogram(fine, BINS, tuple(np.quantile(fine, [0.001, 0.999])) if len(fine) else None)
+    return borders, counts.astype(float)

@@ -58,6 +58,7 @@ def tornado(answer: Answer, *, title: str = "") -> Figure:
         axes.axvline(best, color=INK, linewidth=0.8, zorder=3)
         names = [headed(one.variable, units[one.variable]) for one in reversed(answer.swings)]
         axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(-0.5, len(names) - 0.5)
         axes.grid(False, axis="y")
         axes.margins(x=0.12)
         axes.set_xlabel(measure_head(goal))
@@ -70,8 +71,7 @@ def tornado(answer: Answer, *, title: str = "") -> Figure:
 def _rows_figure(rows: int) -> Figure:
     """A figure for bars with long names at their left."""
     figure = new_figure(PAGE * 0.8, 0.85 + BAR * rows)
-    engine = figure.get_layout_engine()
-    assert engine is not None
+    engine: Any = figure.get_layout_engine()
     engine.set(w_pad=0.12)  # [in]: the names are wider in a file than where the layout is settled
     return figure
 

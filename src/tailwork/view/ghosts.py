@@ -35,6 +35,8 @@ SMALL = 0.7 * LINE
 """Width of edges in small panels [pt]."""
 ARROWS_SAID = f"arrows: forces on the feet; the robot’s weight would be {ARROW:g} torsos long"
 
+MOST_FRAMES = 60
+"""More moments than this cannot be told apart on a page."""
 
 @dataclass(frozen=True, eq=False)
 class Strip:
@@ -96,8 +98,8 @@ def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-q
 
 def even_times(scenes: Sequence[Scene], frames: int) -> Floats:
     """Times [s], evenly spaced over the longest scene."""
-    if not isinstance(frames, int) or frames < 2:
-        raise RobotError("frames", frames, "a whole number, at least 2")
+    if not isinstance(frames, int) or not 2 <= frames <= MOST_FRAMES:
+        raise RobotError("frames", frames, f"a whole number from 2 to {MOST_FRAMES} (at least 2)")
     return np.linspace(min(s.times[0] for s in scenes), max(s.times[-1] for s in scenes), frames)
 
 

@@ -50,7 +50,7 @@ class Subject:
     def arrows(self, moment: Moment) -> Patches:
         """Forces of the ground on the feet, in their colours; in that of warnings where a foot would pull."""
         starts = self.feet(moment)
-        ends = starts + moment.forces * (ARROW * self.parts.size / self.scene.weight)
+        ends = starts + moment.forces * (ARROW * self.parts.size / self.scene.force_unit)
         colors = [self.theme.warning if force[2] < 0 else self.theme.readable(foot.color)
                   for foot, force in zip(self.scene.forces, moment.forces, strict=True)]  # fmt: skip
         outlines = _arrows(self.camera.project(starts), self.camera.project(ends), SHAFT * self.parts.size)

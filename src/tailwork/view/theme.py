@@ -57,5 +57,5 @@ def drawing(theme: Theme) -> Iterator[None]:
     """While it lasts, matplotlib draws in our look on this paper."""
     inks = {name: theme.ink for name in ("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor")}
     papers = {name: theme.paper for name in ("figure.facecolor", "axes.facecolor", "savefig.facecolor")}
-    with look(), matplotlib.rc_context(inks | papers | {"grid.color": theme.rule}):  # pyright: ignore[reportArgumentType]
+    with look(), matplotlib.rc_context(inks | papers | {"grid.color": theme.rule, "text.parse_math": False}):  # pyright: ignore[reportArgumentType]
         yield

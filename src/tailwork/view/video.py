@@ -86,6 +86,8 @@ def write_video(
 def picture_times(scenes: Sequence[Scene], slow: float, fps: float) -> Floats:
     """Times of the pictures of a video [s], the first and the last moment of the scenes among them."""
     first, last = min(scene.times[0] for scene in scenes), max(scene.times[-1] for scene in scenes)
+    if last <= first:
+        raise RobotError("runs", f"{last - first:g} s", "a run that lasts; `tailwork picture` shows a single moment")
     count = round((last - first) * slow * fps) + 1
     if not 2 <= count <= MOST_PICTURES:
         required = (

@@ -1,0 +1,143 @@
+"""`tailwork design`: a design problem, its best designs and why, with a report."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tailwork.cli.design_tables import print_answer, print_choices, print_front
+from tailwork.cli.progress import bar
+from tailwork.cli.tables import wide_console
+from tailwork.design.answer import Answer, Settings
+from tailwork.design.cluster import do_on_cluster
+from tailwork.design.files import EXAMPLE, Problem, load_problem
+from tailwork.design.kept import Case, Kept, cases, open_kept
+from tailwork.design.measures import MEASURES
+from tailwork.design.search import STARTS, ImpossibleError
+from tailwork.design.spread import SPREAD, checked_spread
+from tailwork.design.words import goal_words, scenario_words, sorted_answers
+from tailwork.errors import FileError, RobotError
+from tailwork.writing import write_whole
+
+
+def add_design(commands: Any) -> None:
+    """The command and its options."""
+    command = commands.add_parser(
+        "design",
+        help="the best tails for a design problem, and why",
+        description="Solves a design problem: what the tail must do, what may change, what is allowed. Leaves a "
+        "folder: report.html, figures, the best designs as robots and their runs. Interrupted, the same command goes "
+        "on.",
+        epilog="Measures: " + "; ".join(f"{m.name} [{m.unit}], {m.meaning}" for m in MEASURES.values()) + ".",
+    )
+    command.add_argument("problem", nargs="?", type=Path, metavar="problem.toml", help="the problem file")
+    command.add_argument(
+        "--example", nargs="?", type=Path, const=Path("problem.toml"), metavar="FILE",
+        help="write a problem file with comments to start from (default: problem.toml), and do nothing else",
+    )  # fmt: skip
+    command.add_argument("--out", type=Path, default=Path("design"), help="the folder (default: design)")
+    command.add_argument("--threads", type=int, help="on this machine (default: one for each processor)")
+    command.add_argument(
+        "--starts", type=int, default=STARTS, help=f"searches, from designs that lie far apart (default {STARTS})"
+    )
+    command.add_argument(
+        "--spread", type=float, default=None,
+        help=f"how much what is made scatters, as a share of each value (default {SPREAD:g})",
+    )  # fmt: skip
+    command.add_argument(
+        "--cluster", metavar="ADDRESS",
+        help="do the choices on a Dask cluster: tcp://host:8786, or the scheduler's file (needs tailwork[cluster])",
+    )  # fmt: skip
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Solve, print the tables, write the report."""
+    console = wide_console(80, markup=False)
+    if options.example is not None:
+        return _example(console, options)
+    if options.problem is None:
+        raise RobotError("problem", None, "a problem file, or --example to write one")
+    problem = load_problem(options.problem)
+    every = cases(problem.study, _settings(options, problem))
+    kept = open_kept(options.out, problem.text)
+    console.print(f"{problem.study.name}: {goal_words(problem.study)}; {scenario_words(problem.study)}")
+    found = _solved(console, kept, every, options)
+    answers = sorted_answers([one for one in found if isinstance(one, Answer)])
+    if not answers:
+        raise next(one for one in found if isinstance(one, ImpossibleError))
+    _print(console, every, found, answers)
+    with console.status("drawing") as status:
+        from tailwork.view.design_report import write_report  # slow to import, and needed for pictures only
+
+        report = write_report(problem, answers, options.out, status.update)
+    console.print(f"\nreport: {report}\nrobots: {options.out / 'robots'}", soft_wrap=True)
+    return 0
+
+
+def _example(console: Console, options: argparse.Namespace) -> int:
+    if options.problem is not None:
+        raise RobotError("--example", str(options.example), "no problem file beside it: it only writes one")
+    if os.path.lexists(options.example):
+        raise FileError(options.example, "is there already; give another name after --example")
+    write_whole(options.example, EXAMPLE)
+    console.print(f"{options.example} written; edit it, then: tailwork design {options.example}", soft_wrap=True)
+    return 0
+
+
+def _settings(options: argparse.Namespace, problem: Problem) -> Settings:
+    if options.threads is not None and options.cluster is not None:
+        raise RobotError("--threads", options.threads, "none with --cluster: workers use the threads that they have")
+    if options.spread is not None:
+        checked_spread("--spread", options.spread)
+        if problem.robust is not None:
+            raise RobotError("--spread", options.spread, "none beside [robust] in the problem, which has its own")
+    spread = SPREAD if options.spread is None else options.spread
+    return Settings(options.threads, options.starts, spread, problem.robust)
+
+
+def _solved(
+    console: Console, kept: Kept, every: Sequence[Case], options: argparse.Namespace
+) -> list[Answer | ImpossibleError]:
+    """What was found for all cases; those that are kept are not done again."""
+    before = {case.name: found for case in every if (found := kept.read(case)) is not None}
+    left = [case for case in every if case.name not in before]
+    if before:
+        console.print(f"{len(before)} of {len(every)} done before")
+    if left:
+        with bar(console, f"what is finished is kept in {options.out}: the same command goes on") as tell:
+            done = len(before)
+            if options.cluster is None:
+                for k, case in enumerate(left):
+                    label = f"{case.name}: " if len(every) > 1 else ""
+                    kept.do(case, lambda what, k=k, label=label: tell(done + k, len(every), label + what))
+            else:
+                finished: list[Case] = []
+                tell(done, len(every), "waiting for the cluster")
+                do_on_cluster(
+                    kept, left, options.cluster,
+                    lambda case: (finished.append(case), tell(done + len(finished), len(every), case.name))[1],
+                    lambda text: console.print(text, soft_wrap=True),
+                )  # fmt: skip
+            tell(len(every), len(every), "")
+    found = [before.get(case.name) or kept.read(case) for case in every]
+    for case, one in zip(every, found, strict=True):
+        if one is None:
+            raise FileError(kept.answer_file(case), "cannot be read back; is something else writing there?")
+    return [one for one in found if one is not None]
+
+
+def _print(
+    console: Console, every: Sequence[Case], found: Sequence[Answer | ImpossibleError], answers: Sequence[Answer]
+) -> None:
+    if len(every) > 1:
+        none = [(case.choice, one) for case, one in zip(every, found, strict=True) if isinstance(one, ImpossibleError)]
+        print_choices(console, answers, none)
+    print_answer(console, answers[0])
+    if answers[0].front is not None:
+        print_front(console, answers[0])
