@@ -42,7 +42,12 @@ def test_a_changed_number_is_noticed(written: Path, tmp_path: Path) -> None:
     content[place + 6] ^= 1
     changed = tmp_path / "changed.nc"
     changed.write_bytes(content)
-    with pytest.raises(FileError, match="damaged: its numbers are not those that were written"):
+    with pytest.raises(FileError, match="damaged: its content is not what was written"):
+        load_run(changed)
+    content = written.read_bytes()
+    assert content.count(b"mass = 0.9") == 1
+    changed.write_bytes(content.replace(b"mass = 0.9", b"mass = 0.8"))
+    with pytest.raises(FileError, match="damaged: its content is not what was written"):
         load_run(changed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -56,6 +57,8 @@ def test_frames_feet_tips_and_centres_are_where_the_model_has_them(kind: str) ->
     if kind == "airborne":
         fall[:, 2] = center[:, 2] - center[0, 2]
         assert fall[-1, 2] < -0.4, "it falls for 0.3 s"
+    if kind == "fixed":
+        fall[:, 2] = points[..., 2].min()  # so high that nothing reaches below the ground
     for frame in scene.frames:
         assert frame.places == pytest.approx(points[:, model.point_names.index(frame.name)] - fall, abs=ROUNDING)
     ends = [(f"{name}.tip", frame, point) for name, frame, point in scene.tips]
@@ -200,6 +203,27 @@ def test_fewer_moments_keep_both_ends_and_say_so() -> None:
             scene_of(run, most=most)  # type: ignore[arg-type]
     with pytest.raises(RobotError, match="at least one run"):
         scenes_of({})
+
+
+def test_what_holds_no_numbers_is_left_out_and_said() -> None:
+    run = run_of("pendulum")
+    q = run.data["q"].to_numpy().copy()
+    q[15:] = np.nan
+    broken = replace(run, data=run.data.assign(q=(("time", "coordinate"), q)))
+    scene = scene_of(broken)
+    assert len(scene.times) == 15 and "what follows holds no numbers" in scene.caption.notes[0]
+    q[:] = np.nan
+    with pytest.raises(RobotError, match="first sample holds numbers"):
+        scene_of(replace(run, data=run.data.assign(q=(("time", "coordinate"), q))))
+    for wrong in (run, {}, {"a": 1}):
+        with pytest.raises(RobotError, match="at least one run"):
+            scenes_of(wrong)  # type: ignore[arg-type]
+
+
+def test_arrows_have_a_measure_where_nothing_weighs() -> None:
+    scene = replace(scene_for("pendulum"), weight=0.0)
+    assert scene.force_unit == pytest.approx(max(np.abs(force.forces).max() for force in scene.forces))
+    assert scene_for("pendulum").force_unit == scene_for("pendulum").weight
 
 
 def test_captions_say_what_was_done_and_how_it_went() -> None:

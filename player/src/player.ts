@@ -164,7 +164,8 @@ export class Player {
     const onButton = target instanceof HTMLButtonElement && action === "play"; // it is pressed by the space bar itself
     const typing =
       target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type !== "range");
-    if (!action || onButton || typing || event.defaultPrevented) return;
+    const scrolls = target instanceof Element && target.closest(".tailwork-table, .tailwork-legend") !== null;
+    if (!action || onButton || typing || scrolls || event.defaultPrevented) return;
     event.preventDefault();
     if (action === "play") this.togglePlay();
     else if (action === "home") this.seek(this.span.start);

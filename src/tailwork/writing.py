@@ -52,7 +52,7 @@ def kind_of(path: str | os.PathLike[str], kinds: Sequence[str], what: str) -> st
     file = Path(path)
     kind = file.suffix.lower().removeprefix(".")
     if kind not in kinds:
-        ends = " or ".join(f".{kind}" for kind in kinds)
+        ends = ", ".join(f".{kind}" for kind in kinds[:-1]) + (" or " if kinds[1:] else "") + f".{kinds[-1]}"
         raise FileError(path, f"not a name for {what}: let it end in {ends}")
     if file.is_dir():
         raise FileError(path, f"a folder is where {what} should be")

@@ -83,10 +83,9 @@ export function ballAround(points: readonly Vector[]): Ball {
     return (low + high) / 2;
   });
   const center: Vector = [sides[0], sides[1], sides[2]];
-  return {
-    center,
-    radius: Math.max(...points.map((p) => Math.hypot(p[0] - center[0], p[1] - center[1], p[2] - center[2]))),
-  };
+  let radius = 0;
+  for (const p of points) radius = Math.max(radius, Math.hypot(p[0] - center[0], p[1] - center[1], p[2] - center[2]));
+  return { center, radius };
 }
 
 /**

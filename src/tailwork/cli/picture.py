@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tailwork.cli.runs import add_runs, beside, chosen_runs
+from tailwork.cli.runs import add_runs, chosen_runs, target
 from tailwork.cli.tables import wide_console
 from tailwork.errors import RobotError
 
@@ -45,7 +45,7 @@ def add_picture(commands: Any) -> None:
     command.add_argument("--dpi", type=float, default=200.0, help="dots an inch of a PNG (default 200)")
     command.add_argument("--title", default="", help="above all")
     command.add_argument(
-        "--out", type=Path, help="the file (default: RUN.png beside the run; picture.png here for several)"
+        "--out", type=Path, help="the file (default: RUN.png target the run; picture.png here for several)"
     )
     command.set_defaults(run=run)
 
@@ -53,9 +53,9 @@ def add_picture(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Draw and write the picture."""
     console = wide_console(80, markup=False)
-    out = options.out or beside(options.runs, ".png", "picture")
+    out = target(options.out, options.runs, ".png", "picture")
     if options.time is not None and (options.times is not None or options.kind not in (None, "pose")):
-        raise RobotError("--time", options.time, "no --times and no other --kind beside it: it is the time of a pose")
+        raise RobotError("--time", options.time, "no --times and no other --kind target it: it is the time of a pose")
     kind = options.kind or ("strip" if options.time is None else "pose")
     times = seconds("--times", options.times) if options.time is None else seconds("--time", options.time)
     runs = chosen_runs(options.runs)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tailwork.cli.browse import show_page
-from tailwork.cli.runs import add_runs, beside, chosen_runs
+from tailwork.cli.runs import add_runs, chosen_runs, target
 from tailwork.cli.tables import wide_console
 from tailwork.player import playback_page
 from tailwork.scene import scenes_of
@@ -32,7 +32,7 @@ def add_view(commands: Any) -> None:
         "--most", type=int, default=MOST, metavar="N", help=f"moments of a run that are kept, evenly (default {MOST})"
     )
     command.add_argument(
-        "--out", type=Path, help="the file (default: RUN.html beside the run; playback.html here for several)"
+        "--out", type=Path, help="the file (default: RUN.html target the run; playback.html here for several)"
     )
     command.add_argument("--no-open", action="store_true", help="only write the file")
     command.set_defaults(run=run)
@@ -41,7 +41,7 @@ def add_view(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the page and show it."""
     console = wide_console(80, markup=False)
-    out = options.out or beside(options.runs, ".html", "playback")
+    out = target(options.out, options.runs, ".html", "playback")
     kind_of(out, ("html",), "a page")
     runs = chosen_runs(options.runs)
     scenes = scenes_of(runs, most=options.most)

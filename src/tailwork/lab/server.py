@@ -18,7 +18,7 @@ from tailwork.errors import RobotError
 from tailwork.lab.choice import Choice
 from tailwork.lab.experiment import performed
 from tailwork.lab.page import TITLE
-from tailwork.lab.session import Session
+from tailwork.lab.session import PATIENCE, Session
 
 LOOPBACK = "127.0.0.1"
 LIFT = 0.005
@@ -87,7 +87,7 @@ class Lab:
         with contextlib.redirect_stdout(io.StringIO()):  # the server says that it has stopped
             self._server.stop()
         if self._preparing is not None:
-            self._preparing.join()
+            self._preparing.join(PATIENCE)
 
 
 @contextmanager

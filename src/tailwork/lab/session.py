@@ -26,6 +26,8 @@ from tailwork.lab.stage import Stage
 
 FRAME = 1 / 30
 """Between two poses that are sent [s]."""
+PATIENCE = 2.0
+"""How long what cannot be interrupted is waited for [s]."""
 TOLD = 0.1
 """Between two positions of the time slider that are sent [s]."""
 COMPILING = "a new structure is compiled: some seconds to a minute or two, once"
@@ -251,9 +253,9 @@ class Session:
                         self.controls.time.value = round(1e3 * now, 1)
 
     def close(self) -> None:
-        """The person has left: stop what goes on for them, and wait for it."""
+        """The person has left: stop what goes on for them, and wait for it, but not for what is being compiled."""
         with self._lock:
             self._closed.set()
             self._presses += 1
         for thread in (self._player, *self._workers):
-            thread.join()
+            thread.join(PATIENCE)

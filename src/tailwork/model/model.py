@@ -376,6 +376,8 @@ class Model:
 
     def _recipe(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
         key = (name, self.structure)
+        if key in _kernels:  # those that are there do not wait for one that is being compiled
+            return _kernels[key]
         with _compiling:
             if key not in _kernels:
                 try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -24,8 +24,8 @@ TAIL_KINDS = (Pendulum, R3, Usrt)
 
 def scenes_of(runs: Mapping[str, Run], *, most: int | None = None) -> tuple[Scene, ...]:
     """Scenes of runs by label, each with a colour of its own: that of its tail, unless another has it already."""
-    if not runs:
-        raise RobotError("runs", dict(runs), "at least one run")
+    if not isinstance(runs, Mapping) or not runs or not all(isinstance(run, Run) for run in runs.values()):
+        raise RobotError("runs", runs, "at least one run, by label: {'pendulum': run}")
     colors: list[str] = []
     for run in runs.values():
         spare = [color for color, _, _ in (*TAILS.values(), *OTHERS) if color not in colors] or [OTHERS[0][0]]
@@ -48,16 +48,19 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
     """
     robot, layout = run.model.robot, run.model.layout
     label, color = label or robot.name, color or _tail_color(robot) or OTHERS[0][0]
-    rows = _kept(len(run.data["time"]), most)
+    sound = _sound(run)
+    rows = _kept(sound, most)
     q = run.data["q"].to_numpy()[rows]
     masses = _masses(robot)
     parts = [str(part) for part in run.data["part"].to_numpy()]
     centers = run.data["part_center"].to_numpy()[rows]
     weights = np.array([masses[part] for part in parts])
     middle = weights @ centers / weights.sum()
-    fall, notes = _fall(run, middle)
-    if len(rows) < len(run.data["time"]):
-        notes = (*notes, f"{len(rows)} of {len(run.data['time'])} samples are shown")
+    fall, notes = _fall(run, middle, q)
+    if sound < len(run.data["time"]):
+        notes = (*notes, f"shown until {run.data['time'].to_numpy()[sound - 1]:.4g} s: what follows holds no numbers")
+    if len(rows) < sound:
+        notes = (*notes, f"{len(rows)} of {sound} samples are shown")
     shapes = drawn(robot, color)
     forces = _forces(run, shapes, rows)
     tips = tuple(
@@ -116,13 +119,49 @@ def _masses(robot: Robot) -> dict[str, float]:
     return found
 
 
-def _fall(run: Run, middle: Floats) -> tuple[Floats, tuple[str, ...]]:
-    """How far a robot in the air has come down with its centre of mass, which is not shown, (times, 3) [m]."""
+def _fall(run: Run, middle: Floats, q: Floats) -> tuple[Floats, tuple[str, ...]]:
+    """What is taken off all places, (times, 3) [m]: how far a robot in the air has come down with its centre of mass.
+
+    A torso that is held has no height of its own: it is shown so high that nothing reaches below the ground.
+    """
     fall = np.zeros_like(middle)
-    if not run.model.layout.torso_free or run.model.foot_names or run.ground is not None:
+    if not run.model.layout.torso_free:
+        torso = torso_motion(run.model.layout, q)
+        lowest = min(
+            (float(places[:, 2].min()) for limb in run.model.layout.limbs
+             for places in _limb_points(run, limb, q, torso)), default=0.0,
+        )  # fmt: skip
+        fall[:, 2] = min(lowest, 0.0)
+        return fall, ("the torso is held: shown above the ground, at a height that means nothing",)
+    if run.model.foot_names or run.ground is not None:
         return fall, ()
     fall[:, 2] = middle[:, 2] - middle[0, 2]
     return fall, (("in the air: seen by an eye that falls with it",) if np.abs(fall).max() > 0 else ())
+
+
+def _limb_points(run: Run, limb: str, q: Floats, torso: Placed) -> Iterator[Floats]:
+    """Places over time of the joints of a limb, its foot and its tip, (times, 3) [m]."""
+    found = limb_motion(run.model.layout, limb, q, torso)
+    yield from (places for places, _ in found.values())
+    own = run.model.layout.limbs[limb]
+    for end in (own.foot, own.tip):
+        if end is not None:
+            places, rotations = found[end.joint]
+            yield places + rotations @ np.array(end.point, dtype=float)
+
+
+def _sound(run: Run) -> int:
+    """How many samples of a run, from its start, hold finite coordinates and places.
+
+    Raises:
+        RobotError: not even the first does.
+    """
+    held = ("q", "part_center", "foot_force")
+    rows = [run.data[name].to_numpy().reshape(len(run.data["time"]), -1) for name in held if name in run.data]
+    fine = np.isfinite(np.concatenate(rows, axis=1)).all(axis=1)
+    if not fine[0]:
+        raise RobotError("run", run.model.robot.name, "a run whose first sample holds numbers; this one shows nothing")
+    return len(fine) if fine.all() else int(np.argmin(fine))
 
 
 def _frames(run: Run, names: list[str], q: Floats, fall: Floats) -> tuple[Frame, ...]:

@@ -49,7 +49,7 @@ def _effort_plots(run: Run, color: str, rows: Rows) -> list[Plot]:
         kind, shade = ("leg", foot_color(legs, limb)) if limb in legs else ("tail", color)
         here = curves.setdefault((kind, unit), [])
         before = sum(1 for curve in here if curve.name.startswith(f"{limb}."))
-        shade = lit(shade, 0.4 * (before // len(LINES)))  # when the line styles begin again
+        shade = lit(shade, min(0.4 * (before // len(LINES)), 0.8))  # when the line styles begin again
         here.append(Curve(f"{limb}.{joint}{more}" if joint else f"{limb}{more}", values, shade, before % len(LINES)))
 
     if "tau" in data:
@@ -60,13 +60,11 @@ def _effort_plots(run: Run, color: str, rows: Rows) -> list[Plot]:
         efforts = data["prescribed_effort"].to_numpy()[rows]
         for k, name in enumerate(run.model.prescribed_names):
             add(name, "N m", efforts[:, k], " (imposed)")
-    words = {"N m": "torques", "N": "tensions"}
-    return [
-        Plot(
-            f"{kind} {words.get(unit, 'efforts')}", f"{kind} {words.get(unit, 'efforts')}", unit, "torques", tuple(here)
-        )
-        for (kind, unit), here in sorted(curves.items(), key=lambda item: item[0][0] == "leg")
-    ]
+    found: list[Plot] = []
+    for (kind, unit), here in sorted(curves.items(), key=lambda item: item[0][0] == "leg"):
+        title = f"{kind} {EFFORTS.get(unit, 'efforts')}"
+        found.append(Plot(title, title, unit, "torques", tuple(here)))
+    return found
 
 
 def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
@@ -78,8 +76,10 @@ def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
     across = friction_used(force)
     # Not shown: a foot that would pull, or that hardly touches, where the ratio says nothing.
     across = np.where(np.isfinite(across) & (force[..., 2] > 1e-3 * np.abs(force[..., 2]).max()), across, np.nan)
-    normal = tuple(Curve(foot, force[:, k, 2], foot_color(legs, foot)) for k, foot in enumerate(feet))
-    used = tuple(Curve(foot, across[:, k], foot_color(legs, foot)) for k, foot in enumerate(feet))
+    dashes = [legs.index(foot) // len(FEET) % len(LINES) for foot in feet]
+    lines = [(foot, k, foot_color(legs, foot), dashes[k]) for k, foot in enumerate(feet)]
+    normal = tuple(Curve(foot, force[:, k, 2], color, dash) for foot, k, color, dash in lines)
+    used = tuple(Curve(foot, across[:, k], color, dash) for foot, k, color, dash in lines)
     return [
         Plot("normal force", "normal force", "N", "feet", normal),
         Plot("friction", "friction needed" if run.ground is None else "friction used", "1", "feet", used),

@@ -192,6 +192,12 @@ class Scene:
         """Longest side of the torso [m]."""
         return max(max(s.shape.size) for s in self.solids if s.role == "torso" and isinstance(s.shape, Box))
 
+    @property
+    def force_unit(self) -> float:
+        """What arrows are measured by [N]: the robot's weight, or the largest force where it weighs nothing."""
+        largest = max((float(np.abs(force.forces).max(initial=0.0)) for force in self.forces), default=0.0)
+        return self.weight or largest or 1.0
+
     def frame(self, name: str) -> Frame:
         """The frame of that name."""
         for frame in self.frames:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import xarray
@@ -27,6 +28,8 @@ GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 FORMAT = 1
 """Of the files of runs. Files without a number are older and are read all the same."""
+TOLD = ("robot_file", "drive", "stopped", "events", "changes", "ground", "title")
+"""Attributes of a file from which a run is made."""
 MAGIC = b"CDF"
 """What a NetCDF file of this kind begins with."""
 TRUSTED = 0.02
@@ -181,7 +184,6 @@ class Run:
         attributes = {
             "format": FORMAT,
             "title": self.title,
-            "content": _digest(self.data),
             "robot_file": as_text(self.model.robot),
             "drive": json.dumps(drive | {"torso": layout.torso, "attitude": layout.attitude}),
             "stopped": json.dumps(None if self.stopped is None else [self.stopped.time, self.stopped.reason]),
@@ -195,6 +197,7 @@ class Run:
         # Text as ASCII: not every reader of NetCDF takes more.
         plain = {key: value.encode("unicode_escape").decode() if isinstance(value, str) else value
                  for key, value in (self.data.attrs | attributes | dict(more or {})).items()}  # fmt: skip
+        plain["content"] = _digest(self.data, plain)
         write_whole(file, bytes(self.data.assign_attrs(plain).to_netcdf(None, engine="scipy")))
 
     def summary(self) -> str:
@@ -265,14 +268,14 @@ def load_run(file: str | os.PathLike[str]) -> Run:
     try:
         with xarray.open_dataset(file, engine="scipy") as opened:
             data = opened.load()
-    except (OSError, ValueError, TypeError, LookupError, AssertionError, OverflowError) as error:
+    except (OSError, ValueError, TypeError, LookupError, AssertionError, OverflowError, MemoryError) as error:
         raise FileError(file, f"cut short or damaged ({error}); copy it anew, or simulate again") from None
     known = data.attrs.get("format", 0)
     if not isinstance(known, (int, np.integer)) or known > FORMAT:
         reason = f"written by a newer tailwork (format {known}; this one reads up to {FORMAT}): update tailwork"
         raise FileError(file, reason)
-    if "content" in data.attrs and data.attrs["content"] != _digest(data):
-        raise FileError(file, "damaged: its numbers are not those that were written; copy it anew, or simulate again")
+    if "content" in data.attrs and data.attrs["content"] != _digest(data, data.attrs):
+        raise FileError(file, "damaged: its content is not what was written; copy it anew, or simulate again")
     try:
         for key, value in data.attrs.items():
             if isinstance(value, str):
@@ -300,11 +303,13 @@ def load_run(file: str | os.PathLike[str]) -> Run:
         raise FileError(file, f"not a run that tailwork has saved ({error})") from None
 
 
-def _digest(data: xarray.Dataset) -> str:
-    """Of all numbers of a run's data, whichever way a file keeps them."""
+def _digest(data: xarray.Dataset, attributes: Mapping[str, Any]) -> str:
+    """Of all numbers of a run's data, whichever way a file keeps them, and of what else a run is made from."""
     found = hashlib.sha256()
     for name in sorted(str(name) for name in data.variables):
         values = data[name].to_numpy()
         if values.dtype.kind in "fiu":
             found.update(name.encode() + np.ascontiguousarray(values, dtype="<f8").tobytes())
+    for name in TOLD:
+        found.update(f"{name}={attributes.get(name, '')}\n".encode())
     return found.hexdigest()

@@ -141,10 +141,11 @@ class System:
 
     def once(self, name: Any, make: Callable[[], Kept]) -> Kept:
         """What is made once for all systems of this structure: a changed number finds it again."""
-        with _compiling:
-            if (name, self.structure) not in _made:
-                _made[name, self.structure] = make()
-            return _made[name, self.structure]
+        if (name, self.structure) not in _made:
+            with _compiling:
+                if (name, self.structure) not in _made:
+                    _made[name, self.structure] = make()
+        return _made[name, self.structure]
 
     @property
     def event_names(self) -> list[str]:
@@ -186,11 +187,14 @@ class System:
     def compiled(self, name: str, lanes: bool) -> tuple[Kernel, tuple[str, ...]]:
         """A kernel, with lanes or without, and the names of its parameters among `numbers`."""
         watched = self.watched if name.endswith("events") else ()
-        with _compiling:
-            if (name, lanes, self.structure, watched) not in _kernels:
-                for made, (graph, names) in self.graphs(name).items():
-                    _kernels.setdefault((made, lanes, self.structure, watched), (Kernel(graph, lanes=lanes), names))
-            return _kernels[name, lanes, self.structure, watched]
+        key = (name, lanes, self.structure, watched)
+        if key not in _kernels:  # those that are there do not wait for one that is being compiled
+            with _compiling:
+                if key not in _kernels:
+                    for made, (graph, names) in self.graphs(name).items():
+                        kernel = Kernel(graph, lanes=lanes)
+                        _kernels.setdefault((made, lanes, self.structure, watched), (kernel, names))
+        return _kernels[key]
 
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
         """What a kernel is compiled from, and the names of its parameters; linearisation and solution come together.

@@ -38,6 +38,7 @@ ARROWS_SAID = f"arrows: forces on the feet; the robot’s weight would be {ARROW
 MOST_FRAMES = 60
 """More moments than this cannot be told apart on a page."""
 
+
 @dataclass(frozen=True, eq=False)
 class Strip:
     """A robot, the moments at which it is shown, and how far the eye has gone along with it by then."""

@@ -19,12 +19,13 @@ from tailwork.view.ffmpeg import VIDEOS, ffmpeg, write_gif, write_mp4
 from tailwork.view.film import Film, film
 from tailwork.view.picture import as_scenes
 from tailwork.view.theme import DARK, LIGHT
-from tailwork.writing import kind_of, ready_folder, write_whole
+from tailwork.writing import kind_of, write_whole
 
 LASTS = 6.0
 """How long a video lasts about, unless told [s]."""
 SIZES = {"mp4": (1280, 720), "gif": (800, 450)}
 RATES = {"mp4": 30.0, "gif": 25.0}  # a GIF counts in hundredths of a second
+MOST_RATES = {"mp4": 120.0, "gif": 50.0}  # a GIF counts delays in hundredths of a second, two at least
 MOST_PICTURES = 100_000
 PALETTE_FROM = 8
 """Pictures that the colours of a GIF are chosen from."""
@@ -64,10 +65,10 @@ def write_video(
     """
     scenes = as_scenes(shown)
     kind = kind_of(path, VIDEOS, "a video")
-    slow, fps, size = _slow(scenes, slow), _fps(RATES[kind] if fps is None else fps), _size(size or SIZES[kind])
+    slow, size = _slow(scenes, slow), _size(size or SIZES[kind])
+    fps = _fps(RATES[kind] if fps is None else fps, MOST_RATES[kind])
     times = picture_times(scenes, slow, fps)
     ffmpeg()  # what is missing is said before the work
-    ready_folder(Path(path).parent)
     made = film(
         scenes, times, size, view=view, theme=DARK if dark else LIGHT, plots=plots, forces=forces, traces=traces,
         slow=_words(slow),
@@ -121,9 +122,9 @@ def _slow(scenes: Sequence[Scene], slow: float | None) -> float:
     return float(slow)
 
 
-def _fps(fps: float) -> float:
-    if not isinstance(fps, Real) or not 1.0 <= fps <= 120.0:
-        raise RobotError("fps", fps, "a number from 1 to 120: pictures a second")
+def _fps(fps: float, most: float) -> float:
+    if not isinstance(fps, Real) or not 1.0 <= fps <= most:
+        raise RobotError("fps", fps, f"a number from 1 to {most:g}: pictures a second (a GIF takes at most 50)")
     return float(fps)
 
 
