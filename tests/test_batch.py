@@ -215,7 +215,7 @@ def test_a_leg_out_of_reach_at_the_start(model: Model) -> None:
 
 def test_the_method_suits_the_numbers_of_the_first_run() -> None:
     """Not those of the model: gains that make a system stiff are seen."""
-    model = Model(liu2020("pendulum"))
+    model = Model(liu2020("pendulum").without("legs"))
     law = Tracking(limb="tail", coordinate="tb", profile=point_to_point(0.0, 0.0, 0.1), kp=100.0, kd=1.0)
     q = model.standing()
     gains = np.array([1e9, 10.0])

@@ -316,7 +316,7 @@ def test_unreadable_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert reason(tmp_path / "robot.toml") == "no permission"
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda t: t.encode("utf-8", "replace"))))
 def test_no_bytes_raise_anything_but_our_errors(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -343,7 +343,7 @@ toml_values = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(data=st.data(), name=st.sampled_from(["liu2020-pendulum", "liu2020-usrt", "free"]))
 def test_no_value_anywhere_raises_anything_but_our_errors(data: st.DataObject, name: str) -> None:
     """One value of a good file exchanged for any other, or removed."""

@@ -185,12 +185,10 @@ def test_many_at_once(model: Model) -> None:
 def test_stiff_tail() -> None:
     """A flexible tail pulled by cables: within 1e-7 of tight differences, though its steps are far longer than its
     fastest motion."""
-    robot = liu2020("usrt").replace({"tail.links": 2, "tail.segments": 1})
-    model = Model(robot)
-    q, still = model.standing(), np.zeros(10)
-    legs = model.allocation(q, still, still).efforts[:12]
-    arguments: dict[str, Any] = {"control": Constant(values=(*legs, 30.0, 20.0, 0.0)), "events": ()}
-    names = ("tail.bending_stiffness", "tail.bending_damping", "tail.link_mass", "torso.mass", "control.1.values.13")
+    model = Model(liu2020("usrt").without("legs").replace({"tail.links": 2, "tail.segments": 1}))
+    q = model.standing()
+    arguments: dict[str, Any] = {"control": Constant(values=(30.0, 20.0, 0.0)), "events": ()}
+    names = ("tail.bending_stiffness", "tail.bending_damping", "tail.link_mass", "torso.mass", "control.1.values.1")
     found = gradient(model, q, 0.2, turned_by_cables, parameters=names, rtol=1e-8, atol=1e-10, **arguments)
     system = System(model, [arguments["control"]], events=())
     scale = 0.0

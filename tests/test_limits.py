@@ -12,8 +12,9 @@ import pytest
 from oracles.layout import Array
 from tailwork.errors import RobotError
 from tailwork.model import Model
-from tailwork.robots import liu2020
+from tailwork.robots import liu2020, usrt
 from tailwork.robots.files import load, save
+from tailwork.robots.robot import Robot
 from tailwork.simulation import Constant, Driven, Run, Sine, held, point_to_point, simulate
 
 LIMIT = 0.6
@@ -21,32 +22,29 @@ SWING = Sine(amplitude=1.0, period=0.08)  # [N m]
 BEYOND = "tail.tb is asked for more than its limit"
 
 
+def limited(limit: float) -> Robot:
+    """The 2020 robot's torso and tail in the air, the tail's motors limited; 0: not limited."""
+    return liu2020("pendulum").without("legs").replace({"tail.torque_limit": limit})
+
+
 @cache
 def model(limit: float = LIMIT) -> Model:
-    """The 2020 quadruped, the tail's motors limited; 0: not limited."""
-    return Model(liu2020("pendulum").replace({"tail.torque_limit": limit}))
-
-
-@cache
-def standing() -> tuple[float, ...]:
-    """Leg torques that hold the stand; none for the tail, whose own need is beyond the limit."""
-    return tuple(map(float, model().static_torques(model().standing())[:12]))
+    """Its model."""
+    return Model(limited(limit))
 
 
 @cache
 def driven(limits: str, limit: float = LIMIT, method: str = "dopri5") -> Run:
     """0.1 s with the tail's second motor asked for a sine of 1 N m, at tight tolerances."""
     m = model(limit)
-    control = (
-        Constant(values=standing(), actuators=m.actuator_names[:12]),
-        Driven(actuator="tail.tb", profile=SWING),
-    )
+    control = Driven(actuator="tail.tb", profile=SWING)
     return simulate(m, m.standing(), 0.1, control=control, limits=limits, method=method, rtol=1e-10, atol=1e-12)
 
 
 def test_limits_are_there() -> None:
     """Every motor of the tail has its limit, those of the legs none."""
-    limits = {f"{name}.{a.name}": a.limit for name, limb in model().robot.limbs().items() for a in limb.actuators}
+    robot = liu2020("pendulum").replace({"tail.torque_limit": LIMIT})
+    limits = {f"{name}.{a.name}": a.limit for name, limb in robot.limbs().items() for a in limb.actuators}
     assert {limits["tail.ta"], limits["tail.tb"]} == {LIMIT}
     assert {limit for name, limit in limits.items() if name.startswith("leg")} == {0.0}
 
@@ -104,7 +102,7 @@ def test_limits_of_a_controller_in_python() -> None:
 
     def control(t: float, q: Array, v: Array) -> Array:
         asked.append(2.0 if 0.0045 < t < 0.0075 else -0.1)
-        return np.array([*standing(), 0.0, asked[-1]])
+        return np.array([0.0, asked[-1]])
 
     m = model()
     for limits, largest in (("report", 2.0), ("respect", LIMIT)):
@@ -123,33 +121,30 @@ def test_prescribed_limbs_report() -> None:
 
     Respected it cannot be, which is said; without limits of its own there is nothing to respect.
     """
-    m = Model(liu2020("pendulum").replace({"tail.torque_limit": 5.0}), prescribed=("tail",))
+    m = Model(limited(2.0), prescribed=("tail",))
     motion = {"tail": {"ta": held(0.0), "tb": point_to_point(0.0, 0.7, 0.2)}}
-    given: dict[str, Any] = {"control": Constant(values=standing()), "tail": motion}
-    run = simulate(m, m.standing(), 0.15, limits="report", **given)
+    run = simulate(m, m.standing(), 0.15, tail=motion, limits="report")
     events = [(time, name) for time, name in run.events if name == BEYOND]
     needed = run.data["prescribed_effort"].sel(prescribed="tail.tb")
-    assert float(np.abs(needed).max()) > 5.0
-    assert events
-    assert events[0][0] == 0.0  # from the first moment on
-    for time, _ in events[1:]:
-        before, at = run.path(np.array([time - 1e-6, time + 1e-6])).prescribed_efforts[:, 1]
-        assert abs(before) < 5.0 < abs(at)
+    assert float(np.abs(needed).max()) > 2.0
+    (first, _), (braking, _) = events
+    assert first == 0.0  # from the first moment on
+    before, at = run.path(np.array([braking - 1e-6, braking + 1e-6])).prescribed_efforts[:, 1]
+    assert abs(before) < 2.0 < abs(at)
     q = run.data["q"].sel(coordinate="tail.tb")
     expected = [motion["tail"]["tb"].value(float(t)) for t in run.data["time"]]
     np.testing.assert_allclose(q, expected, rtol=0, atol=1e-14)
     with pytest.raises(RobotError, match=r"^limits: got 'respect'; required: 'report' where a prescribed limb's"):
-        simulate(m, m.standing(), 0.15, limits="respect", **given)
-    unlimited = Model(liu2020("pendulum"), prescribed=("tail",))
-    np.testing.assert_array_equal(
-        simulate(unlimited, m.standing(), 0.15, limits="respect", **given).data["q"], run.data["q"]
-    )
+        simulate(m, m.standing(), 0.15, tail=motion, limits="respect")
+    unlimited = simulate(Model(limited(0.0), prescribed=("tail",)), m.standing(), 0.15, tail=motion, limits="respect")
+    np.testing.assert_array_equal(unlimited.data["q"], run.data["q"])
 
 
 def test_limits_of_tensions() -> None:
     """A cable has a limit on its tension; respected, it pulls no more."""
-    m = Model(liu2020("usrt").replace({"tail.tension_limit": 20.0}))
-    values = (*standing(), 30.0, 5.0, 5.0, 5.0, 5.0, 5.0)
+    tail = usrt(links=2, segments=2, mount=(0.0, -0.25, 0.0), tension_limit=20.0)
+    m = Model(liu2020(None).without("legs").with_part("tail", tail))
+    values = (30.0, 5.0, 5.0, 5.0, 5.0, 5.0)
     run = simulate(m, m.standing(), 0.005, control=Constant(values=values), limits="respect", method="dopri5")
     assert run.events == ((0.0, "tail.T_1 is asked for more than its limit"),)
     assert set(run.data["tau"].sel(actuator="tail.T_1").to_numpy()) == {20.0}

@@ -14,71 +14,78 @@ from oracles.states import random_state, random_tree
 from tailwork.algebra.derivatives import along, jacobian
 from tailwork.algebra.expression import Scalar, Tape, sqrt
 from tailwork.algebra.vectors import array, times
-from tailwork.kernels.graph import finished
-from tailwork.kernels.kernel import Kernel
+from tailwork.kernels.graph import Graph, finished
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
+from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.linearised import linearised, turn_by_attitude
 from tailwork.mechanics.torso import torso_state
 from tailwork.model import Model
-from tailwork.robots import blaberus, liu2020
+from tailwork.robots import blaberus, liu2018, liu2020
 from tailwork.robots.limb import JointSpring, PointSpring
-from tailwork.simulation import Tracking, point_to_point
+from tailwork.simulation import Driven, Polynomial, Sine, Tracking, point_to_point
 from tailwork.simulation.system import System
+from tailwork.studies.engines.replay import replay
 
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # central differences of order 8
+ALL = ("leg1", "leg2", "leg3", "leg4")
 
 
-def sprung() -> Model:
+def sprung() -> Layout:
     """Stance legs with springs, dampers and rotors on their joints."""
-    model = Model(liu2020("pendulum"))
-    limbs = dict(model.layout.limbs)
-    for name in model.layout.stance:
+    layout = Layout(liu2020("pendulum"), ALL)
+    limbs = dict(layout.limbs)
+    for name in layout.stance:
         joints = tuple(replace(joint, armature=0.02) for joint in limbs[name].joints)
         springs = [JointSpring(joint=j.name, stiffness=30.0, rest=0.1, damping=0.5) for j in joints]
         reach = PointSpring(first=None, first_point=(0.1, 0.0, 0.1), second="k", second_point=(0.0, 0.02, -0.1),
                             stiffness=200.0, rest_length=0.2)  # fmt: skip
         limbs[name] = replace(limbs[name], joints=joints, springs=(*springs, reach))
-    model.layout.__dict__["limbs"] = limbs
-    return model
+    layout.__dict__["limbs"] = limbs
+    return layout
 
 
-MODELS: dict[str, Callable[[], Model]] = {
-    "pendulum": lambda: Model(liu2020("pendulum")),
-    "r3": lambda: Model(liu2020("r3")),
-    "usrt": lambda: Model(liu2020("usrt")),
-    "swing legs": lambda: Model(liu2020("pendulum"), ("leg1", "leg3")),
-    "quaternion": lambda: Model(liu2020("pendulum"), attitude="quaternion"),
+FIXED_TREE = random_tree(np.random.default_rng(1), 2, geared=True)
+FREE_TREES = random_tree(np.random.default_rng(2), 3, geared=False)
+LAYOUTS: dict[str, Callable[[], Layout]] = {
+    "pendulum": lambda: Layout(liu2020("pendulum"), ALL),
+    "r3": lambda: Layout(liu2020("r3"), ALL),
+    "usrt": lambda: Layout(liu2020("usrt"), ALL),
+    "swing legs": lambda: Layout(liu2020("pendulum"), ("leg1", "leg3")),
+    "quaternion": lambda: Layout(liu2020("pendulum"), ALL, attitude="quaternion"),
     "sprung legs": sprung,
-    "cockroach": lambda: Model(blaberus(), "none"),
-    "fixed tree": lambda: Model(random_tree(np.random.default_rng(1), 2, geared=True), "none", torso="fixed"),
-    "free trees": lambda: Model(random_tree(np.random.default_rng(2), 3, geared=False), "none"),
-    "geared trees": lambda: Model(random_tree(np.random.default_rng(4), 3, geared=True), "none"),
+    "cockroach": lambda: Layout(blaberus(), ()),
+    "fixed tree": lambda: Layout(FIXED_TREE, (), torso="fixed"),
+    "free trees": lambda: Layout(FREE_TREES, ()),
+    "geared trees": lambda: Layout(random_tree(np.random.default_rng(4), 3, geared=True), ()),
 }
 
 
-def state_of(model: Model, seed: int = 3) -> tuple[Array, Array, Array, Array]:
+def state_of(layout: Layout, seed: int = 3) -> tuple[Array, Array, Array, Array]:
     """q, v, tau, a."""
     rng = np.random.default_rng(seed)
-    q, v, tau = random_state(model.robot, model.layout.stance, rng, model.layout.torso)
-    if model.layout.attitude == "quaternion":
+    q, v, tau = random_state(layout.robot, layout.stance, rng, layout.torso)
+    if layout.attitude == "quaternion":
         q = np.concatenate([q[:3], [1.1, 0.1, -0.05, 0.07], q[6:]])  # not of length one: the equations allow that
     return q, v, tau, rng.normal(size=len(v)) * (1.0 + np.abs(v))
 
 
-def residual(model: Model, q: list[Scalar], v: list[Scalar], tau: list[Scalar], a: list[Scalar]) -> list[Scalar]:
+def residual(layout: Layout, q: list[Scalar], v: list[Scalar], tau: list[Scalar], a: list[Scalar]) -> list[Scalar]:
     """M a + h − B tau, the torso's rows in the torso frame."""
-    layout = model.layout
     torso = torso_state(layout, q, v)
     pushed = times(torso_frame_actuation(layout, torso, q), array(tau)) if tau else [0.0] * len(v)
     return [f - p for f, p in zip(torso_frame_force(layout, torso, Inputs(q, v, ()), a), pushed, strict=True)]
 
 
+def replayed(graph: Graph, points: Array, constants: Sequence[float] = ()) -> Array:
+    """Outputs of a graph for one point or for rows of points; nothing is compiled."""
+    values = [np.broadcast_to(value, points.shape[:-1]) for value in replay(graph, constants, np)(points.T)]
+    return np.stack(values, axis=-1)
+
+
 def evaluated(tape: Tape, outputs: list[Scalar], points: Array) -> Array:
     """Values of expressions of the tape's inputs, for one point or for rows of points."""
-    rows = np.atleast_2d(points)
-    kernel = Kernel(finished(tape, outputs, rows.shape[1], 0), lanes=False)
-    return kernel(rows, kernel.constants(np.zeros(0))).reshape(*points.shape[:-1], len(outputs))
+    return replayed(finished(tape, outputs, points.shape[-1], 0), points)
 
 
 def symbols(state: Sequence[Array]) -> tuple[Tape, list[list[Scalar]]]:
@@ -88,9 +95,8 @@ def symbols(state: Sequence[Array]) -> tuple[Tape, list[list[Scalar]]]:
     return tape, [list(names[i:k]) for i, k in pairwise(ends)]
 
 
-def slopes(model: Model, q: Array, v: Array, tau: Array, a: Array) -> dict[str, Array]:
+def slopes(layout: Layout, q: Array, v: Array, tau: Array, a: Array) -> dict[str, Array]:
     """Derivatives of the residual by q, v and a, by the equations under test."""
-    layout = model.layout
     tape, parts = symbols((q, v, tau, a))
     found = linearised(tape, layout, *parts)
     n, first = len(v), 3 + len(q) - len(v) + 3  # of the limbs' coordinates
@@ -117,14 +123,14 @@ def close(found: Array, expected: Array, share: float) -> bool:
     return bool((np.abs(found - expected) <= share * np.maximum(scale, 1e-3 * scale.max())).all())
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LAYOUTS)
 def test_is_the_derivative_of_the_equations(name: str) -> None:
     """By coordinates, velocities and accelerations, against differences of M a + h − B tau."""
-    model = MODELS[name]()
-    state = state_of(model)
-    found, point = slopes(model, *state), np.concatenate(state)
+    layout = LAYOUTS[name]()
+    state = state_of(layout)
+    found, point = slopes(layout, *state), np.concatenate(state)
     tape, parts = symbols(state)
-    rows = residual(model, *parts)
+    rows = residual(layout, *parts)
     ends = np.cumsum([0, *(len(part) for part in state)])
     for argument, start, end, step in (("q", 0, 1, 1e-3), ("v", 1, 2, 1e-1), ("a", 3, 4, 1e-1)):
         directions = np.eye(len(point))[ends[start] : ends[end]] * step
@@ -137,11 +143,11 @@ def test_is_the_derivative_of_the_equations(name: str) -> None:
 @pytest.mark.parametrize("name", ["cockroach", "free trees", "fixed tree"])
 def test_agrees_with_the_tape(name: str) -> None:
     """To rounding, with the same derivatives taken operation by operation."""
-    model = MODELS[name]()
-    state = state_of(model)
-    found = slopes(model, *state)
+    layout = LAYOUTS[name]()
+    state = state_of(layout)
+    found = slopes(layout, *state)
     tape, (q, v, tau, a) = symbols(state)
-    rows = residual(model, q, v, tau, a)
+    rows = residual(layout, q, v, tau, a)
     for argument, variables in (("q", q), ("v", v), ("a", a)):
         by = jacobian(tape, rows, variables)
         expected = evaluated(tape, [x for row in by for x in row], np.concatenate(state))
@@ -150,57 +156,59 @@ def test_agrees_with_the_tape(name: str) -> None:
 
 def test_mass_is_symmetric() -> None:
     """As recorded: equal entries are one entry of the tape, and so kept once by a stage."""
-    model = MODELS["usrt"]()
-    tape, parts = symbols(state_of(model))
-    found = linearised(tape, model.layout, *parts)
+    layout = LAYOUTS["usrt"]()
+    tape, parts = symbols(state_of(layout))
+    found = linearised(tape, layout, *parts)
     limb = found.mass[:, 6:]
     assert all(getattr(limb[i, k - 6], "index", 0) == getattr(found.mass[k, i], "index", 0)
                for i in range(18) for k in range(6, 18))  # fmt: skip
 
 
-SYSTEMS: dict[str, Callable[[], System]] = {
-    "pendulum": lambda: System(MODELS["pendulum"]()),
-    "quaternion": lambda: System(MODELS["quaternion"]()),
-    "small angles": lambda: System(Model(liu2020("pendulum"), attitude="rpy-small-angle")),
-    "fixed tree": lambda: System(MODELS["fixed tree"]()),
-    "free trees": lambda: System(MODELS["free trees"]()),
-    "prescribed": lambda: System(
-        Model(liu2020("pendulum"), prescribed=["tail"]),
-        motions={"tail": {"ta": point_to_point(0.0, 0.3, 0.3), "tb": point_to_point(0.0, 0.7, 0.3)}},
-    ),
-    "controlled": lambda: System(
-        MODELS["pendulum"](),
-        [Tracking(limb="tail", coordinate="tb", profile=point_to_point(0.0, 0.7, 0.3), kp=1000.0, kd=20.0)],
-    ),
-}
+def systems() -> dict[str, Callable[[], System]]:
+    """Systems whose stages are checked."""
+    pd = Tracking(limb="tail", coordinate="ta", profile=Sine(amplitude=0.3, period=0.4), kp=80.0, kd=3.0)
+    push = Driven(actuator="tail.tb", profile=Polynomial(coefficients=(0.1, 2.0, -3.0)))
+    curves = {"ta": point_to_point(0.1, 0.8, 0.3), "tb": Sine(amplitude=0.5, period=0.3, phase=0.2)}
+    return {
+        "pendulum": lambda: System(Model(liu2020("pendulum"))),
+        "r3": lambda: System(Model(liu2020("r3"))),
+        "usrt": lambda: System(Model(liu2020("usrt"))),
+        "liu2018": lambda: System(Model(liu2018())),
+        "quaternion": lambda: System(Model(liu2020("pendulum"), attitude="quaternion")),
+        "small angles": lambda: System(Model(liu2020("pendulum"), attitude="rpy-small-angle")),
+        "prescribed": lambda: System(Model(liu2020("pendulum"), prescribed=["tail"]), motions={"tail": curves}),
+        "controlled": lambda: System(Model(liu2020("pendulum")), (pd, push)),
+        "flight": lambda: System(Model(liu2020("pendulum"), "none")),
+        "two feet": lambda: System(Model(liu2020("r3"), ("leg1", "leg3"))),
+        "fixed tree": lambda: System(Model(FIXED_TREE, "none", torso="fixed")),
+        "fixed torso": lambda: System(Model(liu2020("usrt"), "none", torso="fixed")),
+        "free trees": lambda: System(Model(FREE_TREES, "none")),
+    }
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", systems())
 def test_a_stage_solves_its_equations(name: str) -> None:
-    """(sigma 1 − J) u = F + h d df/dt with J and df/dt from differences of the compiled derivative."""
-    system, rng, t = SYSTEMS[name](), np.random.default_rng(5), 0.1
-    q, v, _, _ = state_of(system.model)
-    x, held, n = system.state(q, v), rng.normal(size=system.efforts), system.size
-    kernels = {kind: system.kernel(kind) for kind in ("derivative", "linear", "solve")}
+    """(sigma 1 − J) u = F + h d df/dt with J and df/dt from differences of the derivative."""
+    system, rng, t = systems()[name](), np.random.default_rng(5), 0.1
+    q, v, _, _ = state_of(system.model.layout)
+    held, n = rng.normal(size=system.efforts), system.size
+    at = np.concatenate([[t], system.state(q, v)])
+    graphs = system.graphs("derivative") | system.graphs("linear")
 
-    def answer(kind: str, *parts: Array) -> Array:
-        kernel, constants = kernels[kind]
-        return kernel(np.concatenate(parts)[None], constants)[0]
+    def answer(kind: str, points: Array) -> Array:
+        graph, names = graphs[kind]
+        return replayed(graph, points, [system.numbers[name] for name in names])
 
-    def f(t: float, x: Array) -> Array:
-        return answer("derivative", np.array([t]), x, held)
-
-    def slope(function: Callable[[float], Array], step: float) -> Array:
-        terms = [w * (function(k * step) - function(-k * step)) for k, w in WEIGHTS.items()]
-        return np.sum(terms, axis=0) / step
-
-    by_x = np.stack([slope(lambda h, e=e: f(t, x + h * e), 2e-4) for e in np.eye(n)], axis=1)
-    by_t = slope(lambda h: f(t + h, x), 1e-4)
+    steps = np.diag([1e-4, *[2e-4] * n])  # by time and by the state
+    moved = np.stack([at + k * steps for k in (*WEIGHTS, *(-k for k in WEIGHTS))]).reshape(-1, 1 + n)
+    values = answer("derivative", np.column_stack([moved, np.tile(held, (len(moved), 1))])).reshape(2, 4, 1 + n, n)
+    by_t, *by_x = np.tensordot(list(WEIGHTS.values()), values[0] - values[1], 1) / np.diag(steps)[:, None]
+    f = answer("derivative", np.concatenate([at, held]))
     for sigma in (30.0, 1e3, 1e5):
-        kept = answer("linear", np.array([t]), x, held, f(t, x), np.array([sigma]))
-        right = rng.normal(size=n) * np.abs(f(t, x)).max()
-        found = answer("solve", kept, right, np.array([0.37]))
-        expected = np.linalg.solve(sigma * np.eye(n) - by_x, right + 0.37 * by_t)
+        kept = answer("linear", np.concatenate([at, held, f, [sigma]]))
+        right = rng.normal(size=n) * np.abs(f).max()
+        found = answer("solve", np.concatenate([kept, right, [0.37]]))
+        expected = np.linalg.solve(sigma * np.eye(n) - np.transpose(by_x), right + 0.37 * by_t)
         assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
 
 

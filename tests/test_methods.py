@@ -1,5 +1,5 @@
-"""The integration methods: tableaus fulfil their order conditions, steps converge at their order, linearisations are
-the derivatives of the equations of motion."""
+"""The integration methods: tableaus fulfil their order conditions, steps converge at their order; and derivatives of
+expressions, which the stiff method takes."""
 
 from __future__ import annotations
 
@@ -10,21 +10,17 @@ from math import prod
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from oracles.layout import Array
-from oracles.states import random_state
 from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import Scalar, Tape, arctan2, cos, opaque, sin, sqrt
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Kernel
 from tailwork.model import Model
-from tailwork.robots import liu2018, liu2020
-from tailwork.simulation import Constant, Driven, Polynomial, Run, Sine, Tracking, point_to_point, simulate
-from tailwork.simulation.system import System
+from tailwork.robots import liu2020
+from tailwork.simulation import Constant, Run, simulate
 from tailwork.simulation.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
 
-ALL = ("leg1", "leg2", "leg3", "leg4")
 METHODS = {method.name: method for method in (RK4, DORMAND_PRINCE, RODAS5P)}
 every_method = pytest.mark.parametrize("name", METHODS)
 THETAS = np.linspace(0.0, 1.0, 11)
@@ -279,38 +275,7 @@ def test_methods_agree_at_tight_tolerances() -> None:
     assert np.abs(final(swung("rodas5p", None, 1e-12)) - final(swung("dopri5", None))).max() < 1e-11
 
 
-# Linearisation
-
-
-def linearised_cases() -> dict[str, Callable[[], System]]:
-    """Systems whose linearisation is checked."""
-    pd = Tracking(limb="tail", coordinate="ta", profile=Sine(amplitude=0.3, period=0.4), kp=80.0, kd=3.0)
-    push = Driven(actuator="tail.tb", profile=Polynomial(coefficients=(0.1, 2.0, -3.0)))
-    curves = {"ta": point_to_point(0.1, 0.8, 0.3), "tb": Sine(amplitude=0.5, period=0.3, phase=0.2)}
-    return {
-        "pendulum": lambda: System(Model(liu2020("pendulum"))),
-        "r3": lambda: System(Model(liu2020("r3"))),
-        "usrt": lambda: System(Model(liu2020("usrt"))),
-        "liu2018": lambda: System(Model(liu2018())),
-        "prescribed": lambda: System(Model(liu2020("pendulum"), prescribed=("tail",)), (), {"tail": curves}),
-        "laws": lambda: System(pendulum(), (pd, push)),
-        "quaternion": lambda: System(Model(liu2020("pendulum"), attitude="quaternion")),
-        "small angles": lambda: System(Model(liu2020("pendulum"), attitude="rpy-small-angle")),
-        "flight": lambda: System(Model(liu2020("pendulum"), "none")),
-        "two feet": lambda: System(Model(liu2020("r3"), ("leg1", "leg3"))),
-        "fixed torso": lambda: System(Model(liu2020("usrt"), "none", torso="fixed")),
-    }
-
-
-def state_of(system: System, rng: np.random.Generator) -> tuple[Array, Array]:
-    """A random state x and efforts of a system."""
-    layout = system.model.layout
-    torso = "free" if layout.torso_free else "fixed"
-    q, v, tau = random_state(system.model.robot, layout.stance, rng, torso)
-    if layout.attitude == "quaternion":
-        x, y, z, w = Rotation.from_euler("xyz", q[3:6]).as_quat()
-        q = np.concatenate([q[:3], [w, x, y, z], q[6:]])
-    return system.state(q, v), tau[: system.efforts]
+# Derivatives of expressions
 
 
 def differences(f: Callable[[Array], Array], x: Array, step: float) -> Array:
@@ -322,34 +287,6 @@ def differences(f: Callable[[Array], Array], x: Array, step: float) -> Array:
         slope = 0.75 * (y[0] - y[1]) - 0.15 * (y[2] - y[3]) + (y[4] - y[5]) / 60.0
         columns.append(slope / step)
     return np.array(columns).T
-
-
-@pytest.mark.parametrize("case", linearised_cases())
-@pytest.mark.parametrize("sigma", [50.0, 5000.0])
-def test_linearisation(case: str, sigma: float) -> None:
-    """linear and solve give (sigma − J)⁻¹ (F + s df/dt), J and df/dt those of central differences of the equations."""
-    system = linearised_cases()[case]()
-    rng = np.random.default_rng(7)
-    x, held = state_of(system, rng)
-    t, n = 0.07, system.size
-    kernel, constants = system.kernel("derivative")
-
-    def f(rows: Array) -> Array:
-        held_rows = np.tile(held, (len(rows), 1))
-        return kernel(np.ascontiguousarray(np.concatenate([rows, held_rows], axis=1)), constants)
-
-    at = np.concatenate([[t], x])
-    slopes = differences(f, at, 1e-3)
-    right, share = rng.normal(size=n), 0.3
-    linear, linear_constants = system.kernel("linear")
-    z = linear(np.concatenate([at, held, f(at[None])[0], [sigma]])[None], linear_constants)[0]
-    solve, solve_constants = system.kernel("solve")
-    found = solve(np.concatenate([z, right, [share]])[None], solve_constants)[0]
-    expected = np.linalg.solve(sigma * np.eye(n) - slopes[:, 1:], right + share * slopes[:, 0])
-    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
-
-
-# Derivatives of expressions
 
 
 def random_expressions(rng: np.random.Generator, tape: Tape, count: int) -> tuple[list[Scalar], list[Scalar]]:

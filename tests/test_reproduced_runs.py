@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from oracles.layout import Array
 from tailwork.robots import liu2020
@@ -23,7 +24,9 @@ from tailwork.studies.measures import AXES, torso_angles
 from tailwork.studies.motions import TailMotion, coupled, roll, yaw
 from tailwork.studies.policies import stand
 from tailwork.studies.tail_coordinates import profiles
+from tailwork.view import saving
 from tailwork.view.reproductions import write_liu2018
+from tailwork.view.style import save
 
 TENTH, HUNDREDTH = 0.05 + 1e-9, 0.005 + 1e-9  # half of the last printed digit
 
@@ -254,8 +257,13 @@ def test_claims_of_2018() -> None:
     assert found["J_tau,a, condition number along the motion"] == "102–117"
 
 
-def test_the_report_of_2018(tmp_path: Path) -> None:
-    """One page that needs nothing else, with every claim and four figures."""
+def test_the_report_of_2018(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One page that needs nothing else, with every claim and four figures; only files that it shows are drawn: time."""
+
+    def shown_only(figure: Figure, folder: Path, name: str, kinds: tuple[str, ...]) -> dict[str, Path]:
+        return save(figure, folder, name, ["svg" if "svg" in kinds else "png"])
+
+    monkeypatch.setattr(saving, "save", shown_only)
     page = write_liu2018(liu2018_study(), tmp_path).read_text(encoding="utf-8")
     for claim in liu2018_study().claims:
         assert f"{escape(claim.paper)}</td>" in page and f"{escape(claim.ours)}</td>" in page

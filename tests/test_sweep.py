@@ -218,7 +218,10 @@ def test_an_interrupt(tmp_path: Path) -> None:
     """SIGINT: 130, a word on how to go on, and the same command does."""
     command = [sys.executable, str(Path(__file__).with_name("small_sweeps.py")), "0.02", *COMMAND, *GRID_OPTIONS]
     command += ["--chunk", "2", "--out", str(tmp_path / "out")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
+    )  # fmt: skip
     try:
         deadline = time.monotonic() + 60.0
         while not list(tmp_path.glob("out/parts/*.parquet")):

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from oracles.layout import Array
+from oracles.layout import Array, skew
 from oracles.pinocchio_tree import PinocchioTree, Point
 from tailwork.robots.limb import BendingSpring, Cable, JointSpring, PointSpring
 
@@ -67,10 +67,10 @@ def _bending(tree: PinocchioTree, name: str, spring: BendingSpring) -> tuple[flo
     """
     limb = tree.layout.limbs[name]
     first, second = limb.joint(spring.first), limb.joint(spring.second)
-    across = np.cross(second.axis, first.axis)
+    across = skew(second.axis) @ first.axis
     before = tree.rotation(tree.id(name, first.parent)) @ np.array(first.rotation)
     middle, after = tree.rotation(tree.ids[name, first.name]), tree.rotation(tree.ids[name, second.name])
     one, two = before @ across, after @ across
-    gradient = np.array([-one @ np.cross(before @ first.axis, two), -one @ np.cross(middle @ second.axis, two)])
-    sine = float(np.linalg.norm(np.cross(one, two)))
+    gradient = np.array([-one @ skew(before @ first.axis) @ two, -one @ skew(middle @ second.axis) @ two])
+    sine = float(np.linalg.norm(skew(one) @ two))
     return float(np.arctan2(sine, one @ two)), sine, gradient

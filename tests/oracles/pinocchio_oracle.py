@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from oracles.layout import Array, Layout, PointForce, joint_matrix
+from oracles.layout import Array, Layout, PointForce, joint_matrix, skew
 from oracles.pinocchio_forces import cable_force, spring_energy, spring_force
 from oracles.pinocchio_tree import PinocchioTree
 from tailwork.robots.limb import Motor
@@ -179,7 +179,7 @@ class PinocchioOracle:
         pin_v = to_pin @ tree_v
         extra = np.zeros(tree.model.nv)
         if layout.base:
-            extra[:3] = -np.cross(pin_v[3:6], pin_v[:3])  # from its frame, which turns
+            extra[:3] = -skew(pin_v[3:6]) @ pin_v[:3]  # from its frame, which turns
         return Motion(pin_q, pin_v, tree_v, to_pin, extra, feet, to_tree)
 
     def _mass_and_bias(self, motion: Motion) -> tuple[Array, Array]:

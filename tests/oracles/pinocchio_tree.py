@@ -106,8 +106,8 @@ class PinocchioTree:
         """Acceleration of a point in the inertial frame [m/s^2], after `move`."""
         at = np.asarray(point, float)
         v, a = self.data.v[joint_id], self.data.a[joint_id]
-        velocity = v.linear + np.cross(v.angular, at)
-        local = a.linear + np.cross(a.angular, at) + np.cross(v.angular, velocity)
+        turning = skew(v.angular)
+        local = a.linear + skew(a.angular) @ at + turning @ (v.linear + turning @ at)
         return self.rotation(joint_id) @ local
 
     def span(self, first: Point, second: Point) -> tuple[float, Array]:

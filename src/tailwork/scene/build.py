@@ -158,7 +158,7 @@ def _sound(run: Run) -> int:
     """
     held = ("q", "part_center", "foot_force")
     rows = [run.data[name].to_numpy().reshape(len(run.data["time"]), -1) for name in held if name in run.data]
-    fine = np.isfinite(np.concatenate(rows, axis=1)).all(axis=1)
+    fine: np.ndarray = np.asarray(np.isfinite(np.concatenate(rows, axis=1)).all(axis=1))
     if not fine[0]:
         raise RobotError("run", run.model.robot.name, "a run whose first sample holds numbers; this one shows nothing")
     return len(fine) if fine.all() else int(np.argmin(fine))
