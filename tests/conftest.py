@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -19,6 +20,13 @@ LOCAL = ("127.0.0.1", "localhost", "[::1]", "")
 def chromium() -> str | None:
     """Where Chromium is on this machine, if anywhere."""
     return next((found for found in map(shutil.which, NAMES) if found), None)
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported stays: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture(scope="session")
