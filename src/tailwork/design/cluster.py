@@ -16,7 +16,7 @@ def case_on_worker(case: Case, digest: str) -> Bundle:
     """Runs on a worker: a case, on all threads of the machine; others of the same worker wait."""
     if case.digest != digest:
         raise RuntimeError("this worker has another version of tailwork")
-    with cluster._one_at_a_time:
+    with cluster.one_at_a_time:
         return solved(case, digest)
 
 
@@ -36,8 +36,8 @@ def do_on_cluster(
     Raises:
         ClusterError: the cluster cannot be reached, has another version of tailwork, or has died.
     """
-    with cluster._connected(cluster._address(address)) as connected:
-        cluster._wait_for_workers(connected, say)
+    with cluster.connected(cluster.scheduler_address(address)) as connected:
+        cluster.wait_for_workers(connected, say)
         check_workers(connected.address, connected.client)
         for case, bundle in _results(connected, cases):
             kept.write(case, bundle)

@@ -31,7 +31,7 @@ from tailwork.design.search import ImpossibleError, Progress
 from tailwork.errors import FileError
 from tailwork.robots.files import as_text
 from tailwork.simulation import Run, load_run
-from tailwork.studies.comparison import source_digest
+from tailwork.studies.comparison import DRAWING, source_digest
 from tailwork.writing import ready_folder, write_whole
 
 ANSWERS, ROBOTS, RUNS, PROBLEM = "answers", "robots", "runs", "problem.toml"
@@ -50,7 +50,7 @@ class Case:
     def digest(self) -> str:
         """Says whether what is kept is of this very problem, solved by this very code."""
         study = {**plain(replace(self.study, choices={})), "robot": as_text(self.study.robot)}
-        told = {"code": source_digest(), "study": study, "settings": plain(replace(self.settings, threads=None))}
+        told = {"code": source_digest(DRAWING), "study": study, "settings": plain(replace(self.settings, threads=None))}
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
 

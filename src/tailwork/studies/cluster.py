@@ -32,7 +32,7 @@ LOOK = 0.25  # [s], between looks at the cluster
 A_WORKER = 2  # chunks under way: one that it works at, one that waits
 KEPT = "what was finished is kept: the same command goes on, with the cluster or without"
 
-_one_at_a_time = threading.Lock()
+one_at_a_time = threading.Lock()
 """A chunk uses all threads of its worker, so that others of the same worker wait."""
 
 
@@ -55,7 +55,7 @@ def chunk_on_worker(data: dict[str, Any], chunk: int) -> Columns:
     if data["code"] != source_digest():
         raise RuntimeError("this worker has another version of tailwork")
     distributed = _distributed("this worker")
-    with _one_at_a_time:
+    with one_at_a_time:
         return perform_chunk(from_data(data), chunk, int(distributed.get_worker().state.nthreads))
 
 
@@ -95,8 +95,8 @@ def sweep_on_cluster(
         ClusterError: the cluster cannot be reached, has another version of tailwork, or has died.
     """
     count = designs_in(folder, done)
-    with _connected(_address(address)) as cluster:
-        _wait_for_workers(cluster, say)
+    with connected(scheduler_address(address)) as cluster:
+        wait_for_workers(cluster, say)
         check_workers(cluster.address, cluster.client)
         for chunk, columns in _results(cluster, folder, pending(folder, done)):
             folder.write(chunk, columns)
@@ -113,7 +113,7 @@ def _distributed(where: str) -> Any:
         ) from None
 
 
-def _address(text: str) -> str:
+def scheduler_address(text: str) -> str:
     """The address of a scheduler, given itself or by its file."""
     if not text.endswith(".json"):
         return text
@@ -126,7 +126,7 @@ def _address(text: str) -> str:
 
 
 @contextlib.contextmanager
-def _connected(address: str) -> Iterator[_Cluster]:
+def connected(address: str) -> Iterator[_Cluster]:
     """A connection to a cluster, without what Dask itself says of trouble: our errors say it."""
     distributed = _distributed(address)
     loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict if name.startswith("distributed")]
@@ -166,7 +166,8 @@ def _knock(distributed: Any, address: str) -> None:
         pass
 
 
-def _wait_for_workers(cluster: _Cluster, say: Callable[[str], None]) -> None:
+def wait_for_workers(cluster: _Cluster, say: Callable[[str], None]) -> None:
+    """Until there is a worker; says so if that is not at once."""
     start = time.monotonic()
     if not cluster.workers():
         say(f"the cluster has no workers yet; waiting for one, up to {PATIENCE:.0f} s")

@@ -32,18 +32,22 @@ TAIL_NAMES = ("pendulum", "r3", "usrt")
 SWEPT = tuple(range(10, 90, 10))  # [deg], as in Figs. 10 and 12
 SWEEP_SAMPLES = 61
 
-DRAWING = ("design", "scene", "player", "view", "lab", "cli")
-"""Stages after this one, from which no run follows."""
+DRAWING = ("scene", "player", "view", "lab", "cli")
+"""Stages that only show what the others have found."""
 
 Progress = Callable[[int, int, str], None]
 """Told (done, all, what comes next)."""
 
 
-@lru_cache(maxsize=1)
-def source_digest() -> str:
-    """Of all that a run follows from besides its case: equations, methods, gains. Another version makes runs again."""
+@lru_cache(maxsize=4)
+def source_digest(but: tuple[str, ...] = ("design", *DRAWING)) -> str:
+    """Of all that a run follows from besides its case: equations, methods, gains. Another version makes runs again.
+
+    Args:
+        but: stages that have no part in it.
+    """
     package = Path(tailwork_errors.__file__).parent
-    sources = sorted(file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in DRAWING)
+    sources = sorted(file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in but)
     return hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()
 
 
