@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import norm
 
 from tailwork.design.evaluate import Evaluator
 from tailwork.design.nlp import Program, Side, Solved, sides_of
@@ -41,6 +40,8 @@ class Robust:
     @property
     def quantile(self) -> float:
         """How many standard deviations a limit is away."""
+        from scipy.stats import norm  # slow to import, and needed for this alone
+
         return float(norm.ppf(self.chance))
 
 

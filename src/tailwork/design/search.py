@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import qmc
 
 from tailwork.design.evaluate import Evaluator
 from tailwork.design.idle import refuse_idle
@@ -92,6 +91,8 @@ class Found:
 
 def screened(evaluator: Evaluator, count: int = SCREENED, seed: int | None = None) -> Screen:
     """Designs of a Sobol sequence over the bounds, judged."""
+    from scipy.stats import qmc  # slow to import, and needed for this alone
+
     study = evaluator.study
     sequence = qmc.Sobol(len(evaluator.variables), rng=study.seed if seed is None else seed)
     designs = evaluator.low + (evaluator.high - evaluator.low) * sequence.random(count)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import qmc, sobol_indices, uniform
 
 from tailwork.design.evaluate import DIFFERENCE, Evaluator
 from tailwork.design.nlp import sides_of
@@ -113,6 +112,8 @@ def indices(evaluator: Evaluator, name: str, count: int = BASE) -> Indices:
         counted.append((int(fine.sum()), len(fine)))
         return np.where(fine, values, values[fine].mean() if fine.any() else 0.0)[None]
 
+    from scipy.stats import sobol_indices, uniform  # slow to import, and needed for this alone
+
     ranges = [uniform(v.low, v.high - v.low) for v in evaluator.variables]
     found = sobol_indices(func=measured, n=count, dists=ranges, rng=evaluator.study.seed)
     judged = sum(fine for fine, _ in counted) / sum(every for _, every in counted)
@@ -128,6 +129,8 @@ def tolerance(
     Values that are zero scatter by that share of their range. Bounds are not kept: what is made may lie beyond.
     """
     checked_spread("spread", spread)
+    from scipy.stats import qmc  # slow to import, and needed for this alone
+
     scatter = qmc.MultivariateNormalQMC(np.zeros(len(design)), rng=evaluator.study.seed).random(count)
     designs = design + spread * scatter_sizes(evaluator, design) * scatter
     for k, variable in enumerate(evaluator.variables):
