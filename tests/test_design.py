@@ -244,3 +244,17 @@ def test_a_push_gives_the_robot_its_impulse() -> None:
     assert found.fine["roll"] != pytest.approx(evaluator().measures(design[None], ["roll"])["roll"][0], abs=0.5)
     with pytest.raises(RobotError, match="three numbers"):
         Scenario(push=(1.0, 2.0))  # type: ignore[arg-type]
+
+
+def test_tensions_of_an_r3_are_torques_over_its_pulleys() -> None:
+    """T = torque / (joints of the segment · pulley radius); with wider pulleys the cables pull less."""
+    robot = liu2020("r3").replace({"tail.links_per_segment": 2})
+    variables = (Variable("tail.cable_radius", 0.01, 0.05), Variable("tail.taper", 0.0, 0.5))
+    own = Evaluator(Study("pulleys", robot, Scenario(), variables, (Goal("peak_tension", "least"),)))
+    design = np.array([0.02, 0.2])
+    nodes = own.roll(design[None])[0]
+    torque, tension = (nodes[:, own.nodes.columns[name]] for name in ("tail_torque", "tension"))
+    assert tension == pytest.approx(torque[:, 1:] / (2 * 0.02), rel=1e-13)
+    assert verified(own, design).disagreements() == {}
+    wider = own.measures(np.array([[0.04, 0.2], design]), ["peak_tension"])["peak_tension"]
+    assert wider[0] == pytest.approx(wider[1] / 2.0, rel=1e-12)

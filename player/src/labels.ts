@@ -14,7 +14,7 @@ export class Labels {
   constructor(private readonly scenes: readonly Scene[]) {
     this.ended = scenes.map(() => element("span", { class: "tailwork-ended" }));
     this.labels = scenes.map((scene, k) =>
-      element("div", { class: "tailwork-label" }, chip(scene.color), scene.label, this.ended[k]),
+      element("div", { class: "tailwork-label", title: scene.label }, chip(scene.color), scene.label, this.ended[k]),
     );
     this.element.append(...this.labels);
   }
@@ -24,6 +24,7 @@ export class Labels {
     const apart = corners.length === this.scenes.length;
     this.labels.forEach((label, k) => {
       label.style.left = apart ? `${100 * corners[k].left}%` : "0";
+      label.style.maxWidth = apart && this.scenes.length > 1 ? "50%" : "100%"; // no farther than its own part
       label.style.top = apart ? `${100 * corners[k].top}%` : `${1.6 * k}rem`;
     });
   }

@@ -48,14 +48,15 @@ def nodes_of(layout: Layout, tail: str, axis: str) -> Nodes:
     limb = layout.limbs[tail]
     imposed = tail in layout.prescribed
     cables = [a for a in limb.actuators if isinstance(a, Cable) and not imposed]
+    pulled = [a for a in limb.actuators if isinstance(a, Motor) and a.unit == "N"]  # by cables on pulleys
     torques = len(limb.coordinates) if imposed else sum(isinstance(a, Motor) for a in limb.actuators)
     feet = len(layout.stance)
     motors = sum(len(layout.limbs[leg].actuators) for leg in layout.legs if leg in layout.actuated)
     sizes = {name: 1 for name in (*TURNS, *(f"{name}_rate" for name in TURNS))}
     sizes |= {
-        "tail_torque": torques, "tension": len(cables), "tail_speed": len(limb.coordinates), "tail_power": 1,
-        "leg_torque": motors, "normal_force": feet, "friction": feet, "extension": feet, "tail_mass": 1,
-        "tail_length": 1, "bend": len(segments(limb)) if cables else 0,
+        "tail_torque": torques, "tension": len(cables) + len(pulled), "tail_speed": len(limb.coordinates),
+        "tail_power": 1, "leg_torque": motors, "normal_force": feet, "friction": feet, "extension": feet,
+        "tail_mass": 1, "tail_length": 1, "bend": len(segments(limb)) if cables else 0,
     }  # fmt: skip
     columns: dict[str, slice] = {}
     start = 0
@@ -88,7 +89,7 @@ def _recorded(r: Recorded, path: Path, tail: str, axis: str) -> dict[str, list[S
     found["tail_mass"] = [sum((joint.body.mass for joint in limb.joints if joint.body is not None), 0.0)]
     found["tail_length"] = [_length(limb.joints, limb.tip)]
     found["bend"] = []
-    if tensions:
+    if tail not in layout.prescribed and any(isinstance(a, Cable) for a in limb.actuators):
         moment = Moment(layout, r.t, r.q, r.v)
         for segment in segments(limb):
             joints = segment.yaw if axis == "yaw" else segment.pitch
@@ -103,14 +104,18 @@ def _range(layout: Layout, limb: str) -> range:
 
 
 def _tail_efforts(r: Recorded, path: Path, tail: str) -> tuple[list[Scalar], list[Scalar]]:
-    """Torques on the tail's coordinates [N m], and tensions of its cables [N]."""
-    layout = r.layout
+    """Torques on the tail's coordinates [N m], and tensions of its cables [N], those on pulleys among them."""
+    layout, limb = r.layout, r.layout.limbs[tail]
+    motors = [actuator for actuator in limb.actuators if isinstance(actuator, Motor)]
     if tail in layout.prescribed:
-        return list(path.prescribed_efforts[layout.given[tail]]), []
+        torques = list(path.prescribed_efforts[layout.given[tail]])
+        by_motor = [torques[limb.coordinates.index(motor.coordinate)] / motor.ratio for motor in motors]
+        return torques, [tension for motor, tension in zip(motors, by_motor, strict=True) if motor.unit == "N"]
     efforts = [r.tau[k] for k in _range(layout, tail)]
-    pairs = list(zip(layout.limbs[tail].actuators, efforts, strict=True))
+    pairs = list(zip(limb.actuators, efforts, strict=True))
     torques = [effort * actuator.ratio for actuator, effort in pairs if isinstance(actuator, Motor)]
-    return torques, [effort for actuator, effort in pairs if isinstance(actuator, Cable)]
+    pulls = [effort for actuator, effort in pairs if isinstance(actuator, Cable) or actuator.unit == "N"]
+    return torques, pulls
 
 
 def _length(joints: Sequence[Joint], tip: Tip | None) -> Scalar:

@@ -12,7 +12,7 @@ from tailwork.design.measures import MEASURES
 from tailwork.design.problem import Study
 from tailwork.design.variables import Design, design_of
 from tailwork.kernels.kernel import Floats
-from tailwork.robots.limb import Cable
+from tailwork.robots.limb import Cable, Motor
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.cable_law import segments
 from tailwork.simulation.pose import torso_angles, torso_rates
@@ -115,7 +115,7 @@ def measured_alone(study: Study, design: Design, run: Run, wanted: Iterable[str]
         "actuator_mass": carried,
         "added_mass": mass + carried,
     }
-    if tension.size:
+    if tension.size and tail not in run.model.layout.prescribed:
         errors = _curvature_errors(study, design, run)
         found |= {"curvature_error": np.sqrt((errors**2).mean()), "peak_curvature_error": np.abs(errors).max()}
     if run.model.foot_names:
@@ -139,11 +139,17 @@ def _legs(run: Run) -> list[int]:
 
 def _tail_efforts(run: Run, tail: str) -> tuple[Floats, Floats]:
     """Sizes of the torques on a tail's coordinates [N m] and tensions of its cables [N], over time."""
+    limb = run.model.layout.limbs[tail]
     if tail in run.model.layout.prescribed:
         own = run.data["prescribed_effort"].to_numpy()[:, _own(run.model.prescribed_names, tail)]
-        return np.abs(own), np.zeros((len(own), 0))
+        pulled = [
+            own[:, limb.coordinates.index(motor.coordinate)] / float(motor.ratio)
+            for motor in limb.actuators
+            if isinstance(motor, Motor) and motor.unit == "N"
+        ]
+        return np.abs(own), np.abs(np.array(pulled).reshape(-1, len(own)).T)
     own = run.data["tau"].to_numpy()[:, _own(run.model.actuator_names, tail)]
-    cables = np.array([isinstance(actuator, Cable) for actuator in run.model.layout.limbs[tail].actuators])
+    cables = np.array([isinstance(actuator, Cable) for actuator in limb.actuators])
     return np.abs(own[:, ~cables]), own[:, cables]
 
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from tailwork.kernels.kernel import Floats
 from tailwork.scene import Scene, Thread
+from tailwork.scene.scene import ARROW
 
 TURNS, POINTS_A_TURN, PIGTAIL = 7, 10, 0.12
 """Of a coil: its turns, points in each, and the straight share of its length at either end."""
-ARROW = 1.6
-"""Length of an arrow of the robot's weight, in lengths of the torso."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +40,7 @@ class Poses:
         self._places = np.stack([frame.places for frame in scene.frames], axis=1)
         self._turns = np.stack([frame.turns for frame in scene.frames], axis=1)
         self._markers = np.stack([marker.places for marker in scene.markers], axis=1)
-        self._scale = ARROW * scene.size / scene.weight if scene.weight > 0 else 0.0
+        self._scale = ARROW * scene.size / scene.force_unit
         forces = [force.forces for force in scene.forces]
         self._forces = np.stack(forces, axis=1) if forces else np.zeros((len(scene.times), 0, 3))
 

@@ -19,6 +19,8 @@ Point = tuple[float, float, float]
 
 Rows = NDArray[np.intp]
 """Numbers of samples."""
+ARROW = 1.4
+"""Length of an arrow of `Scene.force_unit`, as a share of the torso's longest side."""
 
 
 @dataclass(frozen=True, eq=False)

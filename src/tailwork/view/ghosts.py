@@ -15,6 +15,7 @@ from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.scene import Scene, scene_of
 from tailwork.scene.colors import lit, looks, shown
+from tailwork.scene.scene import ARROW
 from tailwork.simulation import Run
 from tailwork.view.ground import Ground, draw_ground, ground_under
 from tailwork.view.moment import Moment, moments
@@ -23,7 +24,7 @@ from tailwork.view.panels import EDGE, GAP, HEAD, TIME, TITLE, Sheet, aspect
 from tailwork.view.stage import set_stage
 from tailwork.view.stops import folded
 from tailwork.view.style import PAGE
-from tailwork.view.subject import ARROW, Subject, joined, seen_from_above, subject
+from tailwork.view.subject import Subject, joined, seen_from_above, subject
 from tailwork.view.theme import LIGHT, Theme, drawing
 
 PALEST, PALE = 0.85, 0.35  # how far the oldest ghost and the last but one are faded

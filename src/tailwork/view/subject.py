@@ -10,6 +10,7 @@ from matplotlib.colors import to_rgba
 
 from tailwork.kernels.kernel import Floats
 from tailwork.scene import Scene
+from tailwork.scene.scene import ARROW
 from tailwork.view.camera import ABOVE, Camera, camera
 from tailwork.view.ground import heights_of
 from tailwork.view.moment import Moment
@@ -18,8 +19,6 @@ from tailwork.view.paint import Patches, patches, shadow
 from tailwork.view.parts import Parts, parts_of
 from tailwork.view.theme import Theme
 
-ARROW = 1.4
-"""Length of an arrow as long as the robot is heavy, as a share of the torso's longest side."""
 SHAFT = 0.012
 """Half the width of arrows, as such a share."""
 
