@@ -1,6 +1,7 @@
 """Tail synthesis: a design problem, its best designs, and why."""
 
 from tailwork.design.evaluate import Evaluator
+from tailwork.design.files import load_study
 from tailwork.design.measures import MEASURES, Actuator
 from tailwork.design.problem import Goal, Limit, Scenario, Study, Variable
 from tailwork.design.search import Found, ImpossibleError, best_design
@@ -17,4 +18,5 @@ __all__ = [
     "Study",
     "Variable",
     "best_design",
+    "load_study",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tailwork.design.measures import ENDS, MEASURES, Actuator, Measure
+from tailwork.design.measures import MEASURES, Actuator
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.robot import Robot
 from tailwork.studies.manoeuvre import CABLE_KD, CABLE_KP, tail_name
@@ -190,22 +190,6 @@ class Study:
     def with_robot(self, robot: Robot) -> Study:
         """The same problem for another robot."""
         return replace(self, robot=robot)
-
-    def scaled(self, values: Mapping[str, float]) -> dict[str, float]:
-        """A design's values by name, checked to be those of the variables."""
-        return {variable.name: float(values[variable.name]) for variable in self.variables}
-
-
-def measure(name: str) -> Measure:
-    """The measure of that name."""
-    _known(name)
-    return MEASURES[name]
-
-
-def nodewise(limit: Limit) -> bool:
-    """Whether a limit holds at every node by itself: then it is smooth."""
-    way = MEASURES[limit.measure].way
-    return way not in ENDS or (way == "smallest") == (limit.most is None)
 
 
 def _known(name: str) -> None:
