@@ -1,0 +1,136 @@
+"""A Sphinx extension: pages are run before they are read, two at a time, and their outputs stand below their blocks.
+
+What a page makes is kept in `_ran`, with a digest of the page and of the library: what has not changed is not run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import posixpath
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from blocks import PageError, blocks_of, made_of
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util import logging
+
+HERE = Path(__file__).parent
+RAN = "_ran"
+log = logging.getLogger(__name__)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Registers the extension."""
+    app.connect("builder-inited", run_pages)
+    app.connect("source-read", insert_outputs)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def run_pages(app: Sphinx) -> None:
+    """Runs every page that has changed since it was last run."""
+    pages = [name for name in sorted(app.project.discover()) if _page(app, name).suffix == ".md"]
+    try:
+        waiting = [name for name in pages if _has_code(_page(app, name)) and not _is_ran(app, name)]
+        with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+            for name, seconds in pool.map(lambda name: _run(app, name), waiting):
+                log.info("ran %s in %.1f s", name, seconds)
+    except PageError as error:
+        raise ExtensionError(str(error)) from None
+
+
+def insert_outputs(app: Sphinx, name: str, content: list[str]) -> None:
+    """Puts outputs, figures and what commands have made into the text of a page, below what made them."""
+    if _page(app, name).suffix != ".md" or not _has_code(_page(app, name)):
+        return
+    text = content[0]
+    ran = json.loads((_folder(app, name) / "ran.json").read_text(encoding="utf-8"))["outputs"]
+    added = [
+        (block.end, _output(name, output, block.notes)) for block, output in zip(blocks_of(text), ran, strict=True)
+    ]
+    added += [(made.end, _shown(app, name, made.kind, made.path, made.words)) for made in made_of(text)]
+    for end, words in sorted(added, reverse=True):
+        text = f"{text[:end]}{words}{text[end:]}"
+    content[0] = text
+
+
+def _output(name: str, output: dict[str, Any], notes: dict[str, str]) -> str:
+    """The output of a block as Markdown."""
+    parts = []
+    if output["text"]:
+        parts.append(f"````{{code-block}} text\n:class: output\n\n{output['text']}\n````")
+    if "file" in notes:
+        parts.append(f'```{{raw}} html\n<p class="file-name">{notes["file"]}</p>\n```')
+    parts += [_figure(name, figure, notes["figure"]) for figure in output["figures"]]
+    return "".join(f"\n\n{part}\n" for part in parts)
+
+
+def _shown(app: Sphinx, name: str, kind: str, path: str, words: str) -> str:
+    """A picture that a page has made, or a link to a page that it has made."""
+    path = f"{path}.svg" if kind == "draw" else path
+    if not (_folder(app, name) / path).is_file():
+        raise ExtensionError(f"{name}: {path} is shown, but nothing has made it")
+    if kind in ("show", "draw"):
+        return f"\n{_figure(name, path, words)}\n"
+    copy = Path(app.outdir) / RAN / name / path
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(_folder(app, name) / path, copy)
+    address = posixpath.relpath(f"{RAN}/{name}/{path}", posixpath.dirname(name) or ".")
+    return f'\n```{{raw}} html\n<p class="made"><a href="{address}">{words}</a></p>\n```\n'
+
+
+def _figure(name: str, path: str, caption: str) -> str:
+    return f"```{{figure}} /{RAN}/{name}/{path}\n:alt: {caption}\n\n{caption}\n```"
+
+
+def _run(app: Sphinx, name: str) -> tuple[str, float]:
+    """Runs a page; how long that took [s]."""
+    folder, page, start = _folder(app, name), _page(app, name), time.monotonic()
+    shutil.rmtree(folder, ignore_errors=True)
+    ran = subprocess.run(
+        [sys.executable, str(HERE / "session.py"), str(page), str(folder)], capture_output=True, text=True, check=False
+    )
+    if ran.returncode:
+        raise PageError(ran.stderr)
+    keep = {"digest": _digest(page), "outputs": json.loads(ran.stdout)}
+    (folder / "ran.json").write_text(json.dumps(keep), encoding="utf-8")
+    return name, time.monotonic() - start
+
+
+def _is_ran(app: Sphinx, name: str) -> bool:
+    kept = _folder(app, name) / "ran.json"
+    return kept.is_file() and json.loads(kept.read_text(encoding="utf-8"))["digest"] == _digest(_page(app, name))
+
+
+def _digest(page: Path) -> str:
+    return hashlib.sha256(page.read_bytes() + _library()).hexdigest()
+
+
+@cache
+def _library() -> bytes:
+    """A digest of the library and of what runs the pages."""
+    import tailwork
+
+    files = [*Path(tailwork.__file__).parent.rglob("*.py"), *HERE.glob("*.py"), *(HERE.parent / "figures").glob("*.py")]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).digest()
+
+
+def _has_code(page: Path) -> bool:
+    text = page.read_text(encoding="utf-8")
+    return bool(blocks_of(text) or made_of(text))
+
+
+def _page(app: Sphinx, name: str) -> Path:
+    return Path(app.env.doc2path(name))
+
+
+def _folder(app: Sphinx, name: str) -> Path:
+    return Path(app.srcdir) / RAN / name

@@ -1,0 +1,70 @@
+"""How the site is built: `make docs`."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+import tailwork
+
+project = "tailwork"
+author = "tailwork contributors"
+copyright = "tailwork contributors"
+version = release = tailwork.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "executed",
+    "docstrings",
+]
+exclude_patterns = ["_build", "_ran", "gallery", "auto_gallery/sg_execution_times.rst"]
+suppress_warnings = ["config.cache"]
+
+# Pages are Markdown. Mathematics is between dollars, as on code hosts.
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+myst_fence_as_directive = ["math"]
+
+# MathJax from a package of this machine: one file, with its fonts in it.
+_mathjax = Path((find_spec("sphinx-mathjax-offline").submodule_search_locations or [""])[0]) / "static" / "mathjax"
+mathjax_path = "tex-svg.js"
+mathjax3_config = {"options": {"enableMenu": False}}
+
+html_theme = "furo"
+html_title = "tailwork"
+html_static_path = ["_static", str(_mathjax / "tex-svg.js")]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+copybutton_prompt_text = "$ "
+copybutton_exclude = ".output .highlight"
+
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_class_signature = "mixed"
+napoleon_numpy_docstring = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "filename_pattern": r"\.py$",
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "download_all_examples": False,
+    "copyfile_regex": r".*\.toml",
+    "subsection_order": ["gallery/beginner", "gallery/intermediate", "gallery/advanced"],
+    "within_subsection_order": "FileNameSortKey",
+    "image_srcset": ["2x"],
+    "min_reported_time": 1e9,
+}
