@@ -39,8 +39,8 @@ def test_backwards_equals_forwards() -> None:
         2.5,
     ]
     by_each = jacobian(tape, outputs, [a, b, c, d])
-    forwards = Kernel(finished(tape, [x for row in by_each for x in row], 3, 1), lanes=False)
-    backwards = Kernel(pulled_back(finished(tape, outputs, 3, 1)), lanes=False)
+    forwards = Kernel(finished(tape, [x for row in by_each for x in row], 3, 1))
+    backwards = Kernel(pulled_back(finished(tape, outputs, 3, 1)))
     rng = np.random.default_rng(2)
     for _ in range(20):
         x, parameter, weights = rng.uniform(-2.0, 2.0, 3), rng.uniform(1.0, 2.0, 1), rng.normal(size=5)

@@ -22,7 +22,7 @@ from tailwork.algebra.expression import Scalar, Tape, arctan2
 from tailwork.errors import RobotError
 from tailwork.kernels import kernel as kernel_module
 from tailwork.kernels.casadi_export import casadi_function
-from tailwork.kernels.emit import BLOCK, FARTHEST, LARGE
+from tailwork.kernels.emit import BLOCK, FARTHEST, LARGE, lane_module
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Constants, Floats, Kernel
 from tailwork.kernels.parts import GROUP
@@ -44,6 +44,14 @@ PRESETS: dict[str, tuple[Robot, tuple[str, ...]]] = {
     "blaberus": (blaberus(), ()),
 }
 extended = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs a longer float to compare with")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lanes_at_once() -> Iterator[None]:
+    """Lanes for batches of any size, which else come only where they pay."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel_module, "OFTEN", 0)
+        yield
 
 
 def kernel_of(function: Callable[..., list[Scalar]], count: int) -> Callable[..., Floats]:
@@ -327,12 +335,29 @@ def test_many_states_give_the_same_bits(name: str, monkeypatch: pytest.MonkeyPat
     assert same_bits(model.forward_dynamics(q, v, tau), few)
 
 
+def test_lanes_are_compiled_when_they_pay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Few rows go to the scalar function; once many have come, lanes are compiled, and give the same bits."""
+    monkeypatch.setenv("TAILWORK_CACHE", str(tmp_path))
+    tape = Tape()
+    x, y = tape.inputs(2, 0)
+    kernel = Kernel(finished(tape, [x.sin() * y, x / y + y], 2, 0))
+    constants = kernel.constants(np.empty(0))
+    rows = np.random.default_rng(8).normal(size=(5 * kernel.width + 1, 2))
+    monkeypatch.setattr(kernel_module, "OFTEN", 2 * len(rows))
+    made = []
+    monkeypatch.setattr(kernel_module.emit, "lane_module", lambda *given: made.append(given) or lane_module(*given))
+    by_scalar = kernel(rows, constants)
+    assert not made
+    assert same_bits(kernel(rows, constants), by_scalar) and len(made) == 1
+    assert same_bits(kernel(rows, constants), by_scalar) and len(made) == 1
+
+
 def test_operations_carried_out() -> None:
     """A fused product and sum are two, and a product fused into two sums is carried out twice; signs are free."""
 
     def count(function: Callable[..., list[Scalar]]) -> tuple[int, int]:
         tape = Tape()
-        kernel = Kernel(finished(tape, function(*tape.inputs(3, 0)), 3, 0), lanes=False)
+        kernel = Kernel(finished(tape, function(*tape.inputs(3, 0)), 3, 0))
         return kernel.flops, kernel.executed
 
     assert count(lambda a, b, c: [a * b + c]) == (2, 2)

@@ -242,18 +242,21 @@ def function(graph: Graph, name: str, lanes: int, library: Callable[[str], None]
     return "\n".join([head, "entry:", *_in_blocks(body), "  ret void", "}"])
 
 
-def module(prelude: Graph, main: Graph, width: int) -> str:
-    """Assembly of a kernel: prelude, scalar and, for a width above 1, lane functions, and the loops that call them."""
-    declarations: set[str] = set()
+def scalar_module(prelude: Graph, main: Graph) -> str:
+    """Assembly of a kernel: prelude and scalar function, and the loop over rows."""
+    declarations = set(intrinsics(1))
     parts = [
         function(prelude, "prelude", 1, declarations.add),
         function(main, "scalar", 1, declarations.add),
         _row_loop(main),
     ]
-    if width > 1:
-        parts += [function(main, "lanes", width, declarations.add), _block_loop(main, width)]
-    for n in (1, width):
-        declarations.update(intrinsics(n))
+    return "\n".join([*parts, *sorted(declarations), ATTRIBUTES])
+
+
+def lane_module(main: Graph, width: int) -> str:
+    """Assembly of a kernel's lane function, and the loop over blocks of rows."""
+    declarations = set(intrinsics(width))
+    parts = [function(main, "lanes", width, declarations.add), _block_loop(main, width)]
     return "\n".join([*parts, *sorted(declarations), ATTRIBUTES])
 
 

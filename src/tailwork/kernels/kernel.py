@@ -6,6 +6,7 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,13 +14,14 @@ import numpy as np
 from tailwork.algebra.expression import OPERATION_NAMES
 from tailwork.kernels import emit, parts
 from tailwork.kernels import graph as graphs
-from tailwork.kernels.emit import module
 from tailwork.kernels.graph import Graph, split
 from tailwork.kernels.native import Code, compiled, machine
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
-MANY = 4096  # rows from which a call takes the lane function in parts, which is compiled when first needed
+MANY = 4096  # rows from which a call takes the lane function in parts
+OFTEN = 100_000  # rows that smaller calls together leave to the scalar function, before lanes are compiled for them
+_compiling = Lock()
 
 
 class Constants:
@@ -34,38 +36,44 @@ class Constants:
 class Kernel:
     """Machine code of one graph: a prelude for the design, a scalar function and a lane function for states.
 
-    Scalar and lanes carry out the same operations in the same order: a batch gives the same bits as single calls.
+    Scalar and lanes carry out the same operations in the same order: a batch gives the same bits as single calls. Lanes
+    take longer to compile than they save in a few rows, so that they are compiled when they are first worth it.
     """
 
-    def __init__(self, graph: Graph, *, lanes: bool = True) -> None:
+    def __init__(self, graph: Graph) -> None:
         prelude, main = split(graph)
         self.inputs = graph.inputs
         self.outputs = len(graph.outputs)
         self.parameters = graph.parameters
         self.flops = main.flops
         self.operations = main.operations
-        self.width = machine().width if lanes else 1
+        self.width = machine().width
         self.kept = main.parameters  # numbers that the prelude computes of a design
         self._main = main
-        self._identity = _identity(graph, self.width) or module(prelude, main, self.width)
-        self.code = compiled(self._identity, lambda: module(prelude, main, self.width))
+        self._identity = _identity(graph, self.width) or emit.scalar_module(prelude, main)
+        self.code = compiled(self._identity, lambda: emit.scalar_module(prelude, main))
         self._prelude = self.code.function("prelude", counted=False)
         self._scalar = self.code.function("scalar", counted=False)
         self._rows = self.code.function("rows", counted=True)
-        self._blocks = self.code.function("blocks" if lanes else "rows", counted=True)
+        self._blocks: Callable[..., None] | None = None
+        self._lanes: dict[str, Code] = {}
+        self._in_small_calls = 0
 
     @cached_property
     def executed(self) -> int:
         """Floating-point operations a row: a fused product and sum are two, the polynomials of a sine count in full."""
         return emit.executed(self._main)
 
-    @cached_property
-    def _in_parts(self) -> tuple[Code, Callable[..., None]]:
-        """The lane function for many blocks, part by part; compiled when first asked for."""
-        if self.width == 1:
-            return self.code, self._rows
-        code = compiled(f"{self._identity} in parts", lambda: parts.module(self._main, self.width))
-        return code, code.function("groups", counted=True)
+    def lane_address(self) -> int:
+        """Address of the lane function, for as long as the kernel lives; the first call compiles it."""
+        return self._lane_code("in lanes", emit.lane_module).address("lanes")
+
+    def _lane_code(self, name: str, assembly: Callable[[Graph, int], str]) -> Code:
+        """Code in lanes, compiled when first asked for: once, because it is used by its address."""
+        with _compiling:
+            if name not in self._lanes:
+                self._lanes[name] = compiled(f"{self._identity} {name}", lambda: assembly(self._main, self.width))
+            return self._lanes[name]
 
     def constants(self, parameters: Floats) -> Constants:
         """Run the prelude for one design."""
@@ -89,8 +97,8 @@ class Kernel:
 
         It is the quickest way through many rows; the first such call of a kernel compiles it.
         """
-        code, groups = self._in_parts
-        return _bound(code, groups, (len(x) // self.width,), x, constants.lanes, y)
+        code = self._lane_code("in parts", parts.module)
+        return _bound(code, code.function("groups", counted=True), (len(x) // self.width,), x, constants.lanes, y)
 
     def row(self, x: Floats, constants: Constants) -> Floats:
         """Outputs for one row of inputs, a contiguous (inputs,) array of float64, which is not checked."""
@@ -107,14 +115,24 @@ class Kernel:
         if count == 1:
             return self.row(x[0], constants)[None]
         y = np.empty((count, self.outputs))
-        if count < MANY:
-            self._blocks(count // self.width, _address(x), _address(constants.lanes), _address(y))
-        else:
-            self.lane_loop(x, constants, y)()
         done = count // self.width * self.width
+        if count >= MANY:
+            self.lane_loop(x, constants, y)()
+        elif blocks := self._worth_lanes(count):
+            blocks(count // self.width, _address(x), _address(constants.lanes), _address(y))
+        else:
+            done = 0
         if done < count:
             self.loop(x[done:], constants, y[done:])()
         return y
+
+    def _worth_lanes(self, count: int) -> Callable[..., None] | None:
+        """The lane function for blocks of rows, once so many rows have come that it pays to compile it."""
+        if self._blocks is None:
+            self._in_small_calls += count
+            if self._in_small_calls >= OFTEN:
+                self._blocks = self._lane_code("in lanes", emit.lane_module).function("blocks", counted=True)
+        return self._blocks
 
 
 def _identity(graph: Graph, width: int) -> str:

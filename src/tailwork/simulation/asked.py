@@ -210,7 +210,7 @@ def lane_kernels(
     """The kernels of a system, the method, and by kernel the names of its parameters."""
     wanted = ["derivative", *(["events"] if system.watched else [])]
     wanted += ["linear", "solve"] if isinstance(method, Rosenbrock) else []
-    found = {name: system.compiled(name, lanes=True) for name in wanted}
+    found = {name: system.compiled(name) for name in wanted}
     lanes = {name: lane_kernel(kernel) for name, (kernel, _) in found.items()}
     size = found["linear"][0].outputs if "linear" in found else 0
     parts = {name: lanes.get(name, NOTHING) for name in ("derivative", "events", "linear", "solve")}

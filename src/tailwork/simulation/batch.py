@@ -155,7 +155,7 @@ def _reasons(ends: Ends, refused: Mapping[int, str], names: Sequence[str]) -> tu
 
 def _final(system: System, ends: Ends, start: Start) -> tuple[Floats, Floats]:
     """q and v at the end of every run."""
-    kernel, names = system.compiled("expand", lanes=True)
+    kernel, names = system.compiled("expand")
     inputs = np.concatenate([ends.times[:, None], ends.states, start.held], axis=1)[:, None]
     outputs = evaluated(kernel, kernel_parameters(system, names, start.columns, len(inputs)), inputs)
     sizes = np.cumsum([len(system.model.coordinate_names), len(system.model.velocity_names)])

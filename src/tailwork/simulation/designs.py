@@ -22,7 +22,7 @@ SHARE = 64 * WIDTH
 def lane_kernel(kernel: Kernel) -> LaneKernel:
     """A kernel with lanes, by the addresses of its functions."""
     code = kernel.code
-    return LaneKernel(code.address("prelude"), code.address("scalar"), code.address("lanes"), kernel.kept)
+    return LaneKernel(code.address("prelude"), code.address("scalar"), kernel.lane_address(), kernel.kept)
 
 
 def parameter_rows(
@@ -117,7 +117,7 @@ def spectral_radii(
 
     Infinite where the equations cannot be evaluated.
     """
-    kernel, names = system.compiled("derivative", lanes=True)
+    kernel, names = system.compiled("derivative")
     count, size = states.shape
     steps = 1e-6 * np.maximum(1.0, np.abs(states))
     away = steps[:, None] * np.eye(size)

@@ -43,13 +43,13 @@ class Reverse:
     outputs: int
 
 
-def reverse(recorded: tuple[Graph, tuple[str, ...]], by: Sequence[int], *, lanes: bool = False) -> Reverse:
+def reverse(recorded: tuple[Graph, tuple[str, ...]], by: Sequence[int]) -> Reverse:
     """Kernels of a graph backwards, by some of its inputs and by design."""
     graph, names = recorded
     prelude, main = split(graph)
     return Reverse(
-        Kernel(prelude, lanes=False), Kernel(pulled_back(main, by, values=True), lanes=lanes),
-        Kernel(pulled_back(prelude), lanes=False), names, main.parameters, len(by), len(graph.outputs),
+        Kernel(prelude), Kernel(pulled_back(main, by, values=True)),
+        Kernel(pulled_back(prelude)), names, main.parameters, len(by), len(graph.outputs),
     )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def transposed_solution(system: System) -> Kernel:
         graph, _ = system.graphs("pushed")["pushed"]
         first = graph.inputs - 2 * len(system.free_v) - len(system.free_q) - 1
         right = range(first, graph.inputs)
-        return Kernel(pulled_back(graph, [k for k in right if k != first + system.size]), lanes=False)
+        return Kernel(pulled_back(graph, [k for k in right if k != first + system.size]))
 
     return system.once("backward transposed", make)
 
@@ -92,7 +92,7 @@ def curvature_reverse(system: System) -> Reverse:
         count = 1 + system.size + system.held + len(recorded.more)
         graph = finished(recorded.tape, [output], count, len(parameters))
         first = count - len(recorded.more)
-        return reverse((graph, tuple(parameters)), [*system.state_inputs, *range(first, first + n_v)], lanes=True)
+        return reverse((graph, tuple(parameters)), [*system.state_inputs, *range(first, first + n_v)])
 
     return system.once("backward curvature", make)
 

@@ -57,6 +57,6 @@ def _forward(recorded: tuple[Graph, tuple[str, ...]], varied: Sequence[int]) -> 
     graph, names = recorded
     prelude, main = split(graph)
     return Forward(
-        Kernel(prelude, lanes=False), Kernel(pushed_forward(prelude, ()), lanes=False),
+        Kernel(prelude), Kernel(pushed_forward(prelude, ())),
         Kernel(pushed_forward(main, list(varied), values=True)), names, main.parameters, len(main.outputs),
     )  # fmt: skip

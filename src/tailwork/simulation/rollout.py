@@ -130,7 +130,7 @@ def summary(nodes: Floats, step: Floats) -> Floats:
 
 def rollout(system: System, asked: Asked, name: Any, stiff: bool = False) -> Rollout:
     """A system ready for fixed steps; `name` tells what is asked, for those that ask the same again."""
-    derivative, derivative_names = system.compiled("derivative", lanes=True)
+    derivative, derivative_names = system.compiled("derivative")
     way = None
     if stiff:
         kernels, tableau, names = lane_kernels(system, RODAS5P)

@@ -170,7 +170,7 @@ def _ready(
     stiff = isinstance(asked.method, Rosenbrock)
     extensions = Extensions(
         **{name: _extension(forwards.get(name)) for name in Numbers._fields},
-        solve=pushed_solution(system).code.address("lanes") if stiff else 0,
+        solve=pushed_solution(system).lane_address() if stiff else 0,
         rates=len(system.free_v),
         shown=forwards["expansion"].outputs,
     )

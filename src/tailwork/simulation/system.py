@@ -37,7 +37,7 @@ Motion = Mapping[str, Profiles]
 """Profiles of a prescribed limb's coordinates, by name."""
 
 ALONE = ("derivative", "expand", "events", "feet", "step", "soft_events")
-"""Kernels that each have equations of their own, and lanes."""
+"""Kernels that each have equations of their own."""
 
 _kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
 _made: dict[Any, Any] = {}
@@ -181,19 +181,18 @@ class System:
 
     def kernel(self, name: str) -> tuple[Kernel, Constants]:
         """A kernel and its constants: one of ALONE, "linear" or "solve"."""
-        kernel, parameters = self.compiled(name, lanes=name in ALONE)
+        kernel, parameters = self.compiled(name)
         return kernel, kernel.constants(np.array([self.numbers[path] for path in parameters]))
 
-    def compiled(self, name: str, lanes: bool) -> tuple[Kernel, tuple[str, ...]]:
-        """A kernel, with lanes or without, and the names of its parameters among `numbers`."""
+    def compiled(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
+        """A kernel and the names of its parameters among `numbers`."""
         watched = self.watched if name.endswith("events") else ()
-        key = (name, lanes, self.structure, watched)
+        key = (name, self.structure, watched)
         if key not in _kernels:  # those that are there do not wait for one that is being compiled
             with _compiling:
                 if key not in _kernels:
                     for made, (graph, names) in self.graphs(name).items():
-                        kernel = Kernel(graph, lanes=lanes)
-                        _kernels.setdefault((made, lanes, self.structure, watched), (kernel, names))
+                        _kernels.setdefault((made, self.structure, watched), (Kernel(graph), names))
         return _kernels[key]
 
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:

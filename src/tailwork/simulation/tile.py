@@ -130,7 +130,7 @@ class Tile:
 
     @cached_property
     def _full(self) -> tuple[Floats, ...]:
-        kernel, names = self.system.compiled("expand", lanes=True)
+        kernel, names = self.system.compiled("expand")
         runs, rows, _ = self.states.shape
         held = self.start.held
         times = np.broadcast_to(self.times[..., None], (runs, rows, 1))

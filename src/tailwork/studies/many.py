@@ -133,7 +133,7 @@ def _simulated(
             for k, name in enumerate(asked):
                 found[here, k] = FORMULAS[name](seen)
 
-        tile.system.compiled("expand", lanes=True)  # here, before several threads want it at once
+        tile.system.compiled("expand")  # here, before several threads want it at once
         in_shares(tile.pool, len(tile.states), share, max(1, MOST_ROWS // tile.times.shape[-1]))
         return found
 
