@@ -78,21 +78,21 @@ class Answer:
 
 def chosen(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
     """Every combination of a problem's choices, and the problem with it made."""
-    for path in study.choices:
-        if path != study.tail_name and path not in paths(study.robot):
-            raise RobotError(f"choices.{path}", path, "a path in the robot, or the name of its tail")
     for values in itertools.product(*study.choices.values()):
         choice = dict(zip(study.choices, values, strict=True))
         robot = study.robot
         if study.tail_name in choice:
             robot = with_tail(robot, str(choice[study.tail_name]))
         rest = {path: value for path, value in choice.items() if path != study.tail_name}
+        for path in rest:
+            if path not in paths(robot):
+                raise RobotError(f"choices.{path}", path, "a path in the robot, or the name of its tail")
         yield choice, replace(study, robot=robot.replace(rest) if rest else robot, choices={})
 
 
 def answer_of(
     study: Study, choice: dict[str, Any], tell: Progress = lambda what: None, settings: Settings | None = None,
-    before: Partial | None = None, keep: Callable[[Partial], None] = lambda partial: None,
+    before: Partial | None = None, keep: Callable[[Partial], None] = lambda partial: None, given: Study | None = None,
 ) -> Answer:  # fmt: skip
     """The best design of a problem whose choices have been made; for several goals, the trade-off between them, too.
 
@@ -103,6 +103,7 @@ def answer_of(
         settings: how it is solved.
         before: what of the front was finished before an interruption.
         keep: told of each point of the front that is finished.
+        given: the problem before its choices were made, whose robot is looked at as it is; the same, unless told.
 
     Raises:
         ImpossibleError: no design meets the limits.
@@ -115,12 +116,13 @@ def answer_of(
     finer = Evaluator(replace(study, steps=FINER * study.steps), how.threads)
     goal = study.goals[0]
     scale = max(abs(found.best.goal), 1e-9)
-    best = Program(finer, goal, sides_of(study.limits), scale).solve(found.best.design)
-    if best.violation > ALLOWED:
-        best = found.best
+    best = _finer(Program(finer, goal, sides_of(study.limits), scale), found.best)
     safe = Guarded(best, {}) if how.robust is None else guarded(finer, best, how.robust, ALLOWED, tell)
     tell("verifying by a single adaptive run")
     checked = verified(evaluator, safe.solved.design)
+    if not math.isfinite(checked.fine[goal.measure]):
+        required = "a goal that the best design has: at finer steps it has none, because a leg comes to be straight"
+        raise RobotError(f"goals.{goal.measure}", checked.fine[goal.measure], required)
     tell("sensitivities and tolerances")
     names = [goal.measure for goal in study.goals]
     return Answer(
@@ -129,7 +131,7 @@ def answer_of(
         found=found,
         best=safe.solved,
         verified=checked,
-        given=as_given(study, checked.fine),
+        given=as_given(given or study, checked.fine),
         swings=swings(evaluator, safe.solved.design, goal.measure),
         indices=indices(evaluator, goal.measure),
         tolerance=tolerance(evaluator, safe.solved.design, names, how.robust.spread if how.robust else how.spread),
@@ -139,6 +141,14 @@ def answer_of(
         margins=safe.margins if how.robust else None,
         front=front(evaluator, tell, also=best.design[None], before=before, keep=keep) if len(names) > 1 else None,
     )
+
+
+def _finer(program: Program, start: Solved) -> Solved:
+    """The optimum at finer steps, from that of coarser ones; where the search is lost there, what it started from."""
+    found, before = program.solve(start.design), program.at(start.design)
+    lost = found.violation > max(ALLOWED, before.violation) or not math.isfinite(found.goal)
+    worse = before.violation <= ALLOWED and (found.goal - before.goal) * program.sign > 0.0
+    return replace(start, goal=before.goal, violation=before.violation) if lost or worse else found
 
 
 def _airborne(study: Study, checked: Verified) -> float | None:

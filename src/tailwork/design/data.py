@@ -23,12 +23,14 @@ from tailwork.simulation import Run
 
 BEST, GIVEN = "best", "given"
 """Names of runs: of the best design, and of the robot as the problem has it."""
+INFINITE = {None: math.nan, "inf": math.inf, "-inf": -math.inf}
+"""What stands in JSON for numbers that it does not have."""
 OF_SCREEN = 256
 """Designs of the screen that are kept: the best ones."""
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON holds it: arrays and tuples as lists, numbers that are none as null."""
+    """A value as JSON holds it: arrays and tuples as lists, numbers that are none as null, infinite ones as text."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, np.ndarray):
@@ -38,7 +40,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
     if isinstance(value, float) and not math.isfinite(value):
-        return None
+        return None if math.isnan(value) else str(value)
     return value
 
 
@@ -76,6 +78,8 @@ def answer_from(data: Mapping[str, Any], study: Study, runs: Mapping[str, Run]) 
     """The answer that was kept; of its screen there are the best designs."""
     best = _solved(data["best"])
     optima = tuple(Optimum(_solved(one["solved"]), one["times"]) for one in data["optima"])
+    if not optima:
+        raise ValueError("no optimum")
     screen = data["screen"]
     return Answer(
         study=study,
@@ -86,8 +90,8 @@ def answer_from(data: Mapping[str, Any], study: Study, runs: Mapping[str, Run]) 
         ),
         best=best,
         verified=_verified(data["verified"], study, best.design, runs[BEST]),
-        given=None if data["given"] is None else Alone(runs[GIVEN], _numbers(data["given"])),
-        swings=tuple(Swing(**_numbers(one)) for one in data["swings"]),
+        given=None if data["given"] is None else Alone(runs[GIVEN], as_numbers(data["given"])),
+        swings=tuple(Swing(**as_numbers(one)) for one in data["swings"]),
         indices=Indices(
             tuple(data["indices"]["variables"]), _array(data["indices"]["first"]), _array(data["indices"]["total"]),
             data["indices"]["judged"],
@@ -130,18 +134,19 @@ def _verified(data: Mapping[str, Any], study: Study, design: Floats, run: Run) -
     names = (variable.name for variable in study.variables)
     return Verified(
         design_of(study, dict(zip(names, design.tolist(), strict=True))), run,
-        _numbers(data["coarse"]), _numbers(data["fine"]), _numbers(data["alone"]),
+        as_numbers(data["coarse"]), as_numbers(data["fine"]), as_numbers(data["alone"]),
     )  # fmt: skip
 
 
 def _solved(data: Mapping[str, Any]) -> Solved:
-    return Solved(**{**data, "design": _array(data["design"])})
+    return Solved(**{**as_numbers(data), "design": _array(data["design"])})
 
 
 def _tolerance(data: Mapping[str, Any]) -> Tolerance:
     histograms = {name: (_array(borders), _array(counts)) for name, (borders, counts) in data["histograms"].items()}
-    numbers = {name: _numbers(data[name]) for name in ("mean", "deviation", "low", "high")}
-    return Tolerance(data["spread"], data["count"], **numbers, violated=data["violated"], histograms=histograms)
+    numbers = {name: as_numbers(data[name]) for name in ("mean", "deviation", "low", "high")}
+    return Tolerance(data["spread"], data["count"], **numbers, violated=data["violated"], histograms=histograms,
+                     judged=data["judged"])  # fmt: skip
 
 
 def _front(data: Mapping[str, Any], study: Study, runs: Mapping[str, Run]) -> Front:
@@ -173,5 +178,7 @@ def _arrays(data: Mapping[str, Any]) -> dict[str, Floats]:
     return {name: _array(values) for name, values in data.items()}
 
 
-def _numbers(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: math.nan if value is None else value for name, value in data.items()}
+def as_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What JSON holds by name, with numbers that are none, or infinite, as such again."""
+    return {name: INFINITE.get(value, value) if isinstance(value, (str, type(None))) else value
+            for name, value in data.items()}  # fmt: skip

@@ -12,7 +12,7 @@ from tailwork.kernels.kernel import Floats
 from tailwork.robots.tails import R3, Pendulum, Usrt
 
 DERIVED = {
-    Pendulum: {"total_mass": "kg", "tip_share": "1"},
+    Pendulum: {"total_mass": "kg", "tip_share": "1", "total_length": "m"},
     R3: {"total_mass": "kg", "total_length": "m"},
     Usrt: {"total_mass": "kg", "total_length": "m"},
 }
@@ -20,7 +20,7 @@ DERIVED = {
 REPLACED = {
     "total_mass": ("mass", "tip_mass", "link_mass"),
     "tip_share": ("mass", "tip_mass"),
-    "total_length": ("link_length", "link_com"),
+    "total_length": ("length", "link_length", "link_com"),
 }
 """By such a number: those that follow from it, and so cannot vary by themselves."""
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -46,7 +46,7 @@ def own_numbers(tail: Any, values: Mapping[str, Floats]) -> dict[str, Floats]:
     if not whole:
         return found
     for name in whole:
-        for follows in REPLACED[name]:
+        for follows in (*REPLACED[name], *(f"link_inertia.{moment}" for moment in INERTIA if name != "tip_share")):
             if follows in found:
                 raise RobotError("variables", follows, f"either {follows} or {name}, from which it follows")
     if isinstance(tail, Pendulum):
@@ -59,13 +59,15 @@ def _pendulum(tail: Pendulum, whole: Mapping[str, Floats]) -> dict[str, Floats]:
     size = np.ones_like(next(iter(whole.values())))
     mass = whole.get("total_mass", (bar + tip) * size)
     share = whole.get("tip_share", tip / (bar + tip) * size)
-    return {"mass": (1.0 - share) * mass, "tip_mass": share * mass}
+    length = {"length": whole["total_length"]} if "total_length" in whole else {}
+    masses = {"mass": (1.0 - share) * mass, "tip_mass": share * mass} if whole.keys() - {"total_length"} else {}
+    return length | masses
 
 
 def _links(tail: R3 | Usrt, whole: Mapping[str, Floats], others: Mapping[str, Floats]) -> dict[str, Floats]:
     size = np.ones_like(next(iter(whole.values())))
     if isinstance(tail, R3):
-        links, base = tail.links_per_segment * tail.segments, float(tail.base_mass)
+        links, base = tail.links_per_segment * tail.segments, others.get("base_mass", float(tail.base_mass) * size)
         shares = links * (1.0 - 0.5 * others.get("taper", float(tail.taper) * size) * (links > 1))
     else:
         links, base, shares = tail.links, 0.0, tail.links * size
@@ -81,8 +83,8 @@ def _links(tail: R3 | Usrt, whole: Mapping[str, Floats], others: Mapping[str, Fl
 
 
 def check_whole(tail: Any, values: Mapping[str, float]) -> None:
-    """Refuses numbers of the whole that no tail can have."""
-    base = float(tail.base_mass) if isinstance(tail, R3) else 0.0
+    """Refuses numbers of the whole that no tail can have; the other numbers of `values` may bear on them."""
+    base = values.get("base_mass", float(tail.base_mass)) if isinstance(tail, R3) else 0.0
     for name, value in values.items():
         if name == "total_mass" and not value > base:
             what = f"more than the mass of its base, {base:g} kg" if base else "a mass greater than 0 [kg]"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.design.measures import MEASURES, Judge, Moved
+from tailwork.design.posture import Standing
 from tailwork.design.problem import CONTROL, MOTION, Scenario, Study, Variable
 from tailwork.design.quantities import Nodes, nodes_of
 from tailwork.design.variables import (
@@ -54,11 +55,7 @@ class Prepared:
     system: System
     q: Floats  # at the start
     v: Floats
-
-    @property
-    def start(self) -> Floats:
-        """The state at the start."""
-        return self.system.state(self.q, self.v)
+    standing: Standing
 
 
 class Evaluator:
@@ -74,7 +71,7 @@ class Evaluator:
         self.variables: tuple[Variable, ...] = checked_variables(study)
         self.threads = workers(threads)
         ready = prepared(study, compiled_design(study, self.variables))
-        self.system, self._start = ready.system, ready
+        self.system, self._standing = ready.system, ready.standing
         self.nodes: Nodes = nodes_of(self.system.model.layout, study.tail_name, study.scenario.axis)
         self.judge = Judge(self.nodes, study.actuator, segment_shares(study.tail))
         name = ("design", study.tail_name, study.scenario.axis)
@@ -87,26 +84,34 @@ class Evaluator:
 
     @property
     def low(self) -> Floats:
-        """Lower bounds."""
+        """Lower bounds, in the variables' own units."""
         return np.array([variable.low for variable in self.variables])
 
     @property
     def high(self) -> Floats:
-        """Upper bounds."""
+        """Upper bounds, in the variables' own units."""
         return np.array([variable.high for variable in self.variables])
 
     def _check_measures(self) -> None:
         """Every measure that is asked for must exist for this robot."""
-        for name in [g.measure for g in self.study.goals] + [x.measure for x in self.study.limits]:
-            quantity = MEASURES[name].quantity
-            here = self.nodes.columns.get(quantity)
-            if here is not None and here.start == here.stop:
-                required = f"a measure that this robot has under the policy '{self.study.scenario.policy}'"
-                raise RobotError("measure", name, required)
+        missing = [name for name in self.study.asked if not self.judge.has(MEASURES[name].quantity)]
+        if missing:
+            required = f"measures that this robot has under the policy '{self.study.scenario.policy}'; leave these out"
+            raise RobotError("measures", ", ".join(missing), required)
 
-    def columns(self, designs: Floats) -> dict[str, Floats]:
-        """By name among the system's numbers: those that vary, (designs,)."""
+    def _posed(self, designs: Floats, pool: Executor | None) -> tuple[dict[str, Floats], Floats]:
+        """By name among the system's numbers: those that vary, (designs,); and where designs start, (designs, n)."""
         robot = number_columns(self.study, self.variables, designs)
+        legs, q = self._standing.of(robot, len(designs), pool)
+        v = np.zeros((len(designs), len(self.system.model.velocity_names)))
+        if any(self.study.scenario.push):
+            own = {path: values for path, values in robot.items() if not path.startswith("stand.")}
+            masses = answers(self.system.model, "mass_matrix", own, {"q": q[:, None]}, pool)["mass"][:, 0]
+            v = pushed(self.study.scenario, masses, self.system)
+        return self._columns(robot, designs) | legs, self.system.state(q, v)
+
+    def _columns(self, robot: dict[str, Floats], designs: Floats) -> dict[str, Floats]:
+        """Numbers of robot, motion and control that vary."""
         others = other_columns(self.study, self.variables, designs)
         found = {f"robot: {path}": values for path, values in robot.items()}
         for number, values in others.items():
@@ -140,46 +145,36 @@ class Evaluator:
         return found
 
     def roll(self, designs: Floats, steps: int | None = None) -> Floats:
-        """Node numbers, (designs, steps + 1, numbers)."""
+        """Node numbers, (designs, steps + 1, numbers), in the units of `tailwork.design.quantities`."""
         return self._rolled(self._rollout.nodes, designs, steps)
 
     def _rolled(self, way: Callable[..., Floats], designs: Floats, steps: int | None) -> Floats:
         duration = other_columns(self.study, self.variables, designs)["duration"]
         pool = self._pool if len(designs) > FEW else None
-        columns = self.columns(designs)
-        return way(columns, self._starts(columns, len(designs), pool), duration, steps or self.study.steps, pool)
-
-    def _starts(self, columns: dict[str, Floats], count: int, pool: Executor | None) -> Floats:
-        """Where the designs start, (designs, size)."""
-        if not any(self.study.scenario.push):
-            return np.broadcast_to(self._start.start, (count, self.system.size))
-        stem = "robot: "
-        own = {name.removeprefix(stem): values for name, values in columns.items() if name.startswith(stem)}
-        q = np.broadcast_to(self._start.q, (count, 1, len(self._start.q)))
-        masses = answers(self.system.model, "mass_matrix", own, {"q": q}, pool)["mass"][:, 0]
-        v = pushed(self.study.scenario, masses, self.system)
-        return self.system.state(np.broadcast_to(self._start.q, (count, len(self._start.q))), v)
+        columns, starts = self._posed(designs, pool)
+        return way(columns, starts, duration, steps or self.study.steps, pool)
 
     def rows(self, name: str, designs: Floats, found: Floats) -> Floats:
-        """The numbers whose worst is a measure, (designs, k)."""
+        """The numbers whose worst is a measure, (designs, k), in its unit."""
         return self.judge.rows(MEASURES[name], found, self._moved(designs))
 
     def measures(self, designs: Floats, names: Sequence[str], steps: int | None = None) -> dict[str, Floats]:
-        """Measures of designs, by name, (designs,).
+        """Measures of designs, by name, (designs,), in the units of `MEASURES`.
 
         Not a number where a leg comes to be all but straight: there the model ends, and what follows means nothing.
         """
-        moved = self._moved(designs)
-        found = self._rolled(self._rollout.summaries, designs, steps)
-        known = {name: self.judge.from_summary(MEASURES[name], found, moved) for name in names}
-        if any(values is None for values in known.values()):
+        moved, here = self._moved(designs), self.nodes.columns["extension"]
+        if any(MEASURES[name].quantity == "curvature_error" for name in names):
             nodes = self.roll(designs, steps)
-            known |= {
-                name: self.judge.value(MEASURES[name], nodes, moved) for name, values in known.items() if values is None
-            }  # fmt: skip
+            known = {name: self.judge.value(MEASURES[name], nodes, moved) for name in names}
+            extension = nodes[..., here].max(axis=(1, 2), initial=0.0)
+        else:
+            found = self._rolled(self._rollout.summaries, designs, steps)
+            known = {name: self.judge.from_summary(MEASURES[name], found, moved) for name in names}
+            extension = found[:, 3, here].max(axis=1, initial=0.0)
         with np.errstate(invalid="ignore"):
-            fine = found[:, 3, self.nodes.columns["extension"]].max(axis=1, initial=0.0) <= STRAIGHT
-        return {name: np.where(fine, values, np.nan) for name, values in known.items()}  # type: ignore[arg-type]
+            fine = extension <= STRAIGHT
+        return {name: np.where(fine, values, np.nan) for name, values in known.items()}
 
     def _moved(self, designs: Floats) -> Moved:
         """What the tails of designs are to do."""
@@ -258,7 +253,21 @@ def prepared(study: Study, design: Design) -> Prepared:
             q[model.coordinate_names.index(f"{tail}.{name}")] = angle
         laws = [StraightDown(posture=tuple(q.tolist())), *_holding(scenario.policy, model, q)]
     system = System(model, laws, {**legs, tail: motion})
-    return Prepared(system, q, pushed(scenario, model.mass_matrix(q)[None], system)[0])
+    return _ready(study, design, system, q, shape, [tail])
+
+
+def _ready(
+    study: Study, design: Design, system: System, q: Floats, shape: dict[str, float], given: list[str]
+) -> Prepared:
+    """A system with where it starts, pushed."""
+    pinned, pinned_q = system.model, q
+    if study.scenario.policy == "airborne":
+        pinned = Model(design.robot, prescribed=given)
+        pinned_q = pinned.standing()
+        for name, angle in shape.items():
+            pinned_q[pinned.coordinate_names.index(f"{study.tail_name}.{name}")] = angle
+    v = pushed(study.scenario, system.model.mass_matrix(q)[None], system)[0]
+    return Prepared(system, q, v, Standing(system, q, pinned, pinned_q))
 
 
 def _by_cables(study: Study, design: Design) -> Prepared:
@@ -273,7 +282,7 @@ def _by_cables(study: Study, design: Design) -> Prepared:
         q, legs = model.standing(), {}
         laws = [StraightDown(posture=tuple(q.tolist())), *_holding(scenario.policy, model, q)]
     system = System(model, [*laws, cable_law(study, design)], legs)
-    return Prepared(system, q, pushed(scenario, model.mass_matrix(q)[None], system)[0])
+    return _ready(study, design, system, q, shape, [])
 
 
 def _holding(policy: str, model: Model, q: Floats) -> list[Law]:

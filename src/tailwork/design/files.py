@@ -101,6 +101,8 @@ def problem_from_text(text: str, file: str | os.PathLike[str]) -> Problem:
     robust = _made("robust", Robust, data["robust"]) if "robust" in data else None
     if robust is not None and len(study.goals) > 1:
         raise RobotError("robust", [goal.measure for goal in study.goals], "one goal: fronts are found without margins")
+    if robust is not None and not study.limits:
+        raise RobotError("robust", data["robust"], "limits for it to keep: a table [limits]")
     return Problem(study, robust, text)
 
 
@@ -150,7 +152,7 @@ def _robot(data: Mapping[str, Any], folder: Path) -> Robot:
 
 def _preset(name: Any, tail: Any) -> Robot:
     known = presets()
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise UnknownNameError.among("robot.preset", str(name), known, "preset")
     make = known[name]
     if tail is None:
@@ -174,7 +176,11 @@ def _variable(name: str, value: Any) -> Variable:
         return Variable(name, *value)
     if isinstance(value, dict) and {"from", "to"} <= value.keys() <= {"from", "to", "unit"}:
         return Variable(name, value["from"], value["to"], str(value.get("unit", "")))
-    raise RobotError(path, value, "[from, to], or { from = …, to = …, unit = … }")
+    required = "[from, to], or { from = …, to = …, unit = … }"
+    if isinstance(value, dict):
+        inner = next(iter(value), "")
+        required += f'; a name with dots stands in quotes: "{name}.{inner}" = [from, to]'
+    raise RobotError(path, value, required)
 
 
 def _limit(name: str, value: Any) -> Limit:

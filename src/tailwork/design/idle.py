@@ -24,8 +24,7 @@ def refuse_idle(evaluator: Evaluator, designs: Floats) -> None:
     Raises:
         RobotError: a variable does nothing.
     """
-    study = evaluator.study
-    names = list(dict.fromkeys([goal.measure for goal in study.goals] + [limit.measure for limit in study.limits]))
+    names = evaluator.study.asked
     base = designs[:COMPARED]
     size, count = len(evaluator.variables), len(base)
     if not count:

@@ -24,17 +24,18 @@ from pathlib import Path
 from typing import Any
 
 from tailwork.design.answer import Answer, Settings, answer_of, chosen
-from tailwork.design.data import BEST, answer_data, answer_from, partial_from, plain
+from tailwork.design.data import BEST, answer_data, answer_from, as_numbers, partial_from, plain
 from tailwork.design.pareto import Partial
 from tailwork.design.problem import Study
 from tailwork.design.search import ImpossibleError, Progress
+from tailwork.design.variables import checked_variables
 from tailwork.errors import FileError
 from tailwork.robots.files import as_text
 from tailwork.simulation import Run, load_run
 from tailwork.studies.comparison import DRAWING, source_digest
 from tailwork.writing import ready_folder, write_whole
 
-ANSWERS, ROBOTS, RUNS, PROBLEM = "answers", "robots", "runs", "problem.toml"
+ANSWERS, ROBOTS, RUNS, PROBLEM, NOTED = "answers", "robots", "runs", "problem.toml", "files.json"
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,16 @@ class Case:
     choice: dict[str, Any]
     study: Study
     settings: Settings
+    given: Study  # before its choices were made
 
     @property
     def digest(self) -> str:
         """Says whether what is kept is of this very problem, solved by this very code."""
         study = {**plain(replace(self.study, choices={})), "robot": as_text(self.study.robot)}
-        told = {"code": source_digest(DRAWING), "study": study, "settings": plain(replace(self.settings, threads=None))}
+        told = {
+            "code": source_digest(DRAWING), "study": study, "settings": plain(replace(self.settings, threads=None)),
+            "given": as_text(self.given.robot),
+        }  # fmt: skip
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
 
@@ -64,12 +69,13 @@ class Bundle:
 
 
 def cases(study: Study, settings: Settings) -> list[Case]:
-    """All cases of a problem."""
+    """All cases of a problem; each is checked before any is solved."""
     found = []
     for k, (choice, own) in enumerate(chosen(study)):
+        checked_variables(own)
         words = "-".join(f"{path.split('.')[-1]}-{value}" for path, value in choice.items())
         slug = re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-")
-        found.append(Case(f"{k + 1:02d}-{slug}" if choice else BEST, choice, own, settings))
+        found.append(Case(f"{k + 1:02d}-{slug}" if choice else BEST, choice, own, settings, study))
     return found
 
 
@@ -86,7 +92,8 @@ def solved(
         keep: told of each point of a front that is finished.
     """
     try:
-        answer = answer_of(case.study, case.choice, tell, case.settings, before, keep or (lambda partial: None))
+        keep = keep or (lambda partial: None)
+        answer = answer_of(case.study, case.choice, tell, case.settings, before, keep, case.given)
     except ImpossibleError as error:
         return Bundle({"digest": digest, "impossible": plain(error.__dict__)}, "", {})
     data, runs = answer_data(answer)
@@ -116,11 +123,13 @@ class Kept:
 
     def write(self, case: Case, bundle: Bundle) -> None:
         """Keep what a case has left."""
-        for name, content in bundle.runs.items():
-            write_whole(self.run_file(case, name), content)
-        if bundle.robot:
-            write_whole(self.path / ROBOTS / f"{case.name}.toml", bundle.robot)
-        write_whole(self.answer_file(case), json.dumps(bundle.data, indent=1, ensure_ascii=False) + "\n")
+        robot = self.path / ROBOTS / f"{case.name}.toml"
+        files: dict[Path, str | bytes] = {self.run_file(case, name): run for name, run in bundle.runs.items()}
+        files |= {robot: bundle.robot} if bundle.robot else {}
+        files[self.answer_file(case)] = json.dumps(bundle.data, indent=1, ensure_ascii=False) + "\n"
+        for file, content in files.items():
+            write_whole(file, content)
+        self.note(*files)
         with contextlib.suppress(OSError):
             os.remove(self._partial_file(case))
 
@@ -131,13 +140,38 @@ class Kept:
             return None
         try:
             if "impossible" in data:
-                return ImpossibleError(**data["impossible"])
+                told = data["impossible"]
+                return ImpossibleError(told["conflict"], told["design"], as_numbers(told["measures"]))
             runs = {name: load_run(self.run_file(case, name)) for name in data["runs"]}
             if any(run.data.attrs.get("problem") != data["digest"] for run in runs.values()):
                 return None
             return answer_from(data, case.study, runs)
-        except (FileError, KeyError, TypeError, ValueError, IndexError):  # damaged
+        except (FileError, KeyError, TypeError, ValueError, IndexError, AttributeError):  # damaged
             return None
+
+    def note(self, *files: Path) -> None:
+        """Remember that files of the folder are ours: they go when another problem comes."""
+        known = self._noted() | {str(file.relative_to(self.path)): _digest(file) for file in files}
+        write_whole(self.path / ANSWERS / NOTED, json.dumps(known, indent=1) + "\n")
+
+    def _noted(self) -> dict[str, str]:
+        """Files that are ours, and the digests of what we have written."""
+        try:
+            found = json.loads((self.path / ANSWERS / NOTED).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def is_ours(self, file: Path) -> bool:
+        """Whether a file is as we have written it."""
+        return file.is_file() and self._noted().get(str(file.relative_to(self.path))) == _digest(file)
+
+    def forget(self) -> None:
+        """Remove what we have written and nobody has changed since: it is of another problem."""
+        for name in self._noted():
+            if self.is_ours(self.path / name):
+                (self.path / name).unlink()
+        write_whole(self.path / ANSWERS / NOTED, "{}\n")
 
     def do(self, case: Case, tell: Progress) -> None:
         """Solve a case here; each point of its front is kept as it comes."""
@@ -160,16 +194,26 @@ class Kept:
 def open_kept(path: Path, problem: str) -> Kept:
     """A folder made ready for the answers to a problem, which is given as text.
 
+    What it holds of another problem is removed, as far as it is still as it was written.
+
     Raises:
         FileError: it cannot be used, or has a problem file that is not a copy of ours.
     """
-    copy = path / PROBLEM
-    if copy.exists() and not (path / ANSWERS).exists() and copy.read_bytes() != problem.encode():
+    copy, kept = path / PROBLEM, Kept(path)
+    same = copy.is_file() and copy.read_bytes() == problem.encode()
+    if copy.exists() and not same and not kept.is_ours(copy):
         raise FileError(copy, "another file of that name is there; choose another folder by --out")
     for folder in (path, path / ANSWERS, path / ROBOTS, path / RUNS):
         ready_folder(folder)
-    write_whole(copy, problem)
-    return Kept(path)
+    if not same:
+        kept.forget()
+        write_whole(copy, problem)
+        kept.note(copy)
+    return kept
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _data(file: Path, digest: str) -> Mapping[str, Any] | None:

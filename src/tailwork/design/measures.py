@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from tailwork.design.quantities import UNITS as NODE_UNITS
 from tailwork.design.quantities import Nodes
+from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.simulation.profiles import shape
 
 UNITS = NODE_UNITS | {"turn": "deg", "actuator_mass": "kg", "added_mass": "kg", "curvature_error": "1/m"}
 ENDS = ("largest", "greatest", "smallest")
 """Ways that look for the worst node: a limit on such a measure is a limit at every node."""
+
+
+def checked_number(path: str, value: Any) -> float:
+    """Make sure that a number is one, and finite."""
+    try:
+        fine = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        fine = False
+    if not fine:
+        raise RobotError(path, value, "a finite number")
+    return float(value)
 
 
 @dataclass(frozen=True)
@@ -24,6 +39,12 @@ class Actuator:
     base: float = 0.0  # [kg]
     per_torque: float = 0.0  # [kg/(N m)], of the largest torque on a coordinate of the tail
     per_power: float = 0.0  # [kg/W], of the largest power
+
+    def __post_init__(self) -> None:
+        for name, unit in (("base", "kg"), ("per_torque", "kg/(N m)"), ("per_power", "kg/W")):
+            value = checked_number(f"actuator.{name}", getattr(self, name))
+            if value < 0.0:
+                raise RobotError(f"actuator.{name}", value, f"a number that is not negative [{unit}]")
 
 
 @dataclass(frozen=True)
@@ -52,7 +73,9 @@ MEASURES: dict[str, Measure] = {
         _measure("pitch", "pitch", "change", "net pitch of the torso"),
         _measure("roll", "roll", "change", "net roll of the torso"),
         _measure("yaw", "yaw", "change", "net yaw of the torso"),
-        _measure("turn", "turn", "change", "net turn of the torso about the motion's axis, against the tail"),
+        _measure(
+            "turn", "turn", "change", "net turn of the torso at the end, about the motion's axis, against the tail"
+        ),
         _measure("peak_pitch", "pitch", "largest", "largest pitch of the torso"),
         _measure("peak_roll", "roll", "largest", "largest roll of the torso"),
         _measure("peak_yaw", "yaw", "largest", "largest yaw of the torso"),
@@ -66,7 +89,9 @@ MEASURES: dict[str, Measure] = {
         _measure("tail_energy", "tail_power", "work", "work of the tail's actuators, both signs counted alike"),
         _measure("peak_leg_torque", "leg_torque", "largest", "largest torque of a leg motor"),
         _measure("least_normal_force", "normal_force", "smallest", "smallest normal force of a foot"),
-        _measure("friction_needed", "friction", "greatest", "largest ratio of tangential to normal force of a foot"),
+        _measure(
+            "friction_needed", "friction", "greatest", "largest ratio of tangential to normal force; ∞: a foot pulls"
+        ),
         _measure("most_extension", "extension", "greatest", "extension of the straightest leg; 1 is straight"),
         _measure("curvature_error", "curvature_error", "rms", "curvature error of the segments of a tail with cables"),
         _measure("peak_curvature_error", "curvature_error", "largest", "largest curvature error of a segment"),
@@ -113,24 +138,27 @@ class Judge:
             step = moved.duration / (found.shape[1] - 1)
             size = np.abs(values).sum(axis=-1)
             return (step * (size.sum(axis=1) - 0.5 * (size[:, 0] + size[:, -1])))[:, None]
+        if measure.way == "rms" and values.size:
+            squares = (values * values).mean(axis=-1)
+            mean = (squares.sum(axis=1) - 0.5 * (squares[:, 0] + squares[:, -1])) / (found.shape[1] - 1)
+            return np.sqrt(mean)[:, None]
         flat = values.reshape(len(values), -1)
-        if measure.way == "rms" and flat.size:
-            return np.sqrt((flat * flat).mean(axis=1, keepdims=True))
         return np.concatenate([flat, -flat], axis=1) if measure.way == "largest" else flat
 
     def value(self, measure: Measure, found: Floats, moved: Moved) -> Floats:
         """The measure of each design, (designs,)."""
         rows = self.rows(measure, found, moved)
         reduce: Callable[..., Floats] = np.min if measure.way == "smallest" else np.max
-        return reduce(rows, axis=1) if rows.shape[1] else np.full(len(rows), np.nan)
+        if not rows.shape[1]:
+            return np.full(len(rows), np.nan)
+        least = found[..., self.nodes.columns["normal_force"]].min(axis=(1, 2), initial=np.inf)
+        return _without_grip(measure, reduce(rows, axis=1), least)
 
-    def from_summary(self, measure: Measure, found: Floats, moved: Moved) -> Floats | None:
+    def from_summary(self, measure: Measure, found: Floats, moved: Moved) -> Floats:
         """The measure of each design from what is known of each quantity over all nodes, (designs, 5, numbers).
 
-        None where the nodes themselves are needed.
+        Errors of curvature need the nodes themselves.
         """
-        if measure.quantity == "curvature_error":
-            return None
         if measure.quantity in ("actuator_mass", "added_mass"):
             torque, power = (self._largest(found, name) for name in ("tail_torque", "tail_power"))
             needs = self.actuator.base + self.actuator.per_torque * torque + self.actuator.per_power * power
@@ -152,7 +180,13 @@ class Judge:
                 return np.maximum(greatest, -least).max(axis=1)
             case "smallest":
                 return least.min(axis=1)
-        return greatest.max(axis=1)
+        least = found[:, 2, self.nodes.columns["normal_force"]].min(axis=1, initial=np.inf)
+        return _without_grip(measure, greatest.max(axis=1), least)
+
+    def has(self, quantity: str) -> bool:
+        """Whether a quantity has components: a robot in the air has no feet, a tail without cables no curvature."""
+        here = self.nodes.columns.get("bend" if quantity == "curvature_error" else quantity)
+        return here is None or here.stop > here.start
 
     def _largest(self, found: Floats, quantity: str) -> Floats:
         """Largest size of any component of a quantity over all nodes, (designs,); 0 where it has none."""
@@ -183,3 +217,8 @@ class Judge:
         parts = np.array(self.shares)
         over = found[..., self.nodes.columns["bend"]] - done[..., None] * parts
         return np.radians(over) / (found[..., self.nodes.columns["tail_length"]] * parts)
+
+
+def _without_grip(measure: Measure, values: Floats, least_push: Floats) -> Floats:
+    """Measures of designs; the friction that is needed is infinite where a foot pulls, (designs,)."""
+    return np.where(least_push <= 0.0, np.inf, values) if measure.quantity == "friction" else values

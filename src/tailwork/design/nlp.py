@@ -21,6 +21,8 @@ NEAR = 1.0
 """Limits at nodes that are farther off than this share of their bound are left out until they come near."""
 MISSED, AT_EDGE = 1e-9, 1e-9
 MOST_TRIES = 8
+CONVERGED = 1e-3
+"""Largest residual of an optimum: less than this share of the goal's scale is to be gained over the whole bounds."""
 BROKEN = 1e3
 """What stands for a number that is none, in the scale of its limit or goal: far worse than anything real."""
 
@@ -51,6 +53,18 @@ def sides_of(limits: Sequence[Limit]) -> list[Side]:
     return found
 
 
+MODEL_END = sides_of([Limit("most_extension", most=0.98)])[0]
+"""Where legs stand, none may come to be all but straight: there the model ends, and what is computed means nothing."""
+
+
+def model_ends(evaluator: Evaluator, sides: Sequence[Side]) -> list[Side]:
+    """That limit, where there are feet on the ground and no limit says as much."""
+    said = any(
+        side.limit.measure == "most_extension" and 0 < side.sign * side.bound <= MODEL_END.bound for side in sides
+    )
+    return [MODEL_END] if evaluator.judge.has("extension") and not said else []
+
+
 @dataclass(frozen=True)
 class Solved:
     """Where a search came to rest."""
@@ -60,9 +74,13 @@ class Solved:
     violation: float  # of the worst limit, as a share of its bound; 0: none
     multipliers: dict[str, float]  # by side of a limit, in words: gain of the goal for each unit of the bound
     bound_multipliers: dict[str, float]  # by variable: gain of the goal for each unit that its bound is moved outwards
-    rounds: int
-    reached: bool  # whether the method says that it has converged
-    why: str
+    residual: float  # what is left of the conditions of an optimum, in the goal's scale over the variables' ranges
+    why: str  # the method's own words on why it stopped
+
+    @property
+    def converged(self) -> bool:
+        """Whether the design is an optimum: nothing can be gained to first order without breaking a limit."""
+        return self.residual <= CONVERGED
 
 
 class Program:
@@ -74,7 +92,7 @@ class Program:
     def __init__(self, evaluator: Evaluator, goal: Goal | None, sides: Sequence[Side], scale: float = 1.0) -> None:
         self.evaluator = evaluator
         self.goal = goal
-        self.sides = list(sides)
+        self.sides = [*sides, *model_ends(evaluator, sides)]
         self.scale = scale if scale > 0.0 else 1.0
         self.low, self.span = evaluator.low, evaluator.high - evaluator.low
         self.size = len(self.low)
@@ -83,10 +101,14 @@ class Program:
         # Slack: of infeasibility (no goal), or the bound below which all nodes of a worst-of goal stay.
         self.slack = goal is None or (way in ENDS and (way == "smallest") == (goal.sense == "most"))
         self._seen: tuple[bytes, tuple[Floats, Floats]] | None = None
+        self._gives = np.zeros(0)  # by row of the limits: whether infeasibility loosens it; the model's end stays
 
     def design(self, z: Floats) -> Floats:
-        """A design in its own units."""
-        return self.low + self.span * np.clip(z[: self.size], 0.0, 1.0)
+        """A design in its own units; what is all but at a bound is at it."""
+        inside = np.clip(z[: self.size], 0.0, 1.0)
+        found = self.low + self.span * inside
+        found = np.where(inside < AT_EDGE, self.low, found)
+        return np.where(inside > 1.0 - AT_EDGE, self.low + self.span, found)
 
     def _rows(self, designs: Floats) -> tuple[Floats, Floats]:
         """By design: rows of the goal, and of all sides of limits (≥ 0 is within), in their scales."""
@@ -103,6 +125,9 @@ class Program:
             rows = self._side_rows(side, designs, found)
             sides.append(side.sign * (side.bound - rows) / side.scale)
         kept = np.concatenate(sides, axis=1)
+        own = [np.full(rows.shape[1], 0.0 if side is MODEL_END else 1.0)
+               for side, rows in zip(self.sides, sides[1:], strict=True)]  # fmt: skip
+        self._gives = np.concatenate([np.zeros(0), *own])
         return np.where(np.isfinite(goal), goal, BROKEN), np.where(np.isfinite(kept), kept, -BROKEN)
 
     def _local(self, z: Floats) -> tuple[Floats, Floats]:
@@ -133,7 +158,7 @@ class Program:
         """All limits and, for a worst-of goal, its nodes: ≥ 0 within."""
         goal, kept = self._local(z)
         if self.goal is None:
-            return kept[0] + z[-1]
+            return kept[0] + self._gives * z[-1]
         return np.concatenate([kept[0], z[-1] - goal[0]]) if self.slack else kept[0]
 
     def _all_slopes(self, z: Floats) -> Floats:
@@ -141,7 +166,7 @@ class Program:
         goal, kept = self._local(z)
         slope = self._slope(kept)
         if self.goal is None:
-            return np.concatenate([slope, np.ones((len(slope), 1))], axis=1)
+            return np.concatenate([slope, self._gives[:, None]], axis=1)
         if not self.slack:
             return slope
         lower = np.concatenate([-self._slope(goal), np.ones((goal.shape[1], 1))], axis=1)
@@ -159,7 +184,7 @@ class Program:
             goal, kept = self._local(z)
             worst = -kept[0].min(initial=0.0) if self.goal is None else goal[0].max()
             z, bounds = np.append(z, worst), [*bounds, (-BROKEN, BROKEN)]
-        rounds, near = 0, self._all_within(z) < NEAR
+        near = self._all_within(z) < NEAR
         for _ in range(MOST_TRIES):
             chosen = np.flatnonzero(near)
             found: Any = minimize(
@@ -171,7 +196,6 @@ class Program:
                 }] if len(chosen) else [],
                 options={"maxiter": MOST_ROUNDS, "ftol": PRECISION},
             )  # fmt: skip
-            rounds += int(found.nit)
             values = self._all_within(found.x)
             missed = (values < -MISSED) & ~near
             if not missed.any():
@@ -180,11 +204,17 @@ class Program:
         multipliers = np.zeros(len(near))
         if len(chosen):
             multipliers[chosen] = np.asarray(found.multipliers)[: len(chosen)]
-        return self._solved(found, multipliers, rounds)
+        return self._solved(found.x, multipliers, str(found.message))
 
-    def _solved(self, found: Any, multipliers: Floats, rounds: int) -> Solved:
-        """What SciPy has found, in the problem's own units."""
-        z = found.x
+    def at(self, design: Floats) -> Solved:
+        """A design as it is, without a search."""
+        z = (design - self.low) / self.span
+        goal, _ = self._local(z)
+        z = np.append(z, goal[0].max(initial=0.0)) if self.slack else z
+        return self._solved(z, np.zeros(len(self._all_within(z))), "no search")
+
+    def _solved(self, z: Floats, multipliers: Floats, why: str) -> Solved:
+        """Where a search came to rest, in the problem's own units."""
         goal, kept = self._local(z)
         scale = self.scale if self.goal is not None else 1.0
         by_side: dict[str, float] = {}
@@ -193,19 +223,21 @@ class Program:
             by_side[side.words] = float(multipliers[place : place + count].sum()) * scale / side.scale
             place += count
         _, slope = self.objective(z)
-        pull = slope - self._all_slopes(z).T @ multipliers
+        pull = (slope - self._all_slopes(z).T @ multipliers)[: self.size]
+        lower, upper = z[: self.size] < AT_EDGE, z[: self.size] > 1.0 - AT_EDGE
+        price = np.where(lower, pull, np.where(upper, -pull, 0.0))  # of each bound, where the design is at it
+        left = np.where(lower | upper, np.maximum(-price, 0.0), np.abs(pull))
         edges = {
-            variable.name: abs(float(pull[k])) * scale / float(self.span[k])
+            variable.name: max(float(price[k]), 0.0) * scale / float(self.span[k])
             for k, variable in enumerate(self.evaluator.variables)
-            if min(z[k], 1.0 - z[k]) < AT_EDGE
+            if lower[k] or upper[k]
         }
         value = 0.0
         if self.goal is not None:
             value = self.sign * self.scale * float(goal[0].max() if self.slack else goal[0, 0])
         return Solved(
             design=self.design(z), goal=value, violation=float(max(0.0, -kept[0].min(initial=0.0))),
-            multipliers=by_side, bound_multipliers=edges, rounds=rounds, reached=bool(found.success),
-            why=str(found.message),
+            multipliers=by_side, bound_multipliers=edges, residual=float(left.max(initial=0.0)), why=why,
         )  # fmt: skip
 
     def _counts(self, z: Floats) -> list[int]:

@@ -20,7 +20,7 @@ from tailwork.design.idle import refuse_idle
 from tailwork.design.nlp import Program, Solved, sides_of
 from tailwork.design.problem import Goal, Limit
 from tailwork.design.search import ALLOWED, Progress, Screen, impossible, screened, violations
-from tailwork.design.verify import Verified, verified
+from tailwork.design.verify import FINER, Verified, verified
 from tailwork.kernels.kernel import Floats
 
 GENERATIONS, POPULATION = 60, 128
@@ -71,11 +71,12 @@ def front(
         RobotError: a variable does nothing.
     """
     partial = before or _begun(evaluator, tell, also)
+    finer = Evaluator(replace(evaluator.study, steps=FINER * evaluator.study.steps), evaluator.threads)
     for k in range(len(partial.ends), len(partial.starts)):
         tell(f"polishing {k + 1} of {len(partial.starts)}")
-        partial = _one_more(evaluator, partial)
+        partial = _one_more(evaluator, finer, partial)
         keep(partial)
-    costs = _costs(evaluator, partial.ends)
+    costs = _costs(finer, partial.ends)
     best = np.flatnonzero(_nondominated(costs))
     best = best[np.argsort(costs[best, 0] * _signs(evaluator.study.goals)[0])]
     tell("verifying the front by single adaptive runs")
@@ -93,7 +94,7 @@ def _begun(evaluator: Evaluator, tell: Progress, also: Floats | None) -> Partial
     if also is not None:
         designs = np.concatenate([also, designs])
     if not len(designs):
-        raise impossible(evaluator, screen, tell)
+        raise impossible(evaluator, screen, tell=tell)
     values = _costs(evaluator, designs)
     best = _nondominated(values)
     starts = designs[best][_spread(values[best], POINTS)]
@@ -101,10 +102,11 @@ def _begun(evaluator: Evaluator, tell: Progress, also: Floats | None) -> Partial
     return Partial(method, starts, np.zeros((0, starts.shape[1])), np.zeros((0, others)))
 
 
-def _one_more(evaluator: Evaluator, partial: Partial) -> Partial:
-    """One more point polished."""
+def _one_more(evaluator: Evaluator, finer: Evaluator, partial: Partial) -> Partial:
+    """One more point polished, at the steps of the search and then at finer ones."""
     design = partial.starts[len(partial.ends)]
     better = _polished(evaluator, design)
+    better = _polished(finer, design if better is None else better[0].design) or better
     end, rates = (design, np.full(partial.rates.shape[1], np.nan)) if better is None else (better[0].design, better[1])
     return replace(
         partial,
@@ -117,9 +119,8 @@ def _one_more(evaluator: Evaluator, partial: Partial) -> Partial:
 def _looked_at(evaluator: Evaluator, partial: Partial, best: np.ndarray) -> Front:
     """The points of the front, verified."""
     study, designs = evaluator.study, partial.ends[best]
-    names = list(dict.fromkeys([goal.measure for goal in study.goals] + [limit.measure for limit in study.limits]))
     checked = [verified(evaluator, design) for design in designs]
-    measures = {name: np.array([one.fine[name] for one in checked]) for name in names}
+    measures = {name: np.array([one.fine[name] for one in checked]) for name in study.asked}
     return Front(
         designs=designs,
         measures=measures,
@@ -189,9 +190,10 @@ def _polished(evaluator: Evaluator, design: Floats) -> tuple[Solved, Floats] | N
     sides = sides_of(floors)
     words = [side.words for side in sides]
     sides += [side for side in sides_of(study.limits) if side.words not in words]  # one that is met exactly is a floor
-    solved = Program(evaluator, first, sides, max(abs(before[first.measure]), 1e-9)).solve(design)
+    program = Program(evaluator, first, sides, max(abs(before[first.measure]), 1e-9))
+    solved = program.solve(design)
     gain = (solved.goal - before[first.measure]) * (1.0 if first.sense == "most" else -1.0)
-    if solved.violation > ALLOWED or gain <= 0.0:
+    if solved.violation > ALLOWED or (gain <= 0.0 and program.at(design).violation <= ALLOWED):
         return None
     return solved, np.array([solved.multipliers[name] for name in words])
 
@@ -210,7 +212,6 @@ def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
 
     study = evaluator.study
     sides = sides_of(study.limits)
-    names = list(dict.fromkeys([g.measure for g in study.goals] + [x.measure for x in study.limits]))
     signs = _signs(study.goals)
 
     class Designing(Problem):
@@ -221,11 +222,13 @@ def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
             )  # fmt: skip
 
         def _evaluate(self, x: Floats, out: dict[str, Any], *_: Any, **__: Any) -> None:
-            found = evaluator.measures(np.ascontiguousarray(x, dtype=np.float64), names)
+            found = evaluator.measures(np.ascontiguousarray(x, dtype=np.float64), study.asked)
             costs = np.stack([found[goal.measure] for goal in study.goals], axis=1) * signs
             over = [side.sign * (found[side.limit.measure] - side.bound) / side.scale for side in sides]
             out["F"] = np.where(np.isfinite(costs), costs, 1e6)
-            out["G"] = np.nan_to_num(np.stack(over, axis=1), nan=1e6) if over else np.full((len(x), 1), -1.0)
+            out["G"] = (
+                np.nan_to_num(np.stack(over, axis=1), nan=1e6, posinf=1e6) if over else np.full((len(x), 1), -1.0)
+            )
 
     directions = get_reference_directions("uniform", len(study.goals), n_partitions=_partitions(len(study.goals)))
     first = screen.designs[np.argsort(screen.violation, kind="stable")[: len(directions)]]
@@ -233,5 +236,5 @@ def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
     method = NSGA3(ref_dirs=directions, pop_size=len(directions), sampling=sampling)
     found: Any = minimize(Designing(), method, ("n_gen", GENERATIONS), seed=study.seed, verbose=False)
     last: Floats = np.atleast_2d(np.asarray(found.pop.get("X"), dtype=np.float64))
-    within = violations(sides, evaluator.measures(last, names)) <= ALLOWED if sides else np.ones(len(last), dtype=bool)
+    within = violations(sides, evaluator.measures(last, study.asked)) <= ALLOWED
     return last[within]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
-from tailwork.design.measures import MEASURES, Actuator
+from tailwork.design.measures import MEASURES, Actuator, checked_number
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.robot import Robot
 from tailwork.studies.manoeuvre import CABLE_KD, CABLE_KP, tail_name
@@ -20,6 +20,7 @@ MOTION = {"sweep": "deg", "duration": "s", "early": "1", "skew": "1"}
 """Numbers of the motion that may be varied, and their units."""
 CONTROL = {"kp": "N m/rad", "kd": "N m s/rad"}
 """Gains of the law that bends a tail with cables."""
+MOST_STEPS = 1000
 LARGEST_SWEEP = 89.0
 """Of a pendulum to the side [deg], whose joint is singular at 90°."""
 
@@ -33,14 +34,14 @@ class Scenario:
     motion starts: the feet stay, and the robot has the velocity that it gives.
     """
 
-    axis: str = "yaw"
-    sweep: float = 40.0  # [deg]
-    duration: float = 0.3  # [s]
-    early: float = 0.0
-    skew: float = 0.0
-    policy: str = "straight-down"
+    axis: str = "yaw"  # "yaw" or "pitch"
+    sweep: float = 40.0  # how far the tail goes [deg]
+    duration: float = 0.3  # of the motion and of the run [s]
+    early: float = 0.0  # how far it runs ahead of the cubic [1]
+    skew: float = 0.0  # how far it runs ahead in the first half and falls behind in the second [1]
+    policy: str = "straight-down"  # what the legs do: "straight-down", "joint", "foot" or "airborne"
     kp: float = CABLE_KP  # [N m/rad], of the law that bends a tail with cables
-    kd: float = CABLE_KD  # [N m s/rad]
+    kd: float = CABLE_KD  # [N m s/rad], likewise
     push: tuple[float, float, float] = (0.0, 0.0, 0.0)  # impulse on the torso at the start, inertial frame [N s]
     push_point: tuple[float, float, float] = (0.0, 0.0, 0.0)  # where it acts, torso frame [m]
 
@@ -49,14 +50,13 @@ class Scenario:
             if value not in known:
                 raise UnknownNameError.among(f"scenario.{name}", str(value), known, name)
         for name in (*MOTION, *CONTROL):
-            _number(f"scenario.{name}", getattr(self, name))
+            checked_number(f"scenario.{name}", getattr(self, name))
         for name in ("push", "push_point"):
             given = getattr(self, name)
             if not isinstance(given, (list, tuple)) or len(given) != 3:
-                raise RobotError(f"scenario.{name}", given, "three numbers")
-            for value in given:
-                _number(f"scenario.{name}", value)
-            object.__setattr__(self, name, tuple(float(value) for value in given))
+                required = f"three numbers, [x, y, z] [{'N s' if name == 'push' else 'm'}]"
+                raise RobotError(f"scenario.{name}", given, required)
+            object.__setattr__(self, name, tuple(checked_number(f"scenario.{name}", value) for value in given))
         if self.duration <= 0.0:
             raise RobotError("scenario.duration", self.duration, "a duration greater than 0 [s]")
 
@@ -66,14 +66,14 @@ class Variable:
     """A number that may change, between bounds, in the unit in which it is given."""
 
     name: str  # "tail.length", "tail.total_mass", "motion.sweep", …
-    low: float
-    high: float
+    low: float  # least value, in that unit
+    high: float  # greatest value, in that unit
     unit: str = ""  # filled in; if given, it must be right
 
     def __post_init__(self) -> None:
         path = f"variables.{self.name}"
         for value in (self.low, self.high):
-            _number(path, value)
+            checked_number(path, value)
         if not self.low < self.high:
             required = "bounds that are apart, the lower one first"
             hint = f"; did you mean [{self.high:g}, {self.low:g}]?" if self.low > self.high else ""
@@ -84,36 +84,31 @@ class Variable:
 class Goal:
     """A measure to be made as large or as small as possible."""
 
-    measure: str
+    measure: str  # its name, of `MEASURES`
     sense: str  # "most" or "least"
 
     def __post_init__(self) -> None:
-        _known(self.measure)
+        _check_measure("goals", self.measure)
         if self.sense not in ("most", "least"):
             raise RobotError(f"goals.{self.measure}", self.sense, "'most' or 'least'")
-
-    @property
-    def words(self) -> str:
-        """In words."""
-        return f"{self.sense} {self.measure}"
 
 
 @dataclass(frozen=True)
 class Limit:
     """Bounds on a measure; where it is the worst along the path, they hold at every node."""
 
-    measure: str
-    least: float | None = None
-    most: float | None = None
+    measure: str  # its name, of `MEASURES`
+    least: float | None = None  # in the measure's unit; None: no lower bound
+    most: float | None = None  # in the measure's unit; None: no upper bound
 
     def __post_init__(self) -> None:
         path = f"limits.{self.measure}"
-        _known(self.measure)
+        _check_measure("limits", self.measure)
         if self.least is None and self.most is None:
             raise RobotError(path, None, "`least`, `most` or both")
         for value in (self.least, self.most):
             if value is not None:
-                _number(path, value)
+                checked_number(path, value)
         if self.least is not None and self.most is not None and not self.least < self.most:
             raise RobotError(path, [self.least, self.most], "`least` below `most`")
 
@@ -174,8 +169,23 @@ class Study:
             twice = [name for name in names if names.count(name) > 1]
             if twice:
                 raise RobotError(what, twice[0], "each name once")
-        if not isinstance(self.steps, int) or isinstance(self.steps, bool) or not 4 <= self.steps <= 10_000:
-            raise RobotError("steps", self.steps, "a whole number from 4 to 10 000")
+        for name, value, least, most in (("steps", self.steps, 4, MOST_STEPS), ("seed", self.seed, 0, 2**32 - 1)):
+            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
+                raise RobotError(name, value, f"a whole number from {least} to {most:,}")
+        for path, values in self.choices.items():
+            if path in [variable.name for variable in self.variables]:
+                raise RobotError(f"choices.{path}", list(values), "no choice of what varies: choose it or vary it")
+            if not values:
+                raise RobotError(f"choices.{path}", [], "at least one value to try")
+            if any(value in list(values)[:k] for k, value in enumerate(values)):
+                raise RobotError(f"choices.{path}", list(values), "each value once")
+        if any(not character.isprintable() for character in self.name):
+            raise RobotError("name", self.name, "a name of printable characters")
+
+    @property
+    def asked(self) -> list[str]:
+        """Measures that are wanted or limited, each once."""
+        return list(dict.fromkeys([*(goal.measure for goal in self.goals), *(limit.measure for limit in self.limits)]))
 
     @property
     def tail_name(self) -> str:
@@ -192,11 +202,6 @@ class Study:
         return replace(self, robot=robot)
 
 
-def _known(name: str) -> None:
-    if name not in MEASURES:
-        raise UnknownNameError.among("measure", str(name), MEASURES, "measure")
-
-
-def _number(path: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise RobotError(path, value, "a finite number")
+def _check_measure(path: str, name: Any) -> None:
+    if not isinstance(name, str) or name not in MEASURES:
+        raise UnknownNameError.among(f"{path}.{name}", str(name), MEASURES, "measure")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tailwork.algebra.expression import Scalar, sqrt
+from tailwork.algebra.expression import Scalar, larger, sqrt
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
 from tailwork.mechanics.torso import coordinate_rates
@@ -84,7 +84,7 @@ def _recorded(r: Recorded, path: Path, tail: str, axis: str) -> dict[str, list[S
     found["leg_torque"] = [r.tau[k] for leg in layout.legs if leg in layout.actuated for k in _range(layout, leg)]
     forces = [path.foot_forces[3 * k : 3 * k + 3] for k in range(len(layout.stance))]
     found["normal_force"] = [z for _, _, z in forces]
-    found["friction"] = [sqrt(x * x + y * y) / z for x, y, z in forces]
+    found["friction"] = [_friction(x, y, z) for x, y, z in forces]
     found["extension"] = list(path.extensions)
     found["tail_mass"] = [sum((joint.body.mass for joint in limb.joints if joint.body is not None), 0.0)]
     found["tail_length"] = [_length(limb.joints, limb.tip)]
@@ -96,6 +96,16 @@ def _recorded(r: Recorded, path: Path, tail: str, axis: str) -> dict[str, list[S
             angles = [moment.coordinate(f"{tail}.{limb.joints[k].name}") for k in joints]
             found["bend"].append(sum(angles, 0.0) * DEGREES)
     return found
+
+
+LEAST_PUSH = 1e-3
+"""Normal force [N] below which a foot is taken to have lost its grip."""
+
+
+def _friction(x: Scalar, y: Scalar, z: Scalar) -> Scalar:
+    """Tangential over normal force; where the foot hardly pushes, or pulls, more than any ground gives, the more the
+    harder it pulls: of the bare ratio, a pull would make a small or a negative number."""
+    return (sqrt(x * x + y * y) + larger(LEAST_PUSH - z, 0.0)) / larger(z, LEAST_PUSH)
 
 
 def _range(layout: Layout, limb: str) -> range:

@@ -17,6 +17,7 @@ import numpy as np
 
 from tailwork.design.evaluate import Evaluator
 from tailwork.design.nlp import Program, Side, Solved, sides_of
+from tailwork.design.search import ImpossibleError
 from tailwork.design.spread import SPREAD, checked_spread, scatter_sizes, slopes
 from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
@@ -59,7 +60,7 @@ def guarded(
     """The best design that keeps every limit with the chance that is asked for, from the best one without.
 
     Raises:
-        RobotError: no design was found that does.
+        ImpossibleError: no design was found that does.
     """
     goal = evaluator.study.goals[0]
     sides = sides_of(evaluator.study.limits)
@@ -72,14 +73,28 @@ def guarded(
         ]
         solved = Program(evaluator, goal, moved, max(abs(first.goal), 1e-9)).solve(solved.design)
         if solved.violation > allowed:
-            required = (
-                f"a smaller chance or spread, or looser limits: with a spread of {robust.spread:g} no design was found "
-                f"that keeps every limit with a chance of {robust.chance:g}"
-            )
-            raise RobotError("robust", robust.chance, required)
+            raise _too_sure(evaluator, solved, sides, margins, robust)
         stated = zip(moved, sides, strict=True)
         solved = replace(solved, multipliers={side.words: solved.multipliers[other.words] for other, side in stated})
     return Guarded(solved, {side.words: float(margin) for side, margin in zip(sides, margins, strict=True)})
+
+
+def _too_sure(
+    evaluator: Evaluator, solved: Solved, sides: list[Side], margins: Floats, robust: Robust
+) -> ImpossibleError:
+    """That limits cannot be kept with their margins."""
+    names = list(dict.fromkeys(side.limit.measure for side in sides))
+    measured = evaluator.measures(solved.design[None], names)
+    words = [
+        f"{side.words.replace('_', ' ')} by a margin of {margin:.3g}"
+        for side, margin in zip(sides, margins, strict=True)
+    ]
+    what = f"[robust] with a spread of {robust.spread:g} and a chance of {robust.chance:g}, which keeps "
+    return ImpossibleError(
+        [what + ", ".join(words)],
+        dict(zip((variable.name for variable in evaluator.variables), solved.design.tolist(), strict=True)),
+        {name: float(values[0]) for name, values in measured.items()},
+    )
 
 
 def _margins(evaluator: Evaluator, design: Floats, sides: list[Side], robust: Robust) -> Floats:

@@ -12,7 +12,7 @@ from tailwork.design.idle import refuse_idle
 from tailwork.design.measures import MEASURES
 from tailwork.design.nlp import Program, Side, Solved, sides_of
 from tailwork.design.problem import Goal, Limit
-from tailwork.errors import TailworkError
+from tailwork.errors import RobotError, TailworkError
 from tailwork.kernels.kernel import Floats
 
 SCREENED = 2048
@@ -79,9 +79,9 @@ class Optimum:
 class Found:
     """What a search has found, the best first."""
 
-    optima: tuple[Optimum, ...]
-    starts: int
-    screen: Screen
+    optima: tuple[Optimum, ...]  # the ends that searches came to, the best first
+    starts: int  # how many searches there were
+    screen: Screen  # the designs that were looked at before
 
     @property
     def best(self) -> Solved:
@@ -96,17 +96,26 @@ def screened(evaluator: Evaluator, count: int = SCREENED, seed: int | None = Non
     study = evaluator.study
     sequence = qmc.Sobol(len(evaluator.variables), rng=study.seed if seed is None else seed)
     designs = evaluator.low + (evaluator.high - evaluator.low) * sequence.random(count)
-    names = list(dict.fromkeys([g.measure for g in study.goals] + [x.measure for x in study.limits]))
-    measures = evaluator.measures(designs, names)
-    return Screen(designs, measures, violations(sides_of(study.limits), measures))
+    measures = evaluator.measures(designs, study.asked)
+    found = Screen(designs, measures, violations(sides_of(study.limits), measures))
+    if not len(found.judged):
+        required = (
+            "some design that can be simulated: in all of the "
+            f"{count:,} designs of the screen a leg comes to be straight, or the motion goes beyond all bounds; a "
+            "shorter or smaller motion, other leg policies or bounds. Lengths are in m, durations in s, angles in deg"
+        )
+        raise RobotError(
+            "variables", [f"{v.name} {v.low:g} … {v.high:g} {v.unit}" for v in evaluator.variables], required
+        )
+    return found
 
 
 def violations(sides: Sequence[Side], measures: dict[str, Floats]) -> Floats:
-    """The worst violation of each design as a share of its bound; infinite where a measure is not a number."""
-    worst = np.zeros(len(next(iter(measures.values()))))
+    """The worst violation of each design as a share of its bound; infinite where any measure is not a number."""
+    worst = np.where(np.isnan(np.stack(list(measures.values()))).any(axis=0), np.inf, 0.0)
     for side in sides:
         over = side.sign * (measures[side.limit.measure] - side.bound) / side.scale
-        worst = np.maximum(worst, np.where(np.isfinite(over), over, np.inf))
+        worst = np.maximum(worst, np.where(np.isnan(over), np.inf, over))
     return worst
 
 
@@ -114,7 +123,7 @@ def diverse(screen: Screen, evaluator: Evaluator, goal: Goal, count: int = START
     """Good starts that are far apart: the best, then each time the farthest from those chosen."""
     merit = screen.measures[goal.measure] * (-1.0 if goal.sense == "most" else 1.0)
     order = np.lexsort((np.where(np.isfinite(merit), merit, np.inf), np.round(screen.violation, 12)))
-    among = order[np.isfinite(screen.violation[order])][:AMONG]
+    among = order[np.isfinite(screen.violation[order])][: max(AMONG, count)]
     scaled = (screen.designs[among] - evaluator.low) / (evaluator.high - evaluator.low)
     chosen = [0]
     while len(chosen) < min(count, len(among)):
@@ -144,7 +153,13 @@ def best_design(evaluator: Evaluator, tell: Progress = lambda what: None, starts
         ends.append(program.solve(start))
     fine = [end for end in ends if end.violation <= ALLOWED]
     if not fine:
-        raise impossible(evaluator, screen, tell)
+        tell("no search ended within all limits: looking for the design that violates them least")
+        nearest = _least_violated(evaluator, screen, evaluator.study.limits)
+        if nearest.violation > ALLOWED:
+            raise impossible(evaluator, screen, nearest, tell)
+        again = program.solve(nearest.design)
+        fine = [again if again.violation <= ALLOWED else program.at(nearest.design)]
+        ends.append(again)
     return Found(_together(fine, goal), len(ends), screen)
 
 
@@ -160,11 +175,20 @@ def _together(ends: list[Solved], goal: Goal) -> tuple[Optimum, ...]:
     return tuple(found)
 
 
-def impossible(evaluator: Evaluator, screen: Screen, tell: Progress = lambda what: None) -> ImpossibleError:
-    """Which limits of a problem cannot hold together, and the design that violates them least."""
+def impossible(
+    evaluator: Evaluator, screen: Screen, nearest: Solved | None = None, tell: Progress = lambda what: None
+) -> ImpossibleError:
+    """Which limits of a problem cannot hold together, and the design that violates them least.
+
+    Args:
+        evaluator: of the problem.
+        screen: designs over its bounds.
+        nearest: the design that violates all limits least, if that is known.
+        tell: told what is done next.
+    """
     tell("no design meets all limits: looking for those that conflict")
     limits = list(evaluator.study.limits)
-    nearest = _least_violated(evaluator, screen, limits)
+    nearest = nearest or _least_violated(evaluator, screen, limits)
     binding = {words for words, price in nearest.multipliers.items() if price > BINDING}
     conflict = [limit for limit in limits if binding & {side.words for side in sides_of([limit])}]
     if not conflict or _least_violated(evaluator, screen, conflict).violation <= ALLOWED:

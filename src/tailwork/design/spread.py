@@ -18,6 +18,8 @@ BASE = 2048
 """Base samples of the Sobol indices."""
 SPREAD = 0.02
 """Standard deviation of what is made, as a share of each value, unless told otherwise."""
+LEAST_SCATTER = 0.1
+"""Of a variable's range: its scatter is a share of no less. What is zero is not made without error, either."""
 BINS = 40
 """Of the histograms of a Monte Carlo sample."""
 
@@ -35,9 +37,9 @@ class Swing:
     """What one variable alone does to a measure between two values, all others as they are."""
 
     variable: str
-    low: float
+    low: float  # of the variable, in its unit
     high: float
-    at_low: float
+    at_low: float  # the measure there, in its unit
     at_high: float
 
 
@@ -66,6 +68,7 @@ class Tolerance:
     high: dict[str, float]  # 95 %
     violated: dict[str, float]  # by side of a limit, in words: share of the sample beyond it
     histograms: dict[str, tuple[Floats, Floats]]  # by measure: borders of bins, and how many fall into each
+    judged: float  # share of the sample that can be judged; the rest counts as beyond every limit, and nowhere else
 
 
 def slopes(evaluator: Evaluator, design: Floats, names: Sequence[str]) -> Slopes:
@@ -81,7 +84,10 @@ def slopes(evaluator: Evaluator, design: Floats, names: Sequence[str]) -> Slopes
 
 
 def swings(evaluator: Evaluator, design: Floats, name: str, share: float = 0.05) -> tuple[Swing, ...]:
-    """What each variable does alone when it moves by a share of its range, within its bounds; the largest first."""
+    """What each variable does alone when it moves by a share of its range, within its bounds; the largest first.
+
+    Those whose moves cannot be judged come last.
+    """
     reach = share * (evaluator.high - evaluator.low)
     moved = []
     for k in range(len(design)):
@@ -89,14 +95,19 @@ def swings(evaluator: Evaluator, design: Floats, name: str, share: float = 0.05)
             one = design.copy()
             one[k] = np.clip(one[k] + sign * reach[k], evaluator.low[k], evaluator.high[k])
             moved.append(one)
-    values = evaluator.measures(np.array(moved), [name])[name]
+    *values, here = evaluator.measures(np.array([*moved, design]), [name])[name]
     found = [
         Swing(
             v.name, float(moved[2 * k][k]), float(moved[2 * k + 1][k]), float(values[2 * k]), float(values[2 * k + 1])
         )
         for k, v in enumerate(evaluator.variables)
     ]
-    return tuple(sorted(found, key=lambda swing: -abs(swing.at_high - swing.at_low)))
+
+    def reach_of(swing: Swing) -> float:
+        size = np.ptp([swing.at_low, swing.at_high, here])
+        return -float(size) if np.isfinite(size) else np.inf
+
+    return tuple(sorted(found, key=reach_of))
 
 
 def indices(evaluator: Evaluator, name: str, count: int = BASE) -> Indices:
@@ -126,7 +137,7 @@ def tolerance(
 ) -> Tolerance:
     """What independent normal errors do to a design; their standard deviation is a share of each value.
 
-    Values that are zero scatter by that share of their range. Bounds are not kept: what is made may lie beyond.
+    Small values scatter by that share of a tenth of their range. Bounds are not kept: what is made may lie beyond.
     """
     checked_spread("spread", spread)
     from scipy.stats import qmc  # slow to import, and needed for this alone
@@ -139,16 +150,19 @@ def tolerance(
     sides = sides_of(evaluator.study.limits)
     wanted = list(dict.fromkeys([*names, *(side.limit.measure for side in sides)]))
     found = evaluator.measures(designs, wanted)
-    beyond = {side.words: side.sign * (found[side.limit.measure] - side.bound) > 0.0 for side in sides}
-    return Tolerance(
-        spread, count,
-        {name: float(np.nanmean(x)) for name, x in found.items()},
-        {name: float(np.nanstd(x)) for name, x in found.items()},
-        {name: float(np.nanquantile(x, 0.05)) for name, x in found.items()},
-        {name: float(np.nanquantile(x, 0.95)) for name, x in found.items()},
-        {words: float(np.mean(x)) for words, x in beyond.items()},
-        {name: _histogram(x) for name, x in found.items()},
-    )  # fmt: skip
+    beyond = {side.words: ~(side.sign * (found[side.limit.measure] - side.bound) <= 0.0) for side in sides}
+    known = {name: x[~np.isnan(x)] for name, x in found.items()}
+    with np.errstate(invalid="ignore"):  # of what is infinite in some designs
+        return Tolerance(
+            spread, count,
+            {name: float(x.mean()) if len(x) else np.nan for name, x in known.items()},
+            {name: float(x.std()) if len(x) else np.nan for name, x in known.items()},
+            {name: float(np.quantile(x, 0.05)) if len(x) else np.nan for name, x in known.items()},
+            {name: float(np.quantile(x, 0.95)) if len(x) else np.nan for name, x in known.items()},
+            {words: float(np.mean(x)) for words, x in beyond.items()},
+            {name: _histogram(x) for name, x in known.items()},
+            min((len(x) for x in known.values()), default=count) / count,
+        )  # fmt: skip
 
 
 def checked_spread(path: str, spread: float) -> None:
@@ -158,8 +172,8 @@ def checked_spread(path: str, spread: float) -> None:
 
 
 def scatter_sizes(evaluator: Evaluator, design: Floats) -> Floats:
-    """What the scatter of each variable is a share of: its value; its range, where the value is zero."""
-    return np.where(design != 0.0, np.abs(design), evaluator.high - evaluator.low)
+    """What the scatter of each variable is a share of: its value, but no less than a tenth of its range."""
+    return np.maximum(np.abs(design), LEAST_SCATTER * (evaluator.high - evaluator.low))
 
 
 def _histogram(values: Floats) -> tuple[Floats, Floats]:

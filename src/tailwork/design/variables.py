@@ -91,7 +91,7 @@ def design_of(study: Study, values: Mapping[str, float]) -> Design:
         raise RobotError("motion.sweep", motion["sweep"], f"at most {LARGEST_SWEEP:g}° to the side")
     stem = f"{study.tail_name}."
     whole = {name.removeprefix(stem): float(value) for name, value in values.items() if name.startswith(stem)}
-    check_whole(study.tail, {name: value for name, value in whole.items() if name in derived_names(study.tail)})
+    check_whole(study.tail, whole)
     own = {name: np.array([float(value)]) for name, value in values.items()}
     changes = {path: float(value[0]) for path, value in _robot_numbers(study, own).items()}
     return Design(study.robot.replace(changes) if changes else study.robot, **motion, **gains)

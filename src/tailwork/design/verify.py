@@ -11,6 +11,7 @@ from tailwork.design.evaluate import Evaluator, cable_law, prepared
 from tailwork.design.measures import MEASURES
 from tailwork.design.problem import Study
 from tailwork.design.variables import Design, design_of
+from tailwork.errors import RobotError
 from tailwork.kernels.kernel import Floats
 from tailwork.robots.limb import Cable, Motor
 from tailwork.simulation import Run, simulate
@@ -39,7 +40,8 @@ class Verified:
         return {
             name: (value, self.alone[name])
             for name, value in self.fine.items()
-            if not abs(value - self.alone[name]) <= AGREE * max(abs(value), abs(self.alone[name]), 1e-6)
+            if value != self.alone[name]  # as both may be infinite
+            and not abs(value - self.alone[name]) <= AGREE * max(abs(value), abs(self.alone[name]), 1e-6)
         }
 
 
@@ -52,8 +54,11 @@ class Alone:
 
 
 def as_given(study: Study, wanted: Iterable[str]) -> Alone | None:
-    """What the robot of a problem does as it is, by the scenario's own motion; None: its run ends early."""
-    design = design_of(study, {})
+    """What the robot of a problem does as it is, by the scenario's own motion; None: it cannot, or ends early."""
+    try:
+        design = design_of(study, {})
+    except RobotError:  # a sweep that is always varied may be stated beyond what is possible
+        return None
     run = simulated(study, design, FINER * study.steps + 1)
     return None if run.stopped is not None else Alone(run, measured_alone(study, design, run, wanted))
 
@@ -61,18 +66,13 @@ def as_given(study: Study, wanted: Iterable[str]) -> Alone | None:
 def verified(evaluator: Evaluator, values: Floats) -> Verified:
     """Look at a design again."""
     study = evaluator.study
-    names = [name for name, measure in MEASURES.items() if _has(evaluator, measure.quantity)]
+    names = [name for name, measure in MEASURES.items() if evaluator.judge.has(measure.quantity)]
     steps = FINER * study.steps
     coarse = {name: float(x[0]) for name, x in evaluator.measures(values[None], names).items()}
     fine = {name: float(x[0]) for name, x in evaluator.measures(values[None], names, steps).items()}
     design = design_of(study, dict(zip((v.name for v in evaluator.variables), values.tolist(), strict=True)))
     run = simulated(study, design, steps + 1)
     return Verified(design, run, coarse, fine, measured_alone(study, design, run, fine))
-
-
-def _has(evaluator: Evaluator, quantity: str) -> bool:
-    here = evaluator.nodes.columns.get("bend" if quantity == "curvature_error" else quantity)
-    return here is None or here.stop > here.start
 
 
 def simulated(study: Study, design: Design, samples: int) -> Run:
@@ -86,7 +86,7 @@ def simulated(study: Study, design: Design, samples: int) -> Run:
 
 
 def measured_alone(study: Study, design: Design, run: Run, wanted: Iterable[str]) -> dict[str, float]:
-    """The measures that are wanted, from the data of a run."""
+    """The measures that are wanted and that the robot has, from the data of a run."""
     data, tail = run.data, study.tail_name
     angles = {name: np.degrees(values) for name, values in torso_angles(run).items()}
     rates = {name: np.degrees(values) for name, values in torso_rates(run).items()}
@@ -117,16 +117,21 @@ def measured_alone(study: Study, design: Design, run: Run, wanted: Iterable[str]
     }
     if tension.size and tail not in run.model.layout.prescribed:
         errors = _curvature_errors(study, design, run)
-        found |= {"curvature_error": np.sqrt((errors**2).mean()), "peak_curvature_error": np.abs(errors).max()}
+        times = data["time"].to_numpy()
+        mean = np.trapezoid((errors**2).mean(axis=0), times) / (times[-1] - times[0])
+        found |= {"curvature_error": np.sqrt(mean), "peak_curvature_error": np.abs(errors).max()}
     if run.model.foot_names:
         force = data["foot_force"].to_numpy()
+        least = force[..., 2].min()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = (np.hypot(force[..., 0], force[..., 1]) / force[..., 2]).max()
         found |= {
-            "least_normal_force": force[..., 2].min(),
-            "friction_needed": (np.hypot(force[..., 0], force[..., 1]) / force[..., 2]).max(),
+            "least_normal_force": least,
+            "friction_needed": ratio if least > 0.0 else np.inf,
             "most_extension": data["extension"].to_numpy().max(),
             "peak_leg_torque": np.abs(data["tau"].to_numpy()[:, _legs(run)]).max(),
         }
-    return {name: float(found[name]) for name in wanted}
+    return {name: float(found[name]) for name in wanted if name in found}
 
 
 def _own(names: tuple[str, ...], limb: str) -> list[int]:

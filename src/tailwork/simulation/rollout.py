@@ -260,8 +260,8 @@ def _summarise(
                         kept[4, k, lane] = 0.5 * abs(value)
                     else:
                         low, high = kept[2, k, lane], kept[3, k, lane]
-                        kept[2, k, lane] = low if low <= value else value if value == value else math.nan
-                        kept[3, k, lane] = high if high >= value else value if value == value else math.nan
+                        kept[2, k, lane] = low if low <= value or low != low else value
+                        kept[3, k, lane] = high if high >= value or high != high else value
                         kept[4, k, lane] += abs(value) if i < steps else 0.5 * abs(value)
                     kept[1, k, lane] = value
             if i < steps:
