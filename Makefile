@@ -9,14 +9,21 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: demo test check check-python check-player check-player-with-npm bench player browser clean
+.PHONY: install demo test docs check check-python check-player check-player-with-npm bench player browser clean
 .NOTPARALLEL: # the stamps below install into one environment
+
+install: $(VENV)/.demo
+	@echo "installed: $(BIN)/tailwork"
 
 demo: $(VENV)/.demo
 	$(BIN)/tailwork compare --out comparison
 
 test: $(VENV)/.test browser
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q -rs
+
+docs: $(VENV)/.docs # runs the code of all pages and of the gallery; warnings are errors
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx --quiet --jobs 2 --fail-on-warning --keep-going docs docs/_build/html
+	@echo "built: docs/_build/html/index.html"
 
 check: check-python check-player
 
@@ -54,7 +61,7 @@ browser:
 	fi
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis player/node_modules
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis player/node_modules docs/_build docs/_ran docs/auto_gallery
 
 $(VENV)/.created: # a new pip takes half the time of an old one; where there is none to be had, the old one will do
 	$(PYTHON) -m venv $(VENV)
@@ -69,6 +76,10 @@ $(VENV)/.test: pyproject.toml $(VENV)/.created
 	$(INSTALL) '.[test]'
 	@touch $@
 
+$(VENV)/.docs: pyproject.toml $(VENV)/.created
+	$(INSTALL) '.[test,docs]'
+	@touch $@
+
 $(VENV)/.bench: pyproject.toml $(VENV)/.created
 	$(INSTALL) '.[test,bench]'
 	@touch $@
@@ -77,6 +88,6 @@ $(VENV)/.check: pyproject.toml $(VENV)/.created
 	$(INSTALL) '.[check]'
 	@touch $@
 
-$(VENV)/.both: pyproject.toml $(VENV)/.created # what `make check` and `make test` need, at once
-	$(INSTALL) '.[check,test]'
-	@touch $(VENV)/.check $(VENV)/.test $@
+$(VENV)/.all: pyproject.toml $(VENV)/.created # what `make check`, `make test` and `make docs` need, at once
+	$(INSTALL) '.[check,test,docs]'
+	@touch $(VENV)/.demo $(VENV)/.check $(VENV)/.test $(VENV)/.docs $@

@@ -19,12 +19,12 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
-    "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "executed",
     "docstrings",
+    "equations",
 ]
 exclude_patterns = ["_build", "_ran", "gallery", "auto_gallery/sg_execution_times.rst"]
 suppress_warnings = ["config.cache"]
@@ -52,7 +52,11 @@ copybutton_exclude = ".output .highlight"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
-napoleon_numpy_docstring = False
+autodoc_default_options = {"members": True}
+add_module_names = False
+python_maximum_signature_line_length = 80
+toc_object_entries_show_parents = "hide"
+smartquotes_action = "D"  # dashes; quotes stay as they are typed
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
@@ -65,6 +69,6 @@ sphinx_gallery_conf = {
     "copyfile_regex": r".*\.toml",
     "subsection_order": ["gallery/beginner", "gallery/intermediate", "gallery/advanced"],
     "within_subsection_order": "FileNameSortKey",
-    "image_srcset": ["2x"],
     "min_reported_time": 1e9,
+    "image_scrapers": ("figures.scrape_figures",),
 }

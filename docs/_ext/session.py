@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from blocks import Block, PageError, blocks_of, made_of
+from figures import left_figures
 
 WIDTH = "92"
 FIGURES = Path(__file__).resolve().parent.parent / "figures"
@@ -32,7 +33,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)
     sys.path.insert(0, "")
-    os.environ.update(COLUMNS=WIDTH, NO_COLOR="1", TERM="dumb", MPLBACKEND="Agg")
+    os.environ.update(COLUMNS=WIDTH, NO_COLOR="1", TERM="dumb", MPLBACKEND="Agg", BROWSER="true")
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     namespace: dict[str, Any] = {"__name__": "__main__"}
     done = []
@@ -58,7 +59,7 @@ def _run(block: Block, namespace: dict[str, Any], number: int) -> dict[str, Any]
     if "run by" in block.notes or block.language in ("text", "math"):
         return {"text": "", "figures": []}
     text = _commands(block) if block.language == "console" else _python(block, namespace)
-    figures = _figures(number) if block.language == "python" else []
+    figures = _figures(namespace, number) if block.language == "python" else []
     if bool(figures) != ("figure" in block.notes):
         raise PageError("the block leaves a figure without a caption, or has a caption and leaves none")
     return {"text": _shortened(text, block), "figures": figures}
@@ -95,17 +96,12 @@ def _commands(block: Block) -> str:
     return "".join(said)
 
 
-def _figures(number: int) -> list[str]:
-    """Saves the figures that are open and closes them; their file names."""
-    if "matplotlib.pyplot" not in sys.modules:
-        return []
-    from matplotlib import pyplot
-
+def _figures(namespace: dict[str, Any], number: int) -> list[str]:
+    """Saves the figures that a block has left; their file names."""
     names = []
-    for figure in pyplot.get_fignums():
-        names.append(f"figure-{number + 1}-{figure}.svg")
-        pyplot.figure(figure).savefig(names[-1], bbox_inches="tight")
-    pyplot.close("all")
+    for count, figure in enumerate(left_figures(namespace)):
+        names.append(f"figure-{number + 1}-{count + 1}.svg")
+        figure.savefig(names[-1], bbox_inches="tight", facecolor="white")
     return names
 
 
@@ -116,7 +112,7 @@ def _drawn(name: str) -> None:
         sys.exit(f"{name} is to be drawn, but there is no {script.name} in figures")
     sys.path.insert(0, str(FIGURES))
     figure = runpy.run_path(str(script))["draw"]()
-    figure.savefig(f"{name}.svg", bbox_inches="tight")
+    figure.savefig(f"{name}.svg", bbox_inches="tight", facecolor="white")
 
 
 def _shortened(text: str, block: Block) -> str:
