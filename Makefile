@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: install demo test docs check check-python check-player check-player-with-npm bench player browser clean
+.PHONY: install demo papers test docs check check-python check-player check-player-with-npm bench player browser clean
 .NOTPARALLEL: # the stamps below install into one environment
 
 install: $(VENV)/.demo
@@ -17,6 +17,10 @@ install: $(VENV)/.demo
 
 demo: $(VENV)/.demo
 	$(BIN)/tailwork compare --out comparison
+
+papers: $(VENV)/.demo # the papers' own experiments, their numbers beside ours
+	for paper in liu2018 liu2020 nelson-quinn biswal; do $(BIN)/tailwork reproduce $$paper >/dev/null || exit 1; done
+	@echo "written: reproduction-*/report.html"
 
 test: $(VENV)/.test browser
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q -rs

@@ -1,7 +1,7 @@
 """The code blocks of a page, and what its comments say of them.
 
-Pages are plain Markdown, so that they read well on a code host. A fence of Python or of console commands is run when the
-site is built; a comment before it can change that:
+Pages are plain Markdown, so that they read well on a code host. A fence of Python or of console commands is run when
+the site is built; a comment before it can change that:
 
     <!-- file: robot.toml -->      the block is a file of the page's folder; it is written there
     <!-- raises: RobotError -->    the block ends with this error; its message is the output
@@ -73,7 +73,7 @@ def made_of(text: str) -> list[Made]:
         if any(match.start() in block for block in inside):
             continue
         if match["name"] in MADE:
-            path, bar, words = (part.strip() for part in match["value"].partition("|"))
+            path, _, words = (part.strip() for part in match["value"].partition("|"))
             if not words:
                 raise PageError(f"{match[0].strip()}: expected 'PATH | what one sees'")
             found.append(Made(match["name"], path, words, match.end()))

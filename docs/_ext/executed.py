@@ -1,6 +1,7 @@
 """A Sphinx extension: pages are run before they are read, two at a time, and their outputs stand below their blocks.
 
-What a page makes is kept in `_ran`, with a digest of the page and of the library: what has not changed is not run again.
+What a page makes is kept in `_ran`, with a digest of the page and of the library: what has not changed is not run
+again.
 """
 
 from __future__ import annotations

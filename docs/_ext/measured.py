@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ FILE = ROOT / ".measured.json"
 TESTS = ("-m", "pytest", "-m", "measured", "-q", "-n", "2", "--dist", "worksteal")
 
 
+@cache
 def measurements() -> list[dict[str, Any]]:
     """All that was measured: part, what, error, at_most, unit, and how many times."""
     sources = [path for folder in ("src/tailwork", "tests") for path in (ROOT / folder).rglob("*.py")]
@@ -34,11 +36,10 @@ def table(part: str) -> str:
     rows = [row for row in measurements() if row["part"] == part]
     if not rows:
         raise ValueError(f"nothing was measured in {part!r}: {sorted({row['part'] for row in measurements()})}")
-    lines = [f"{'':64}{'checks':>6}{'largest':>10}{'allowed':>10}"]
+    lines = [f"{'checks':>6}{'largest':>9}{'allowed':>9}"]
     for row in rows:
-        lines.append(
-            f"{row['what']:64}{row['times']:>6}{_short(row['error']):>10}{_short(row['at_most']):>10} {row['unit']}"
-        )
+        error, at_most = _short(row["error"]), _short(row["at_most"])
+        lines.append(f"{row['times']:>6}{error:>9}{at_most:>9} {row['unit']:4} {row['what']}")
     return "\n".join(lines)
 
 
