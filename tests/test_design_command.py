@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -11,21 +12,27 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import tailwork
 from small_designs import SECOND, hurried, small_answer, small_problem
 from tailwork.cli import main
-from tailwork.design import Evaluator
-from tailwork.design.answer import Answer, Settings, answer_of
+from tailwork.cli.design_tables import print_choices, print_front
+from tailwork.cli.progress import COMPILED, bar
+from tailwork.design import Evaluator, Scenario
+from tailwork.design.answer import Answer, Settings, answer_of, sorted_answers
 from tailwork.design.data import answer_data, answer_from
 from tailwork.design.files import EXAMPLE, load_problem, problem_from_text
 from tailwork.design.kept import Kept, cases, open_kept
+from tailwork.design.repeat import repeat_code
 from tailwork.design.robust import Robust
-from tailwork.design.words import asked_measures, price_words, robust_words, sorted_answers
+from tailwork.design.words import price_words, robust_words
 from tailwork.errors import FileError, RobotError
+from tailwork.simulation.pose import torso_angles
 
 PROBLEMS = sorted((Path(__file__).parent.parent / "problems").glob("*.toml"))
 CHOICES = '[choices]\n"torso.mass" = [12.0, 20.0]'
@@ -53,7 +60,7 @@ def test_worked_problems_can_be_judged(file: Path) -> None:
     evaluator = Evaluator(study)
     shares = 0.5 + 0.1 * np.random.default_rng(0).uniform(-1.0, 1.0, (4, len(study.variables)))
     designs = evaluator.low + (evaluator.high - evaluator.low) * shares
-    found = evaluator.measures(designs, asked_measures(study))
+    found = evaluator.measures(designs, study.asked)
     assert all(np.isfinite(values).all() for values in found.values())
     assert all(np.ptp(found[goal.measure]) > 0.0 for goal in study.goals)
 
@@ -71,9 +78,10 @@ def test_problem_a_from_its_file(tmp_path: Path, unseen: None, capsys: pytest.Ca
     assert "1.69 deg more turn for each N m of peak tail torque allowed" in said
     assert re.search(r"0\.27\d deg more turn for each deg of roll allowed", said)
     assert re.search(r"turn +20\.666 +deg +9\.936 +goal: most", said)
-    assert re.search(r"roll +15 +deg +≥ -15, ≤ 15 +12\.61 +active", said)
-    assert "Verified: a single run by the adaptive method agrees" in said
-    assert "closed form, the same sweep turns the body by 7.679°; here 20.67°, 2.69 times that" in said
+    assert re.search(r"roll +15 +deg +≥ −15, ≤ 15 +12\.61 +active", said)
+    assert "Verified: finer steps and a single run by the adaptive method agree" in said
+    assert "closed form, the same sweep turns the body by 7.679 deg; here 20.67 deg, 2.69 times that" in said
+    assert "All feet push" in said and "warning" not in said
     assert (tmp_path / "problem.toml").read_text() == file.read_text()
     robot = tailwork.load(tmp_path / "robots" / "best.toml")
     assert robot.part("tail").length == pytest.approx(0.3774, abs=1e-4)
@@ -85,6 +93,50 @@ def test_problem_a_from_its_file(tmp_path: Path, unseen: None, capsys: pytest.Ca
     again = capsys.readouterr().out
     assert "1 of 1 done before" in again and again[again.index("best design") :] == said[said.index("best design") :]
     assert kept.stat().st_mtime_ns == before
+    (case,) = cases(load_problem(file).study, Settings())
+    found = Kept(tmp_path).read(case)
+    assert isinstance(found, Answer)
+    names: dict[str, Any] = {}
+    exec(repeat_code(found, tmp_path / "runs" / "best.nc", tmp_path / "problem.toml"), names)
+    turned = [np.degrees(torso_angles(names[run])["yaw"][-1]) for run in ("kept", "again")]
+    np.testing.assert_allclose(turned, -20.66597, atol=1e-4)
+
+
+def test_progress_without_a_terminal() -> None:
+    """A line a stage, and one for every tenth of steps that are alike; interrupted, what is kept is said."""
+    told = io.StringIO()
+    console = Console(file=told, width=80)
+    with pytest.raises(KeyboardInterrupt), bar(console, "all is kept", every=1) as tell:
+        for what in ("screening", *(f"polishing {k} of 24" for k in range(1, 25)), "verifying"):
+            tell(0, 2, what)
+        tell(1, 2, "screening")
+        raise KeyboardInterrupt
+    assert [line for line in told.getvalue().splitlines() if line] == [
+        "0 of 2: screening", "0 of 2: polishing 1 of 24", "0 of 2: polishing 10 of 24", "0 of 2: polishing 20 of 24",
+        "0 of 2: verifying", "1 of 2: screening", "1 of 2 finished; all is kept",
+    ]  # fmt: skip
+
+
+def test_that_a_new_kind_is_compiled_is_said_once() -> None:
+    """Until the first thing is done."""
+    told = io.StringIO()
+    with bar(Console(file=told, width=120, force_terminal=True), "") as tell:
+        for done, what in enumerate(("first", "second")):
+            tell(done, 2, what)
+            time.sleep(0.15)  # it is drawn now and then
+    assert f"first {COMPILED}" in told.getvalue() and "second" in told.getvalue()
+    assert f"second {COMPILED}" not in told.getvalue()
+
+
+def test_heads_of_tables_are_whole() -> None:
+    """In a narrow terminal, too: they are wrapped between words, and no number is cut."""
+    told = io.StringIO()
+    answer = small_answer(SECOND)
+    print_choices(Console(file=told, width=40), [replace(answer, choice={"tail.links_per_segment": 4})], [])
+    print_front(Console(file=told, width=30), answer)
+    shown = told.getvalue()
+    assert "…" not in shown
+    assert all(word in shown.split() for word in ("torque", "[deg]", "[deg/(N", "roll", "agrees", "choice"))
 
 
 def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,8 +144,10 @@ def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     file = tmp_path / "mine.toml"
     assert main(["design", "--example", str(file)]) == 0
     assert file.read_text() == EXAMPLE and load_problem(file).study.name == "most turn"
-    uncommented = re.sub(r"^# (?=\[actuator|\[robust|base|per_|spread|chance)", "", EXAMPLE, flags=re.MULTILINE)
-    assert problem_from_text(uncommented, file).robust == Robust(spread=0.02, chance=0.95)
+    more = r"^# (?=\[actuator|\[robust|base|per_|spread|chance|push|k[pd] )"
+    uncommented = problem_from_text(re.sub(more, "", EXAMPLE, flags=re.MULTILINE), file)
+    assert uncommented.robust == Robust(spread=0.02, chance=0.95)
+    assert uncommented.study.scenario.push == (0.0, 5.0, 0.0) and uncommented.study.scenario.kp == Scenario().kp
     file.write_text("mine")
     assert main(["design", "--example", str(file)]) == 2
     assert "is there already" in capsys.readouterr().err and file.read_text() == "mine"
@@ -125,12 +179,13 @@ def test_a_front_goes_on_where_it_was(tmp_path: Path) -> None:
 
     with hurried(), pytest.raises(KeyboardInterrupt):
         kept.do(case, tell)
-    assert kept.read(case) is None and [file.name for file in (tmp_path / "answers").iterdir()] == ["best.partial.json"]
+    assert kept.read(case) is None
+    assert {file.name for file in (tmp_path / "answers").iterdir()} == {"best.partial.json", "files.json"}
     with hurried():
         kept.do(case, lambda what: polished.extend(re.findall(r"polishing \d+ of \d+", what)))
     count = len(polished) - 1
     assert polished[4:] == [f"polishing {k} of {count}" for k in range(4, count + 1)]
-    assert [file.name for file in (tmp_path / "answers").iterdir()] == ["best.json"]
+    assert {file.name for file in (tmp_path / "answers").iterdir()} == {"best.json", "files.json"}
     found = kept.read(case)
     assert isinstance(found, Answer) and answer_data(found)[0] == answer_data(small_answer(SECOND))[0]
 
@@ -182,12 +237,19 @@ def test_what_is_damaged_or_of_another_problem_is_done_again(tmp_path: Path) -> 
 
 
 def test_folders_that_are_not_ours(tmp_path: Path) -> None:
-    """A problem file of somebody else is not written over."""
+    """A problem file of somebody else is not written over; ours, and what came of it, goes with the next problem."""
     (tmp_path / "problem.toml").write_text("mine")
     with pytest.raises(FileError, match="another file of that name"):
         open_kept(tmp_path, "text")
     assert (tmp_path / "problem.toml").read_text() == "mine"
-    assert open_kept(tmp_path, "mine") == Kept(tmp_path) == open_kept(tmp_path, "other")
+    assert open_kept(tmp_path, "mine") == Kept(tmp_path)
+    ours = tmp_path / "ours"
+    kept = open_kept(ours, "one")
+    for name in ("report.html", "notes.html"):
+        (ours / name).write_text("text")
+    kept.note(ours / "report.html")
+    assert open_kept(ours, "one") == open_kept(ours, "other") and (ours / "problem.toml").read_text() == "other"
+    assert (ours / "notes.html").exists() and not (ours / "report.html").exists()
 
 
 def test_impossible_problems(tmp_path: Path, unseen: None, capsys: pytest.CaptureFixture[str]) -> None:

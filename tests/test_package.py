@@ -15,7 +15,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tailwork
@@ -176,4 +175,6 @@ def test_the_code_and_the_commands_of_the_readme_run(tmp_path: Path) -> None:
 
 def test_the_readme_fences_its_commands() -> None:
     """A command that stands in an indented block would be run by nothing."""
-    assert not re.findall(r"^ {4}(?:\$ )?(?:tailwork|make|pip|python)\b.*$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert not re.findall(
+        r"^ {4}(?:\$ )?(?:tailwork|make|pip|python)\b.*$", (ROOT / "README.md").read_text(), re.MULTILINE
+    )

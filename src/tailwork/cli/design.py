@@ -13,14 +13,14 @@ from rich.console import Console
 from tailwork.cli.design_tables import print_answer, print_choices, print_front
 from tailwork.cli.progress import bar
 from tailwork.cli.tables import wide_console
-from tailwork.design.answer import Answer, Settings
+from tailwork.design.answer import Answer, Settings, sorted_answers
 from tailwork.design.cluster import do_on_cluster
 from tailwork.design.files import EXAMPLE, Problem, load_problem
 from tailwork.design.kept import Case, Kept, cases, open_kept
 from tailwork.design.measures import MEASURES
 from tailwork.design.search import STARTS, ImpossibleError
 from tailwork.design.spread import SPREAD, checked_spread
-from tailwork.design.words import goal_words, scenario_words, sorted_answers
+from tailwork.design.words import problem_words
 from tailwork.errors import FileError, RobotError
 from tailwork.writing import write_whole
 
@@ -66,17 +66,22 @@ def run(options: argparse.Namespace) -> int:
     problem = load_problem(options.problem)
     every = cases(problem.study, _settings(options, problem))
     kept = open_kept(options.out, problem.text)
-    console.print(f"{problem.study.name}: {goal_words(problem.study)}; {scenario_words(problem.study)}")
+    console.print(problem_words(problem.study), soft_wrap=True)
     found = _solved(console, kept, every, options)
     answers = sorted_answers([one for one in found if isinstance(one, Answer)])
     if not answers:
         raise next(one for one in found if isinstance(one, ImpossibleError))
     _print(console, every, found, answers)
     with console.status("drawing") as status:
-        from tailwork.view.design_report import write_report  # slow to import, and needed for pictures only
+        from tailwork.view.design_report import report_files, write_report  # slow to import, for pictures only
 
         report = write_report(problem, answers, options.out, status.update)
-    console.print(f"\nreport: {report}\nrobots: {options.out / 'robots'}", soft_wrap=True)
+        kept.note(*(file for file in report_files(answers[0], options.out) if file.is_file()))
+    console.print(
+        f"\nreport: {report}\nrobots: {options.out / 'robots'} (neither motion nor legs' torques are in them: the "
+        "report says how to run the best one again)",
+        soft_wrap=True,
+    )
     return 0
 
 
@@ -110,7 +115,7 @@ def _solved(
     if before:
         console.print(f"{len(before)} of {len(every)} done before")
     if left:
-        with bar(console, f"what is finished is kept in {options.out}: the same command goes on") as tell:
+        with bar(console, f"what is finished is kept in {options.out}: the same command goes on", every=1) as tell:
             done = len(before)
             if options.cluster is None:
                 for k, case in enumerate(left):

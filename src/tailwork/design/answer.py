@@ -13,7 +13,7 @@ from tailwork.design.nlp import Program, Solved, sides_of
 from tailwork.design.pareto import Front, Partial, front
 from tailwork.design.problem import Study
 from tailwork.design.robust import Guarded, Robust, guarded
-from tailwork.design.search import ALLOWED, STARTS, Found, Progress, best_design
+from tailwork.design.search import ALLOWED, STARTS, Found, ImpossibleError, Progress, best_design
 from tailwork.design.spread import SPREAD, Indices, Swing, Tolerance, indices, swings, tolerance
 from tailwork.design.verify import FINER, Alone, Verified, as_given, verified
 from tailwork.errors import RobotError
@@ -28,9 +28,9 @@ from tailwork.studies.motions import pitch, yaw
 class Settings:
     """How a problem is solved."""
 
-    threads: int | None = None  # as many as there are processors
+    threads: int | None = None  # how many; None: as many as there are processors
     starts: int = STARTS  # of the gradient method
-    spread: float = SPREAD  # standard deviation of what is made, as a share of each value
+    spread: float = SPREAD  # standard deviation of what is made, as a share of each value [1]
     robust: Robust | None = None  # margins to the limits; None: none
 
     def __post_init__(self) -> None:
@@ -45,23 +45,23 @@ class Answer:
     """The best design of a problem for one choice, and why."""
 
     study: Study  # with the choice made
-    choice: dict[str, Any]
+    choice: dict[str, Any]  # by path: the values of the choice
     found: Found  # at the steps of the search
     best: Solved  # at finer steps
-    verified: Verified
+    verified: Verified  # its measures at finer steps, and a single adaptive run
     given: Alone | None  # the robot as the problem has it; None: its run ends early
-    swings: tuple[Swing, ...]
-    indices: Indices
-    tolerance: Tolerance
+    swings: tuple[Swing, ...]  # what each variable does alone
+    indices: Indices  # the share of each variable in all that the measure can do
+    tolerance: Tolerance  # what becomes of it where what is made scatters
     airborne: float | None  # what the same sweep does in the air, in closed form [deg]; None: not known
     robust: Robust | None = None  # how sure its limits shall be kept; None: not asked
     unguarded: Solved | None = None  # the best design without margins, where they are asked for
-    margins: dict[str, float] | None = None  # by side of a limit, in words: how far it was moved inwards
+    margins: dict[str, float] | None = None  # by side of a limit, in words: how far inwards it was moved, in its unit
     front: Front | None = None  # of several goals
 
     @property
     def values(self) -> dict[str, float]:
-        """The best design, by variable."""
+        """The best design, by variable, each in its unit."""
         names = (variable.name for variable in self.study.variables)
         return dict(zip(names, self.best.design.tolist(), strict=True))
 
@@ -72,7 +72,7 @@ class Answer:
 
     @property
     def active(self) -> dict[str, float]:
-        """Limits that hold the goal back: gain of the goal for each unit that they are loosened."""
+        """Limits that hold the goal back: gain of the goal, in its unit, for each unit that they are loosened."""
         return {words: price for words, price in self.best.multipliers.items() if price > 1e-9}
 
 
@@ -88,6 +88,36 @@ def chosen(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
             if path not in paths(robot):
                 raise RobotError(f"choices.{path}", path, "a path in the robot, or the name of its tail")
         yield choice, replace(study, robot=robot.replace(rest) if rest else robot, choices={})
+
+
+def solve(study: Study, settings: Settings | None = None, tell: Progress = lambda what: None) -> list[Answer]:
+    """A problem answered for all its choices, the best first; those that no design meets are left out.
+
+    Args:
+        study: the problem.
+        settings: how it is solved.
+        tell: told what is done next.
+
+    Raises:
+        ImpossibleError: no design of any choice meets the limits.
+        RobotError: a variable does nothing, or no design can be simulated.
+    """
+    found: list[Answer] = []
+    failed: list[ImpossibleError] = []
+    for choice, own in list(chosen(study)):
+        try:
+            found.append(answer_of(own, choice, tell, settings, given=study))
+        except ImpossibleError as error:
+            failed.append(error)
+    if not found:
+        raise failed[0]
+    return sorted_answers(found)
+
+
+def sorted_answers(answers: list[Answer]) -> list[Answer]:
+    """Answers of all choices, the best first."""
+    sign = -1.0 if answers and answers[0].study.goals[0].sense == "most" else 1.0
+    return sorted(answers, key=lambda answer: sign * answer.best.goal)
 
 
 def answer_of(

@@ -187,15 +187,16 @@ def _polished(evaluator: Evaluator, design: Floats) -> tuple[Solved, Floats] | N
     floors = [
         Limit(goal.measure, **{"least" if goal.sense == "most" else "most": before[goal.measure]}) for goal in others
     ]
-    sides = sides_of(floors)
-    words = [side.words for side in sides]
-    sides += [side for side in sides_of(study.limits) if side.words not in words]  # one that is met exactly is a floor
+    floored = sides_of(floors)
+    words = [side.words for side in floored]
+    sides = floored + [side for side in sides_of(study.limits) if side.words not in words]  # one met exactly is a floor
     program = Program(evaluator, first, sides, max(abs(before[first.measure]), 1e-9))
     solved = program.solve(design)
     gain = (solved.goal - before[first.measure]) * (1.0 if first.sense == "most" else -1.0)
     if solved.violation > ALLOWED or (gain <= 0.0 and program.at(design).violation <= ALLOWED):
         return None
-    return solved, np.array([solved.multipliers[name] for name in words])
+    same = [[x.words for x in program.sides if (x.limit.measure, x.sign) == (f.limit.measure, f.sign)] for f in floored]
+    return solved, np.array([sum(solved.multipliers[name] for name in names) for names in same])
 
 
 def _partitions(goals: int) -> int:

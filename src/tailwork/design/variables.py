@@ -37,7 +37,7 @@ class Design:
 
 
 def known_variables(study: Study) -> dict[str, str]:
-    """By name of every number that could vary: its unit."""
+    """By name of every number that could vary, those of motion and tail first: its unit."""
     kinds: dict[str, Kind] = {}
 
     def visit(path: str, value: float, kind: Kind) -> float:
@@ -45,11 +45,13 @@ def known_variables(study: Study) -> dict[str, str]:
         return value
 
     rebuild(study.robot, visit)
-    found = {path: kind.unit for path, kind in kinds.items()}
-    found |= {f"{study.tail_name}.{name}": unit for name, unit in derived_names(study.tail).items()}
+    stem = f"{study.tail_name}."
+    own = {path: kind.unit for path, kind in kinds.items()}
+    found = {f"motion.{name}": unit for name, unit in MOTION.items()}
     if isinstance(study.tail, Usrt):
         found |= {f"control.{name}": unit for name, unit in CONTROL.items()}
-    return found | {f"motion.{name}": unit for name, unit in MOTION.items()}
+    found |= {f"{stem}{name}": unit for name, unit in derived_names(study.tail).items()}
+    return found | {path: unit for path, unit in own.items() if path.startswith(stem)} | own
 
 
 def checked_variables(study: Study) -> tuple[Variable, ...]:

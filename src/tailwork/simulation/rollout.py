@@ -7,7 +7,6 @@ Steps that do not adapt make every result a smooth function of the design: what 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace

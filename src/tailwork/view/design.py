@@ -15,15 +15,19 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
 
 from tailwork.design.answer import Answer
 from tailwork.design.nlp import sides_of
 from tailwork.design.pareto import Front
 from tailwork.design.problem import Study
 from tailwork.design.variables import known_variables
-from tailwork.design.words import asked_measures, headed, measure_head, number, plain_name, unit_of
+from tailwork.design.words import best_name, headed, measure_head, number, plain_name, unit_of
 from tailwork.kernels.kernel import Floats
 from tailwork.scene.colors import BLUE, INK, ORANGE, SKY, VERMILION
+from tailwork.simulation.profiles import Shaped
+from tailwork.view.series import Panel, series
 from tailwork.view.style import COLUMN, FAINT, PAGE, WARNING, arranged, look, new_figure, titled
 
 COLOURS = "viridis"
@@ -33,6 +37,26 @@ SAME = 1e-9
 """Values that differ by less than this share are the same: no bar."""
 ACROSS = 3
 """Panels beside each other."""
+LABEL = 10.0
+"""How far the number of a ring is from its middle [pt]."""
+PANEL = 130.0
+"""About the width and the height of a panel of a front [pt]."""
+MOMENTS = 121
+"""At which a motion is drawn."""
+
+
+def tail_motion(answer: Answer, *, title: str = "") -> Figure:
+    """How far the tail has swept [deg] and how fast [deg/s], as the problem has it and as the best design does."""
+    scenario, best = answer.study.scenario, answer.verified.design
+    angles: dict[str, tuple[Floats, Floats]] = {}
+    rates: dict[str, tuple[Floats, Floats]] = {}
+    for label, motion in (("as given", scenario), (best_name(answer.study), best)):
+        shaped = Shaped(sweep=motion.sweep, duration=motion.duration, early=motion.early, skew=motion.skew)
+        times = np.linspace(0.0, motion.duration, MOMENTS)
+        angles[label] = times, np.array([float(shaped.value(t)) for t in times])
+        rates[label] = times, np.array([float(shaped.rate(t)) for t in times])
+    panels = [Panel("angle of the tail [deg]", angles), Panel("its rate [deg/s]", rates)]
+    return series(panels, columns=2, title=title)
 
 
 def tornado(answer: Answer, *, title: str = "") -> Figure:
@@ -52,7 +76,7 @@ def tornado(answer: Answer, *, title: str = "") -> Figure:
                     continue
                 axes.barh(place, end - best, left=best, height=0.34, color=colour, zorder=2, gid=one.variable)
                 axes.annotate(
-                    _shown(value), (end, place), (3.0 if end > best else -3.0, 0.0), textcoords="offset points",
+                    number(value, 3), (end, place), (3.0 if end > best else -3.0, 0.0), textcoords="offset points",
                     va="center", ha="left" if end > best else "right", fontsize=6.5, color=FAINT,
                 )  # fmt: skip
         axes.axvline(best, color=INK, linewidth=0.8, zorder=3)
@@ -99,7 +123,7 @@ def sobol_shares(answer: Answer, *, title: str = "") -> Figure:
 
 def scatter_histograms(answer: Answer, *, title: str = "") -> Figure:
     """What becomes of goals and limited measures where the variables scatter; limits in red."""
-    names = asked_measures(answer.study)
+    names = answer.study.asked
     rows, across = -(-len(names) // ACROSS), min(ACROSS, len(names))
     sides = sides_of(answer.study.limits)
     with look():
@@ -108,8 +132,10 @@ def scatter_histograms(answer: Answer, *, title: str = "") -> Figure:
         for axes, name in zip(panels, names, strict=False):
             borders, counts = answer.tolerance.histograms[name]
             _histogram(axes, borders, counts, [side for side in sides if side.limit.measure == name])
-            axes.axvline(answer.verified.fine[name], color=INK, linewidth=1.0, linestyle="--", gid="as designed")
+            if math.isfinite(answer.verified.fine[name]):
+                axes.axvline(answer.verified.fine[name], color=INK, linewidth=1.0, linestyle="--", gid="as designed")
             axes.set_xlabel(measure_head(name))
+            axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.set_yticks([])
             axes.spines["left"].set_visible(False)
         for axes in panels[len(names) :]:
@@ -129,18 +155,20 @@ def _histogram(axes: Axes, borders: Floats, counts: Floats, sides: Sequence[Any]
     beyond = np.zeros(len(counts), dtype=bool)
     low, high = float(borders[0]), float(borders[-1])
     room = 0.6 * (high - low)
-    far = []
     for side in sides:
         beyond |= side.sign * (centres - side.bound) > 0.0
         if low - room <= side.bound <= high + room:
             axes.axvline(side.bound, color=WARNING, linewidth=1.2, gid="limit")
-        else:
-            far.append(f"limit at {side.bound:g}")
+        else:  # far off: on which side
+            right, said = side.bound > high, f"limit {number(side.bound)}"
+            axes.text(
+                0.99 if right else 0.01, 0.98, f"{said} →" if right else f"← {said}", transform=axes.transAxes,
+                ha="right" if right else "left", va="top", fontsize=6.5, color=WARNING,
+            )  # fmt: skip
     colours = np.where(beyond, VERMILION, SKY)
     axes.bar(centres, counts, width=np.diff(borders), color=colours.tolist(), zorder=2)
+    axes.set_ylim(0.0, 1.22 * max(float(counts.max(initial=0.0)), 1.0))
     axes.grid(False)
-    if far:
-        axes.set_title(", ".join(far), fontsize=6.5, color=FAINT)
 
 
 def pareto_pairs(study: Study, front: Front, *, title: str = "") -> Figure:
@@ -164,9 +192,12 @@ def pareto_pairs(study: Study, front: Front, *, title: str = "") -> Figure:
             for k in front.samples:
                 axes.plot(x[k], y[k], "o", mfc="none", mec=VERMILION, mew=1.2, markersize=8.5, zorder=4, gid="sample")
                 axes.annotate(
-                    str(k + 1), (x[k], y[k]), (5.0, 4.0), textcoords="offset points", fontsize=7.0, color=VERMILION,
-                    zorder=5,
+                    str(k + 1), (x[k], y[k]), _free_place(x, y, k), textcoords="offset points", fontsize=7.0,
+                    color=VERMILION, zorder=5, ha="center", va="center",
+                    path_effects=[withStroke(linewidth=2.0, foreground="white")],
                 )  # fmt: skip
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_major_locator(MaxNLocator(5))
             axes.margins(0.09)
             if others:
                 bar = figure.colorbar(drawn, ax=axes, location="top", aspect=26, pad=0.02)
@@ -176,6 +207,16 @@ def pareto_pairs(study: Study, front: Front, *, title: str = "") -> Figure:
             axes.set_axis_off()
         titled(figure, title)
         return arranged(figure)
+
+
+def _free_place(x: Floats, y: Floats, k: int) -> tuple[float, float]:
+    """Where the number of the k-th point stands, from its middle [pt]: where other points are farthest."""
+    span = np.array([np.ptp(x) or 1.0, np.ptp(y) or 1.0])
+    away = PANEL * (np.column_stack([x, y]) - [x[k], y[k]]) / span
+    places = [LABEL * np.array([math.cos(turn), math.sin(turn)]) for turn in np.arange(8) * math.tau / 8 + 0.7]
+    room = [np.linalg.norm(np.delete(away, k, axis=0) - place, axis=1).min(initial=PANEL) for place in places]
+    best = places[int(np.argmax(np.round(room, 6)))]
+    return float(best[0]), float(best[1])
 
 
 def parallel_coordinates(
@@ -221,8 +262,8 @@ def parallel_coordinates(
             axes.plot(places, share, color=VERMILION, linewidth=2.0, zorder=4, gid="best")
         for place, (lo, hi) in enumerate(limits):
             axes.plot([place, place], [0.0, 1.0], color="#8c959f", linewidth=0.6, zorder=1)
-            axes.text(place, 1.03, _shown(float(hi)), ha="center", va="bottom", fontsize=6.5, color=FAINT)
-            axes.text(place, -0.03, _shown(float(lo)), ha="center", va="top", fontsize=6.5, color=FAINT)
+            axes.text(place, 1.03, number(float(hi), 3), ha="center", va="bottom", fontsize=6.5, color=FAINT)
+            axes.text(place, -0.03, number(float(lo), 3), ha="center", va="top", fontsize=6.5, color=FAINT)
         axes.set(xlim=(-0.3, len(labels) - 0.7), ylim=(-0.1, 1.1))
         axes.set_xticks(places, labels, fontsize=6.5)
         axes.tick_params(length=0.0, pad=2.0)
@@ -236,13 +277,9 @@ def parallel_coordinates(
         bar.outline.set_visible(False)  # type: ignore[operator]
         titled(figure, title)
         if best is not None:
-            key = Line2D([], [], color=VERMILION, linewidth=2.0, label="best design")
+            key = Line2D([], [], color=VERMILION, linewidth=2.0, label=best_name(study))
             figure.legend(handles=[key], loc="outside lower center")
         return arranged(figure)
-
-
-def _shown(x: float) -> str:
-    return number(x, 3).replace("-", "−")
 
 
 def _broken(name: str, unit: str) -> str:
