@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -42,7 +43,7 @@ ROBOTS = {
            mount=MOUNT), "forward",
     ),
     "odd usrt": odd(
-        usrt(links=3, segments=3, link_inertia=FULL, point_a=(0.004, 0.003, 0.03), point_b=(-0.006, 0.02, 0.02),
+        usrt(links=4, segments=3, link_inertia=FULL, point_a=(0.004, 0.003, 0.03), point_b=(-0.006, 0.02, 0.02),
              hole_height=0.1, mount=MOUNT, extension_stiffness=(900.0, 300.0)), "backward",
     ),
 }  # fmt: skip
@@ -65,21 +66,25 @@ def scaled(found: Array, expected: Array) -> tuple[Array, Array]:
     return found / scale, expected / scale
 
 
+@pytest.mark.measured("equations")
 @pytest.mark.parametrize("name", ROBOTS)
-def test_2020(name: str) -> None:
+def test_2020(measured: Callable[..., None], name: str) -> None:
     """Liu & Ben-Tzvi 2020, Eqs. 3 and 68–84: matrices, bias, inverse and forward dynamics."""
     for robot, q, v, tau, a in states(ROBOTS[name]):
         model, layout = Model(robot), Layout(robot, ALL)
-        assert relative(*scaled(model.mass_matrix(q), paper2020.mass_matrix(robot, q))) < 2e-14
+        apart = relative(*scaled(model.mass_matrix(q), paper2020.mass_matrix(robot, q)))
+        measured("mass matrix beside the formulas of 2020, seven robots", apart, at_most=2e-14)
         assert layout.difference(model.bias(q, v), paper2020.bias(robot, q, v)) < 2e-13
         assert layout.difference(model.generalised_force(q, v, a), paper2020.inverse_dynamics(robot, q, v, a)) < 2e-13
         actuation = paper2020.actuation_matrix(robot, q)
         assert relative(model.actuation_matrix(q), actuation) < 3e-14
         expected = np.linalg.solve(paper2020.mass_matrix(robot, q), actuation @ tau - paper2020.bias(robot, q, v))
-        assert layout.difference(model.forward_dynamics(q, v, tau), expected) < 1e-12
+        apart = layout.difference(model.forward_dynamics(q, v, tau), expected)
+        measured("accelerations beside the formulas of 2020, seven robots", apart, at_most=1e-12)
 
 
-def test_2018() -> None:
+@pytest.mark.measured("equations")
+def test_2018(measured: Callable[..., None]) -> None:
     """Liu & Ben-Tzvi 2018, Eqs. 27–55: the same, in the paper's own leg angles and split of the actuators."""
     for robot, q, v, tau, a in states(liu2018(), 8):
         model, layout = Model(robot), Layout(robot, ALL)
@@ -98,4 +103,5 @@ def test_2018() -> None:
         assert relative(model.actuation_matrix(q)[:, columns], j_a.T) < 1e-14
         assert relative((model.actuation_matrix(q) * signs)[:, redundant], j_p.T) < 1e-14
         expected = paper2018.forward_dynamics(robot, q, v, tau[columns], (tau * signs)[redundant])
-        assert layout.difference(model.forward_dynamics(q, v, tau), expected) < 1e-13
+        apart = layout.difference(model.forward_dynamics(q, v, tau), expected)
+        measured("accelerations beside the formulas of 2018", apart, at_most=1e-13)

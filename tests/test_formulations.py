@@ -67,7 +67,7 @@ ROBOTS: dict[str, Robot] = {
     ),
     "odd usrt": odd_robot(
         Usrt(
-            links=3, segments=3, link_inertia=ODD_INERTIA, point_a=(0.004, 0.003, 0.03), point_b=(-0.006, 0.02, 0.02),
+            links=4, segments=3, link_inertia=ODD_INERTIA, point_a=(0.004, 0.003, 0.03), point_b=(-0.006, 0.02, 0.02),
             hole_height=0.1, mount=(0.02, -0.3, 0.05), extension_stiffness=(900.0, 300.0),
         ),
         "backward",

@@ -67,7 +67,8 @@ def _output(name: str, output: dict[str, Any], notes: dict[str, str]) -> str:
     """The output of a block as Markdown."""
     parts = []
     if output["text"]:
-        parts.append(f"````{{code-block}} text\n:class: output\n\n{output['text']}\n````")
+        kind = "output error" if "raises" in notes else "output"
+        parts.append(f"````{{code-block}} text\n:class: {kind}\n\n{output['text']}\n````")
     if "file" in notes:
         parts.append(f'```{{raw}} html\n<p class="file-name">{notes["file"]}</p>\n```')
     parts += [_figure(name, figure, notes["figure"]) for figure in output["figures"]]

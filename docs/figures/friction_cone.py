@@ -7,8 +7,6 @@ import sketch
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from tailwork.scene.colors import BLUE, GREEN, VERMILION, mixed
-
 HALF = 31.0  # half the opening [deg], tan = mu
 
 
@@ -19,21 +17,21 @@ def draw() -> Figure:
     reach = 0.95
     left, right = (reach * sketch.direction(90.0 + sign * HALF) for sign in (1.0, -1.0))
     cone = np.array([np.zeros(2), left, right])
-    axes.add_patch(Polygon(cone, facecolor=mixed(GREEN, "#ffffff", 0.82), edgecolor="none"))
+    axes.add_patch(Polygon(cone, facecolor="#d1ede5", edgecolor="none"))
     for edge in (left, right):
-        sketch.line(axes, [(0.0, 0.0), edge], GREEN, 1.2)
+        sketch.line(axes, [(0.0, 0.0), edge], sketch.GREEN, 1.2)
     sketch.line(axes, [(0.0, 0.0), (0.0, 0.84)], sketch.FAINT, 1.0, linestyle="--")
     inside = 0.66 * sketch.direction(106.0)
     outside = 0.62 * sketch.direction(38.0)
-    sketch.arrow(axes, (0.0, 0.0), inside, BLUE, width=2.2)
-    sketch.text(axes, sketch.beside(inside, -0.05, 0.06), "$f$", BLUE)
-    sketch.arrow(axes, (0.0, 0.0), outside, VERMILION, width=2.2)
-    sketch.text(axes, sketch.beside(outside, 0.13, 0.03), "slips", VERMILION, 11.0)
+    sketch.arrow(axes, (0.0, 0.0), inside, sketch.BLUE, width=2.2)
+    sketch.text(axes, sketch.beside(inside, -0.05, 0.06), "$f$", sketch.BLUE)
+    sketch.arrow(axes, (0.0, 0.0), outside, sketch.VERMILION, width=2.2)
+    sketch.text(axes, sketch.beside(outside, 0.13, 0.03), "slips", sketch.VERMILION, 11.0)
     sketch.angle(axes, (0.0, 0.0), 0.42, 90.0, 90.0 - HALF, "", sketch.ANGLE, headed=False)
     sketch.text(axes, (0.19, 0.58), r"$\arctan\mu$", sketch.ANGLE)
-    sketch.text(axes, (-0.33, 0.93), "stays", GREEN, 11.0)
+    sketch.text(axes, (-0.33, 0.93), "stays", sketch.GREEN, 11.0)
     sketch.hinge(axes, (0.0, 0.0), 0.03, sketch.BODY_EDGE)
-    sketch.arrow(axes, (0.0, 0.0), (-0.12, -0.3), VERMILION, width=2.2)
-    sketch.text(axes, (-0.27, -0.22), "pulls", VERMILION, 11.0)
+    sketch.arrow(axes, (0.0, 0.0), (-0.12, -0.3), sketch.VERMILION, width=2.2)
+    sketch.text(axes, (-0.27, -0.22), "pulls", sketch.VERMILION, 11.0)
     sketch.window(axes, (-0.95, 0.95), (-0.36, 1.02))
     return figure

@@ -30,9 +30,9 @@ def _bent(axes: Axes) -> None:
         turns.append(turn)
         places.append(places[-1] + LINK * sketch.direction(turn))
     sketch.plate(axes, [(0.06, -0.06), (0.4, -0.06), (0.4, 0.06), (0.06, 0.06)])
-    sketch.plate(axes, [(-0.02, -0.03), (0.06, -0.03), (0.06, 0.03), (-0.02, 0.03)], "#b9c4cf")
+    sketch.plate(axes, [(-0.02, -0.03), (0.06, -0.03), (0.06, 0.03), (-0.02, 0.03)], sketch.LIGHT)
     for i, (a, b) in enumerate(pairwise(places)):
-        sketch.bar(axes, [a, b], 6.0, sketch.BODY if i < 6 else "#b4bfca")
+        sketch.bar(axes, [a, b], 6.0, sketch.BODY if i < 6 else sketch.LIGHT)
     for place in places[:-1]:
         sketch.hinge(axes, place, 0.014)
     for i, name in ((3, r"$\beta_1$"), (8, r"$\beta_2$")):

@@ -9,8 +9,6 @@ import sketch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tailwork.scene.colors import BLUE, VERMILION
-
 JOINTS = np.array([(0.0, 0.0), (0.62, 0.12), (1.2, -0.08), (1.74, 0.1)])
 
 
@@ -30,13 +28,13 @@ def draw() -> Figure:
     stops = [(-0.45, 0.0), *(tuple((a + b) / 2) for a, b in pairwise(JOINTS))]
     xs = [x for x, _ in stops]
     for k, (start, end) in enumerate(pairwise(xs)):
-        _hop(axes, start + 0.05, end - 0.05, above, 0.1, BLUE)
-        _hop(axes, end - 0.05, start + 0.05, below, -0.1, VERMILION)
+        _hop(axes, start + 0.05, end - 0.05, above, 0.1, sketch.BLUE)
+        _hop(axes, end - 0.05, start + 0.05, below, -0.1, sketch.VERMILION)
         name = r"$\mathcal{I}',\ \beta'$" if k else r"$\mathcal{I}_\mathrm{limb},\ \beta_\mathrm{limb}$"
-        sketch.text(axes, ((start + end) / 2, below - 0.17), name, VERMILION)
-        sketch.text(axes, ((start + end) / 2, above + 0.17), r"$\omega,\ \alpha,\ a$", BLUE)
-    sketch.text(axes, (-0.98, above + 0.17), "root to tip", BLUE, 10.0)
-    sketch.text(axes, (-0.98, below - 0.17), "tip to root", VERMILION, 10.0)
+        sketch.text(axes, ((start + end) / 2, below - 0.17), name, sketch.VERMILION)
+        sketch.text(axes, ((start + end) / 2, above + 0.17), r"$\omega,\ \alpha,\ a$", sketch.BLUE)
+    sketch.text(axes, (-0.98, above + 0.17), "root to tip", sketch.BLUE, 10.0)
+    sketch.text(axes, (-0.98, below - 0.17), "tip to root", sketch.VERMILION, 10.0)
     sketch.window(axes, (-1.25, 1.85), (-0.62, 0.62))
     return figure
 

@@ -27,9 +27,9 @@ def draw() -> Figure:
     paper = sketch.seen_from(-38.0, 22.0)
     figure, (axes,) = sketch.sheet(6.6, 3.7)
     for k in np.arange(-0.4, 0.61, 0.2):
-        sketch.line(axes, paper([(k, -0.1, 0.0), (k, 1.5, 0.0)]), sketch.GROUND, 0.6, zorder=0)
+        sketch.line(axes, paper([(k, -0.1, 0.0), (k, 1.5, 0.0)]), sketch.GROUND_LINES, 0.6, zorder=0)
     for k in np.arange(-0.1, 1.51, 0.2):
-        sketch.line(axes, paper([(-0.4, k, 0.0), (0.6, k, 0.0)]), sketch.GROUND, 0.6, zorder=0)
+        sketch.line(axes, paper([(-0.4, k, 0.0), (0.6, k, 0.0)]), sketch.GROUND_LINES, 0.6, zorder=0)
 
     center = at["torso"]
     for i in (2, 3):

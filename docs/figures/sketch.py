@@ -14,15 +14,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, Polygon
 from numpy.typing import ArrayLike, NDArray
 
-from tailwork.scene.colors import BLUE, GREEN, INK, ORANGE, PURPLE, VERMILION, mixed
-
 Array: TypeAlias = NDArray[np.floating[Any]]
 Points: TypeAlias = Sequence[ArrayLike] | Array
 
+INK = "#24292f"
+ORANGE, GREEN, BLUE, VERMILION, PURPLE = "#d8952b", "#009e73", "#0072b2", "#d55e00", "#a3618a"
+"""The colours of Okabe and Ito, as in the library's own pictures; two of them darker, so that letters are legible."""
+CABLE, SPRING = "#2b3036", "#a9782a"
 AXES = {"x": VERMILION, "y": GREEN, "z": BLUE}
 """Of the axes of frames."""
-BODY, BODY_EDGE, PLATE, GROUND = "#8796a6", "#4f5d6b", "#dde3e9", "#c9bfae"
-ANGLE, FORCE, PLACE, FAINT = mixed(PURPLE, INK, 0.25), mixed(ORANGE, INK, 0.1), INK, "#8c959f"
+BODY, LIGHT, BODY_EDGE, PLATE = "#8796a6", "#b4bfca", "#4f5d6b", "#dde3e9"
+GROUND, GROUND_LINES = "#e1dbd0", "#c9bfae"
+ANGLE, FORCE, PLACE, FAINT = PURPLE, ORANGE, INK, "#8c959f"
 SIZE = 12.0
 """Of letters."""
 
@@ -173,7 +176,7 @@ def angle(
 def ground(axes: Axes, start: float, end: float, height: float, deep: float) -> None:
     """A level ground from the left to the right."""
     corners = [(start, height), (end, height), (end, height - deep), (start, height - deep)]
-    axes.add_patch(Polygon(corners, facecolor=mixed(GROUND, "#ffffff", 0.45), edgecolor="none", zorder=0.5))
+    axes.add_patch(Polygon(corners, facecolor=GROUND, edgecolor="none", zorder=0.5))
     line(axes, [(start, height), (end, height)], BODY_EDGE, 1.2, zorder=1)
 
 

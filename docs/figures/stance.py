@@ -21,8 +21,8 @@ def draw() -> Figure:
     corners = [p + rotation @ np.array(c) for c in ((-0.3, -0.03), (0.3, -0.03), (0.3, 0.03), (-0.3, 0.03))]
     sketch.ground(axes, -0.12, 1.4, 0.0, 0.05)
     sketch.plate(axes, corners)
-    sketch.bar(axes, [hip, knee], 6.0, "#c3ccd6")
-    sketch.bar(axes, [knee, foot], 5.0, "#c3ccd6")
+    sketch.bar(axes, [hip, knee], 6.0, sketch.LIGHT)
+    sketch.bar(axes, [knee, foot], 5.0, sketch.LIGHT)
     s = np.zeros(2)
     sketch.named_arrow(axes, s, p, "$p$", side=0.035)
     sketch.named_arrow(axes, s, foot, "$d$", side=0.03, share=0.4)

@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailwork.robots import usrt
-from tailwork.scene.colors import CABLE, SPRING
 
 BEND = 24.0  # phi_i [deg]
 MM = 1e3
@@ -41,21 +40,21 @@ def _links(axes: Axes) -> None:
     sketch.bar(axes, [before(length, 0.0), before(0.0, 0.0)], 8.0)
     sketch.bar(axes, [before(0.0, 0.0), own(0.0, 0.0)], 8.0)
     for point in (before, own):
-        sketch.bar(axes, [point(0.0, radius + 4.0), point(0.0, -radius - 4.0)], 4.0, "#b4bfca")
+        sketch.bar(axes, [point(0.0, radius + 4.0), point(0.0, -radius - 4.0)], 4.0, sketch.LIGHT)
     sketch.line(axes, [own(length, 0.0), own(length, 0.0) + 1.3 * length * np.array([-1.0, 0.0])], sketch.FAINT, 1.0,
                 linestyle="--")  # fmt: skip
     lower = [before(length, -radius), before(0.0, -radius), own(0.0, -radius)]
-    sketch.line(axes, lower, CABLE, 1.4, zorder=4)
+    sketch.line(axes, lower, sketch.CABLE, 1.4, zorder=4)
     sketch.arrow(axes, lower[0], sketch.beside(lower[0], 16.0, 0.0), sketch.FORCE, width=1.6)
     sketch.text(axes, sketch.beside(lower[0], 22.0, 0.0), "$T$", sketch.FORCE)
     foot = own(MM * tail.point_b[1], 0.0)
-    sketch.bar(axes, [foot, b], 3.0, "#b4bfca")
-    sketch.spring(axes, a, b, 3.2, 7, SPRING)
+    sketch.bar(axes, [foot, b], 3.0, sketch.LIGHT)
+    sketch.spring(axes, a, b, 3.2, 7, sketch.SPRING)
     for name, point, shift in (("A", a, (7.0, 3.0)), ("B", b, (-3.0, 7.0))):
         sketch.hinge(axes, point, 1.8)
         sketch.text(axes, point + shift, name)
     for name, point, shift in (("$D_{i-1}$", lower[1], (12.0, 7.0)), ("$D_i$", lower[2], (-9.0, 0.0))):
-        sketch.hinge(axes, point, 1.8, CABLE)
+        sketch.hinge(axes, point, 1.8, sketch.CABLE)
         sketch.text(axes, point + np.array(shift), name)
     for point in (before(0.0, 0.0), own(0.0, 0.0)):
         sketch.hinge(axes, point, 3.4)
@@ -75,7 +74,7 @@ def _disc(axes: Axes) -> None:
     sketch.hinge(axes, (0.0, 0.0), 3.4)
     for j in (1, 2, 3):
         hole = radius * sketch.direction(120.0 * j - 90.0)
-        sketch.hinge(axes, hole, 2.6, CABLE)
+        sketch.hinge(axes, hole, 2.6, sketch.CABLE)
         sketch.text(axes, 0.72 * hole, f"{j}")
     top = (0.0, MM * tail.point_a[2])
     sketch.hinge(axes, top, 2.0)

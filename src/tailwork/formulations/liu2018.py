@@ -4,6 +4,7 @@
 
 q = [p, phi_x, phi_y, phi_z, ta, tb], v = [velocity of P, angular velocity, ta-dot, tb-dot], a the rate of v. Legs in
 the paper's own angles: hb counts the other way round than in 2020, the knee torque acts on the interior angle kappa.
+
     tau_a: ha of legs 1, 2; kappa of legs 1–4; ta; tb [N m]
     tau_p: ha of legs 3, 4; hb of legs 1–4 [N m]
 """

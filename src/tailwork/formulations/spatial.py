@@ -1,4 +1,6 @@
-"""Rotation matrices, the skew matrix and the inertia tensor: the few tools that all formulations share."""
+"""Rotation matrices, the skew matrix and the inertia tensor: the few tools that all formulations of the papers
+share (2018, 2020, Nelson & Quinn).
+"""
 
 from __future__ import annotations
 

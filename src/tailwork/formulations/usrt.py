@@ -179,8 +179,11 @@ def hole(tail: Usrt, j: int) -> Array:
 
 
 def last_link(tail: Usrt, j: int) -> int:
-    """The link at which cable j = 1, 2, … is held: the last of its segment (the limits of the sums in 2020, Eq. 75)."""
-    return ((j - 1) // 3 + 1) * (tail.links // tail.segments)
+    """The link at which cable j = 1, 2, … is held: the last of its segment (the limits of the sums in 2020, Eq. 75).
+
+    Segments are as even as the links allow; those of the paper are.
+    """
+    return ((j - 1) // 3 + 1) * tail.links // tail.segments
 
 
 def cable_length(tail: Usrt, j: int, coordinates: Array) -> float:

@@ -27,8 +27,8 @@ class Push(Described):
     `limb` is "torso" or the name of a limb, `joint` the joint whose body holds the point.
     """
 
-    limb: str
-    joint: str | None = None
+    limb: str  # "torso", or a limb by name
+    joint: str | None = None  # of that limb, whose body is pushed; None: the torso
     point: Vector = vector("m", (0.0, 0.0, 0.0))  # in the frame of the torso or of that joint
 
 
