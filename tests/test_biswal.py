@@ -54,11 +54,13 @@ def apart(first: Array, second: Array) -> float:
 # Forward kinematics
 
 
+@pytest.mark.measured("kinematics")
 @pytest.mark.parametrize("reading", FEET)
-def test_foot_over_the_motion(reading: str) -> None:
+def test_foot_over_the_motion(measured: Callable[..., None], reading: str) -> None:
     """To every digit of the reproduction."""
     times = np.array(list(FEET[reading]), dtype=float)
-    assert np.abs(1e3 * paper.foot_path(LEG, times, reading) - list(FEET[reading].values())).max() < 0.5001e-4
+    apart = np.abs(1e3 * paper.foot_path(LEG, times, reading) - list(FEET[reading].values())).max()
+    measured("D-H leg of Biswal & Mohanty, foot beside known places", apart, at_most=0.5001e-4, unit="mm")
 
 
 def test_readings() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -88,10 +89,13 @@ def test_stiff_joints_push_straight_down() -> None:
     assert shares[-1] < 1e-5
 
 
-def test_dynamic_settling_is_the_static_solve() -> None:
+@pytest.mark.measured("ground")
+def test_dynamic_settling_is_the_static_solve(measured: Callable[..., None]) -> None:
     """The simulation comes to rest where forces balance, with the same forces."""
     run, stance = settled(STIFFNESSES[2], 0.5), rows()[2].stance
     np.testing.assert_allclose(run.final_state[0], stance.q, atol=1e-9)
+    apart = np.abs(run.final_state[0] - stance.q).max()
+    measured("cockroach settled by simulation beside the balance [m, rad]", apart, at_most=1e-9)
     np.testing.assert_allclose(run.data["foot_force"].to_numpy()[-1], stance.forces, atol=1e-9)
     np.testing.assert_allclose(run.data["tau"].to_numpy()[-1], stance.torques, atol=1e-9)
     assert run.final_contact.states == ("stick",) * 6

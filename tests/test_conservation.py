@@ -123,20 +123,23 @@ def drift(model: Model, q: Array, v: Array) -> float:
     [*((name, ALL) for name in RIGID), *((name, ()) for name in RIGID), ("blaberus", ())],
     ids=shown,
 )
-def test_energy(name: str, stance: tuple[str, ...]) -> None:
+@pytest.mark.measured("conservation")
+def test_energy(measured: Callable[..., None], name: str, stance: tuple[str, ...]) -> None:
     """Without efforts, energy is kept to rounding over 50 ms of Runge–Kutta steps."""
     q, v, _ = batch(name, stance, 3)
     model = Model(ROBOTS[name], stance)
-    assert drift(model, *unforced(model, q, v)) < 2e-14
+    lost = drift(model, *unforced(model, q, v))
+    measured("energy without efforts, standing and in the air, 50 ms", lost, at_most=2e-14)
 
 
+@pytest.mark.measured("conservation")
 @pytest.mark.parametrize(("name", "stance"), [("usrt", ALL), ("usrt alone", ())], ids=shown)
-def test_energy_of_sprung_tail(name: str, stance: tuple[str, ...]) -> None:
+def test_energy_of_sprung_tail(measured: Callable[..., None], name: str, stance: tuple[str, ...]) -> None:
     """So it is with the USRT, its dampers taken off; its springs need a better method than Runge–Kutta's."""
     q, v, _ = batch(name, stance, 1)
     model = Model(ROBOTS[name].replace({"tail.bending_damping": 0.0}), stance)
     _, qs, vs = precise(model, q[0], v[0], np.zeros(len(model.actuator_names)))
-    assert drift(model, qs, vs) < 2e-14
+    measured("energy with the USRT's springs and no dampers, 50 ms", drift(model, qs, vs), at_most=2e-14)
     assert np.ptp(model.energy(qs, vs).elastic) > 1.0  # J
 
 
@@ -160,8 +163,9 @@ def test_attitudes_agree(name: str, stance: tuple[str, ...]) -> None:
     assert drift(other, quaternions, same_rates) < 2e-14
 
 
+@pytest.mark.measured("conservation")
 @pytest.mark.parametrize("name", ["r3", "usrt", "blaberus", "tree"])
-def test_momentum_in_flight(name: str) -> None:
+def test_momentum_in_flight(measured: Callable[..., None], name: str) -> None:
     """In flight, whatever the actuators, springs and dampers do: momentum falls by m g t, angular momentum about the
     centre of mass stays, and the centre of mass runs along a parabola."""
     q, v, tau = batch(name, (), 1)
@@ -171,14 +175,17 @@ def test_momentum_in_flight(name: str) -> None:
     mass, fall = PinocchioOracle(robot).mass(), np.array([0.0, 0.0, -robot.gravity])
     linear, angular = model.momentum(qs, vs)
     assert relative(linear, linear[0] + mass * fall * times[:, None]) < 1e-13
-    assert relative(angular, np.tile(angular[0], (len(times), 1))) < 5e-13
+    turned = relative(angular, np.tile(angular[0], (len(times), 1)))
+    measured("angular momentum in flight, actuators and springs at work", turned, at_most=5e-13)
     center = model.center_of_mass(qs)
     parabola = center[0] + linear[0] / mass * times[:, None] + fall * times[:, None] ** 2 / 2
-    assert relative(center, parabola) < 5e-14
+    off = relative(center, parabola)
+    measured("centre of mass in flight beside its parabola", off, at_most=5e-14)
 
 
+@pytest.mark.measured("conservation")
 @pytest.mark.parametrize(("name", "stance"), [("pendulum", ALL), ("r3", ("leg1", "leg3")), ("biswal", ())], ids=shown)
-def test_power_balance(name: str, stance: tuple[str, ...]) -> None:
+def test_power_balance(measured: Callable[..., None], name: str, stance: tuple[str, ...]) -> None:
     """Along a path, energy grows by the work of the actuators."""
     q, v, tau = batch(name, stance, 3)
     model = Model(ROBOTS[name], stance)
@@ -190,7 +197,8 @@ def test_power_balance(name: str, stance: tuple[str, ...]) -> None:
     path = np.array(run(model, q, v, rate, np.zeros(3)))
     energy = model.energy(path[..., : q.shape[1]], path[..., q.shape[1] : -1]).total
     assert np.abs(path[-1, :, -1]).min() > 1e-3
-    assert relative(energy - path[..., -1], np.tile(energy[0], (len(path), 1))) < 2e-14
+    left = relative(energy - path[..., -1], np.tile(energy[0], (len(path), 1)))
+    measured("energy gained less work of the actuators, 50 ms", left, at_most=2e-14)
 
 
 def test_power_balance_with_dampers_and_a_prescribed_tail() -> None:
@@ -240,8 +248,9 @@ def test_mass_matrix(name: str, stance: tuple[str, ...]) -> None:
     assert np.linalg.eigvalsh(normal(mass)[0]).min() > 1e-6
 
 
+@pytest.mark.measured("conservation")
 @every_case
-def test_observations(name: str, stance: tuple[str, ...]) -> None:
+def test_observations(measured: Callable[..., None], name: str, stance: tuple[str, ...]) -> None:
     """Energies, momenta and the centre of mass are Pinocchio's; feet stand where they are pinned."""
     q, v, _ = batch(name, stance, 3)
     model, oracle = Model(ROBOTS[name], stance), PinocchioOracle(ROBOTS[name], stance)
@@ -254,11 +263,13 @@ def test_observations(name: str, stance: tuple[str, ...]) -> None:
         assert relative(centers[row], oracle.center_of_mass(q[row])) < 1e-14
     feet = model.points(q)[:, [model.point_names.index(f"{leg}.foot") for leg in model.foot_names]]
     places = np.array([ROBOTS[name].limbs()[leg].foot.place for leg in stance]).reshape(-1, 3)
-    assert np.abs(feet - places).max(initial=0.0) < 2e-15
+    away = np.abs(feet - places).max(initial=0.0)
+    measured("pinned feet beside the places where they stand", away, at_most=2e-15, unit="m")
 
 
+@pytest.mark.measured("equations")
 @pytest.mark.parametrize("name", ["liu2018", "pendulum", "r3", "no tail", "biswal"])
-def test_forward_of_inverse(name: str) -> None:
+def test_forward_of_inverse(measured: Callable[..., None], name: str) -> None:
     """Any acceleration of a robot that stands on four feet can be had: forward of inverse is the identity."""
     q, v, _ = batch(name, ALL, 20)
     a = 5.0 * np.random.default_rng(1).normal(size=v.shape)
@@ -268,7 +279,8 @@ def test_forward_of_inverse(name: str) -> None:
         efforts.append(model.inverse_dynamics(q, v, a, redundant=dict.fromkeys(LIU2018_REDUNDANT, 1.0)))
     for tau in efforts:
         found = model.forward_dynamics(q, v, tau)
-        assert max(layout.difference(x, y) for x, y in zip(found, a, strict=True)) < 1e-11
+        apart = max(layout.difference(x, y) for x, y in zip(found, a, strict=True))
+        measured("forward of inverse dynamics beside the acceleration asked for", apart, at_most=1e-11)
     sizes = np.linalg.norm(efforts, axis=-1)
     assert (sizes[0] <= sizes).all()  # those of the Moore–Penrose inverse are the smallest
 

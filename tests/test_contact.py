@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from oracles.layout import Array
+from oracles.layout import Array, relative
 from pucks import (
     ACROSS,
     AIR,
@@ -55,11 +56,13 @@ from tailwork.simulation.stepping import JointTable, held_posture
 # Rest
 
 
+@pytest.mark.measured("ground")
 @pytest.mark.parametrize("step", [None, 1e-4, 1e-2])
-def test_weight_presses_the_foot_in(step: float | None) -> None:
+def test_weight_presses_the_foot_in(measured: Callable[..., None], step: float | None) -> None:
     """At rest the puck is m g/k below the surface, to rounding, whatever the step."""
     run = thrown(duration=3.0, on=ground(damping=20.0), step=step)
-    assert run.data["q"].to_numpy()[-1, 2] == pytest.approx(-MASS * GRAVITY / STIFFNESS, rel=1e-12)
+    apart = abs(run.data["q"].to_numpy()[-1, 2] * STIFFNESS / (MASS * GRAVITY) + 1.0)
+    measured("depth at rest beside weight over stiffness", apart, at_most=1e-12)
     assert run.data["foot_force"].to_numpy()[-1, 0] == pytest.approx([0.0, 0.0, MASS * GRAVITY], abs=1e-11)
 
 
@@ -80,13 +83,16 @@ def test_incline_that_static_friction_holds(angle: float) -> None:
     assert run.changes == ()
 
 
+@pytest.mark.measured("ground")
 @pytest.mark.parametrize("angle", [np.arctan(STATIC) + 1e-6, 0.9, 1.2])
-def test_incline_that_static_friction_does_not_hold(angle: float) -> None:
+def test_incline_that_static_friction_does_not_hold(measured: Callable[..., None], angle: float) -> None:
     """tan(angle) > mu_s: it slips at once, with g (sin − mu_k cos), to rounding."""
     run, _, down = inclined(angle, "stick")
     wanted = GRAVITY * (np.sin(angle) - KINETIC * np.cos(angle))
     speed = run.data["v"].to_numpy()[:, :3] @ down
-    np.testing.assert_allclose(speed, wanted * run.data["time"].to_numpy(), rtol=1e-12)
+    falling = wanted * run.data["time"].to_numpy()
+    np.testing.assert_allclose(speed, falling, rtol=1e-12)
+    measured("speed of sliding down an incline beside g (sin − mu cos) t", relative(speed, falling), at_most=1e-12)
     assert run.changes == ((0.0, "foot", "slip"),)
     assert not run.assumption_held()
 
@@ -134,8 +140,9 @@ def sliding(speed: float, step: float, direction: Array, duration: float = 0.4, 
 DIRECTIONS = [np.array([1.0, 0.0, 0.0]), np.array([-0.6, 0.8, 0.0])]
 
 
+@pytest.mark.measured("ground")
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_sliding_loses_momentum_to_friction(direction: Array) -> None:
+def test_sliding_loses_momentum_to_friction(measured: Callable[..., None], direction: Array) -> None:
     """While it slips the momentum lost is mu_k times the impulse of the normal force, to rounding; then it sticks."""
     run = sliding(1.0, 1e-3, direction, **DAMPED)
     ((stop, _, what),) = run.changes
@@ -143,6 +150,8 @@ def test_sliding_loses_momentum_to_friction(direction: Array) -> None:
     momentum, impulse = run.data["linear_momentum"].to_numpy(), run.data["foot_impulse"].to_numpy()[:, 0]
     lost = (momentum[0] - momentum) @ direction
     np.testing.assert_allclose(lost[slips], KINETIC * impulse[slips, 2], rtol=1e-12, atol=1e-14)
+    apart = relative(lost[slips], KINETIC * impulse[slips, 2])
+    measured("momentum lost in sliding beside mu times the normal impulse", apart, at_most=1e-12)
     assert stop == pytest.approx(1.0 / (KINETIC * GRAVITY), abs=2e-3)
     assert what == "stick" and (run.data["contact"].to_numpy()[~slips] == STICK).all()
     aside = run.data["q"].to_numpy()[:, :3] @ np.cross([0.0, 0.0, 1.0], direction)
@@ -212,13 +221,14 @@ def exact_rebound(damping: float) -> float:
     return float(brentq(lambda e: damping * (1.0 + e) - np.log((1.0 + damping) / (1.0 - damping * e)), 1e-6, most))
 
 
+@pytest.mark.measured("ground")
 @pytest.mark.parametrize("damping", [0.01, 0.3, 1.0, 3.0])
-def test_restitution(damping: float) -> None:
+def test_restitution(measured: Callable[..., None], damping: float) -> None:
     """The rebound comes near that of the law at first order, from below: less is never lost than should be."""
     errors = exact_rebound(damping) - np.array([rebound(damping, step) for step in (2e-4, 1e-4, 5e-5)])
     assert (errors > 0.0).all()
     assert errors[:-1] / errors[1:] == pytest.approx(2.0, abs=0.04)
-    assert 2.0 * errors[2] - errors[1] == pytest.approx(0.0, abs=2e-4)
+    measured("rebound beside Hunt & Crossley's, steps extrapolated", abs(2.0 * errors[2] - errors[1]), at_most=2e-4)
 
 
 @pytest.mark.parametrize("damping", [0.02, 0.01])
@@ -355,7 +365,8 @@ def test_quaternions_give_the_same_motion() -> None:
 # Stiff ground
 
 
-def test_stiff_ground_comes_near_pinned_feet() -> None:
+@pytest.mark.measured("ground")
+def test_stiff_ground_comes_near_pinned_feet(measured: Callable[..., None]) -> None:
     """More than the torques of rest for 0.05 s: places differ from pinned feet's by 1/stiffness, as do attitudes."""
     pinned, free = quadrupeds()
     q = pinned.standing()
@@ -377,7 +388,7 @@ def test_stiff_ground_comes_near_pinned_feet() -> None:
     assert place[0] > place[1] and turn[0] > turn[1], "the softest is not yet near"
     assert np.array(place[1:-1]) / place[2:] == pytest.approx(10.0, abs=0.5)
     assert np.array(turn[1:-1]) / turn[2:] == pytest.approx(10.0, abs=2.5)
-    assert place[2] < 9e-6
+    measured("torso on ground of 1e6 N/m beside pinned feet after 0.05 s", place[2], at_most=9e-6, unit="m")
 
 
 # A quadruped that drops (its kernels are those of the trot)
@@ -451,7 +462,8 @@ def foot_jacobians(robot: Model, q: Array) -> Array:
     return jacobian.reshape(12, 18)
 
 
-def test_one_step_is_that_of_the_equation() -> None:
+@pytest.mark.measured("ground")
+def test_one_step_is_that_of_the_equation(measured: Callable[..., None]) -> None:
     """(M + h B + h² K) a = Q − b + Jᵀf − h K v, dense, with servos and feet that stick; Q aims at the step's end."""
     robot, chance, h, kp, kd = dropping_model(), np.random.default_rng(8), 1e-4, 30.0, 0.5
     q, v = posed(robot), 0.1 * chance.normal(size=18)
@@ -487,6 +499,7 @@ def test_one_step_is_that_of_the_equation() -> None:
     load = own - robot.generalised_force(q, v, zero) + jacobian.T @ force - h * k @ v
     a = np.linalg.solve(mass + h * b + h * h * k, load)
     np.testing.assert_allclose(run.final_state[1], v + h * a, rtol=1e-7, atol=1e-9)
+    measured("one step beside its equation solved densely", relative(run.final_state[1], v + h * a), at_most=1e-7)
     np.testing.assert_allclose(run.final_state[0][6:], q[6:] + h * (v + h * a)[6:], rtol=1e-12, atol=1e-12)
     resisted = (h * damping + h * h * stiffness) * (jacobian @ a)
     applied = (force - h * stiffness * (jacobian @ v) - resisted).reshape(4, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,8 @@ def test_bars_lead_from_hinge_to_hinge_in_both_conventions() -> None:
     assert np.abs(added.astype(float) - np.diag([0.0, 0.0, 0.01])).max() < 1e-16
 
 
-def test_the_transforms_are_those_of_the_books() -> None:
+@pytest.mark.measured("kinematics")
+def test_the_transforms_are_those_of_the_books(measured: Callable[..., None]) -> None:
     """Both matrices written out, as Craig and as Denavit & Hartenberg have them."""
     alpha, a, d, theta = 0.3, 0.2, -0.4, 1.1
     ca, sa, ct, st_ = math.cos(alpha), math.sin(alpha), math.cos(theta), math.sin(theta)
@@ -188,8 +190,9 @@ def test_the_transforms_are_those_of_the_books() -> None:
     modified = [
         [ct, -st_, 0, a], [st_ * ca, ct * ca, -sa, -sa * d], [st_ * sa, ct * sa, ca, ca * d], [0, 0, 0, 1]
     ]  # fmt: skip
-    assert np.abs(dh_transform(alpha, a, d, theta, "classic") - classic).max() < 1e-15
-    assert np.abs(dh_transform(alpha, a, d, theta, "modified") - modified).max() < 1e-15
+    for name, matrix in (("classic", classic), ("modified", modified)):
+        apart = np.abs(dh_transform(alpha, a, d, theta, name) - matrix).max()
+        measured("D-H transforms beside the matrices of the books", apart, at_most=1e-15)
 
 
 # Structure and numbers

@@ -61,28 +61,32 @@ def random_case(name: str, stance: tuple[str, ...], seed: int) -> tuple[Robot, A
     return robot, *random_state(robot, stance, rng)
 
 
+@pytest.mark.measured("equations")
 @every_case
 @seeded(8)
-def test_pinocchio(name: str, stance: tuple[str, ...], seed: int) -> None:
+def test_pinocchio(measured: Callable[..., None], name: str, stance: tuple[str, ...], seed: int) -> None:
     """Accelerations and foot forces are those of a dense solve of Pinocchio's matrices, for any design and state."""
     robot, q, v, tau = random_case(name, stance, seed)
     model, oracle = Model(robot, stance), PinocchioOracle(robot, stance)
     expected, feet = oracle.accelerations(q, v, tau)
     found = model.path(q, v, tau)
     assert oracle.layout.difference(model.forward_dynamics(q, v, tau), expected) < PINOCCHIO[name]
-    assert oracle.layout.difference(found.acceleration, expected) < PINOCCHIO[name]
-    assert relative(found.foot_forces, feet) < 5e-13
+    apart = oracle.layout.difference(found.acceleration, expected)
+    measured(f"accelerations beside Pinocchio's matrices, {name}", apart, at_most=PINOCCHIO[name])
+    measured("foot forces beside Pinocchio's matrices, all robots", relative(found.foot_forces, feet), at_most=5e-13)
 
 
+@pytest.mark.measured("equations")
 @every_case
 @seeded(2)
-def test_mujoco(name: str, stance: tuple[str, ...], seed: int) -> None:
+def test_mujoco(measured: Callable[..., None], name: str, stance: tuple[str, ...], seed: int) -> None:
     """Accelerations and foot forces are MuJoCo's, as nearly as its soft constraints can tell."""
     robot, q, v, tau = random_case(name, stance, seed)
     found, oracle = Model(robot, stance).path(q, v, tau), MujocoOracle(robot, stance)
     expected, feet = oracle.accelerations(q, v, tau)
-    assert oracle.layout.difference(found.acceleration, expected) < MUJOCO
-    assert relative(found.foot_forces, feet) < MUJOCO
+    apart = oracle.layout.difference(found.acceleration, expected)
+    measured("accelerations beside MuJoCo, refined, all robots", apart, at_most=MUJOCO)
+    measured("foot forces beside MuJoCo, refined, all robots", relative(found.foot_forces, feet), at_most=MUJOCO)
 
 
 @pytest.mark.parametrize("name", ["pendulum", "r3", "usrt", "biswal", "blaberus"])

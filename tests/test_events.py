@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -57,8 +58,9 @@ def finite(run: Run) -> bool:
     return all(np.isfinite(values.to_numpy()).all() for values in run.data.data_vars.values())
 
 
+@pytest.mark.measured("events")
 @pytest.mark.parametrize("method", METHODS)
-def test_straight_leg_ends_the_run(method: str) -> None:
+def test_straight_leg_ends_the_run(measured: Callable[..., None], method: str) -> None:
     """The run ends where the extension is 0.985, to 1e-12, and says which leg it was and when."""
     run = rising(method=method)
     assert run.stopped is not None
@@ -66,13 +68,15 @@ def test_straight_leg_ends_the_run(method: str) -> None:
     assert run.stopped.time == run.duration < 0.5
     leg = run.stopped.reason.split()[0]
     last = run.data["extension"].isel(time=-1)
-    assert float(last.sel(foot=leg)) == pytest.approx(0.985, abs=1e-12)
+    apart = abs(float(last.sel(foot=leg)) - 0.985)
+    measured("extension at which a straight leg ends a run, less 0.985", apart, at_most=1e-12)
     assert float(last.max()) < 0.985 + 1e-12
     assert float(run.data["extension"].isel(time=-2).max()) < 0.985
     assert finite(run)
 
 
-def test_stop_time_is_that_of_a_run_without_the_event() -> None:
+@pytest.mark.measured("events")
+def test_stop_time_is_that_of_a_run_without_the_event(measured: Callable[..., None]) -> None:
     """A run that only watches passes 0.95 at the time at which the other stops, found by SciPy on its own samples."""
     stopped = rising((LegStraight(extension=0.95),), rtol=1e-12, atol=1e-12)
     free = rising((), duration=0.22, rtol=1e-12, atol=1e-12)
@@ -81,18 +85,21 @@ def test_stop_time_is_that_of_a_run_without_the_event() -> None:
     def left(t: float) -> float:
         return 0.95 - float(free.path(np.array([t])).extensions.max())
 
-    assert stopped.stopped.time == pytest.approx(brentq(left, 0.05, 0.22, xtol=1e-15), abs=1e-9)
+    apart = abs(stopped.stopped.time - brentq(left, 0.05, 0.22, xtol=1e-15))
+    measured("time of an event beside SciPy's search on a run without it", apart, at_most=1e-9, unit="s")
 
 
+@pytest.mark.measured("events")
 @pytest.mark.parametrize("method", METHODS)
-def test_when(method: str) -> None:
+def test_when(measured: Callable[..., None], method: str) -> None:
     """A quantity of one's own is found where an independent search on the same trajectory finds it, to 1e-12 s."""
     watch = When(name="high", quantity=drop)
     run = rising((watch,), duration=0.2, method=method)
     assert run.stopped is None
     ((time, name),) = run.events
     assert name == "high"
-    assert time == pytest.approx(height_event(run, 0.41), abs=1e-12)
+    apart = abs(time - height_event(run, 0.41))
+    measured("time of an event beside SciPy's search on the same run", apart, at_most=1e-12, unit="s")
 
 
 def test_watching_changes_nothing() -> None:

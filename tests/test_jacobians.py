@@ -133,7 +133,7 @@ def derivatives(name: str, question: str) -> tuple[Array, dict[str, Array]]:
     return np.array(value).ravel(), {argument: np.array(x) for argument, x in zip(names, found, strict=True)}
 
 
-def measured(name: str, question: str, argument: str) -> Array:
+def differenced(name: str, question: str, argument: str) -> Array:
     """Jacobian by one argument from differences of the compiled kernel."""
     model, state = model_and_state(name)
     count = len(state[argument])
@@ -172,14 +172,16 @@ def test_casadi_is_the_kernel(name: str, question: str) -> None:
     assert relative(kernel, value) < 1e-13
 
 
+@pytest.mark.measured("derivatives")
 @every_model
 @every_question
-def test_by_arguments(name: str, question: str) -> None:
+def test_by_arguments(measured: Callable[..., None], name: str, question: str) -> None:
     """Derivatives by states, efforts, accelerations and forces; finite even where the USRT is straight."""
     value, jacobians = derivatives(name, question)
     for argument in QUESTIONS[question].arguments:
         assert np.isfinite(jacobians[argument]).all()
-        assert error(jacobians[argument], measured(name, question, argument), value) < 5e-9
+        apart = error(jacobians[argument], differenced(name, question, argument), value)
+        measured("every function by state, efforts and forces, beside differences", apart, at_most=5e-9)
 
 
 @every_model

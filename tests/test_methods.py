@@ -107,13 +107,14 @@ def test_numbers_of_trees() -> None:
     assert [len(trees(k)) for k in range(1, 7)] == [1, 1, 2, 4, 9, 20]
 
 
+@pytest.mark.measured("methods")
 @every_method
-def test_order_conditions(name: str) -> None:
+def test_order_conditions(measured: Callable[..., None], name: str) -> None:
     """Each method meets all conditions up to its order, and not those of the next."""
     method = METHODS[name]
     b = standard_form(method)[2]
     for order in range(1, method.order + 1):
-        assert misses(method, b, order) < 1e-13
+        measured(f"conditions up to order {method.order} of {name}", misses(method, b, order), at_most=1e-13)
     assert misses(method, b, method.order + 1) > 1e-5
 
 
@@ -244,12 +245,14 @@ def observed(errors: list[float]) -> float:
     return float(np.log2(errors[0] / errors[1]))
 
 
+@pytest.mark.measured("methods")
 @every_method
-def test_order_on_the_robot(name: str) -> None:
+def test_order_on_the_robot(measured: Callable[..., None], name: str) -> None:
     """Errors of the compiled methods fall at their order, 4, 5 and 5, on the pendulum robot (within 0.2)."""
     exact = final(swung("dopri5", 0.0005))
     errors = [float(np.linalg.norm(final(swung(name, h)) - exact)) for h in (0.005, 0.0025)]
-    assert observed(errors) == pytest.approx(METHODS[name].order, abs=0.2), errors
+    order = METHODS[name].order
+    measured(f"order that {name} shows on the robot, less {order}", abs(observed(errors) - order), at_most=0.2)
 
 
 @pytest.mark.parametrize(("name", "step"), [("rk4", 0.005), ("dopri5", 0.01), ("rodas5p", 0.01)])
@@ -270,9 +273,11 @@ def test_dense_output_is_continuous(name: str) -> None:
     np.testing.assert_allclose(ends, steps.states[1:], atol=1e-13)
 
 
-def test_methods_agree_at_tight_tolerances() -> None:
+@pytest.mark.measured("methods")
+def test_methods_agree_at_tight_tolerances(measured: Callable[..., None]) -> None:
     """The explicit and the stiff method agree to 1e-11 when both are asked for 1e-12."""
-    assert np.abs(final(swung("rodas5p", None, 1e-12)) - final(swung("dopri5", None))).max() < 1e-11
+    apart = np.abs(final(swung("rodas5p", None, 1e-12)) - final(swung("dopri5", None))).max()
+    measured("stiff beside explicit method at tolerance 1e-12, 0.2 s", apart, at_most=1e-11)
 
 
 # Derivatives of expressions

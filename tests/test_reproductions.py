@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -21,11 +23,14 @@ def missing(model: Model, tau: Array) -> Array:
     return model.actuation_matrix(model.standing()) @ tau - model.bias(model.standing(), rest)
 
 
-def test_eq_85() -> None:
+@pytest.mark.measured("papers")
+def test_eq_85(measured: Callable[..., None]) -> None:
     """2020, Eq. 85: the smallest leg torques that hold the robot, to every printed digit; computed with g = 9.81."""
     model = Model(liu2020("pendulum").replace({"gravity": 9.81}))
     torques = model.static_torques(model.standing())
     np.testing.assert_array_equal(np.round(torques[:12], 2) + 0.0, EQ_85)
+    apart = np.abs(torques[:12] - EQ_85).max()
+    measured("2020, Eq. 85, twelve torques, half a printed digit allowed", apart, at_most=0.005, unit="N m")
     np.testing.assert_allclose(torques[[1, 2, 7, 8]], [1.6304, 7.7018, 1.9012, 7.1603], rtol=0, atol=5e-5)
     np.testing.assert_allclose(torques[12:], [-9.81 * 0.24, 0.0], rtol=0, atol=1e-14)  # a bar of 1 kg, half of 0.48 m
     np.testing.assert_allclose(missing(model, torques), 0.0, atol=1e-12)
@@ -79,12 +84,14 @@ def test_open_loop_poles_of_the_torso() -> None:
     np.testing.assert_allclose(np.sort(poles.real), np.sort(-poles.real), atol=1e-6)  # each falls as it rises
 
 
-def test_2018_torques_carry_the_weight() -> None:
+@pytest.mark.measured("papers")
+def test_2018_torques_carry_the_weight(measured: Callable[..., None]) -> None:
     """2018, Sect. 4.1: knee torques of 15, 15, 20.5, 20.5 N m carry the weight but for 0.77 N."""
     model = Model(liu2018())
     efforts = dict(zip((f"leg{i}.k" for i in (1, 2, 3, 4)), (15.0, 15.0, 20.5, 20.5), strict=True)) | {"tail.ta": -7.7}
     tau = np.array([efforts.get(name, 0.0) for name in model.actuator_names])
-    assert missing(model, tau)[2] == pytest.approx(-0.77, abs=5e-3)
+    apart = abs(missing(model, tau)[2] + 0.77)
+    measured("2018, Sect. 4.1, weight that the torques leave, less 0.77 N", apart, at_most=5e-3, unit="N")
 
 
 def pitch_motion(t: Array) -> tuple[Array, Array, Array]:

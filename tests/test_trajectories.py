@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -82,13 +83,15 @@ def end_of(run: Run) -> Array:
 # Other engines
 
 
+@pytest.mark.measured("methods")
 @pytest.mark.parametrize("tail", ["pendulum", "r3"])
-def test_pinocchio(tail: str) -> None:
+def test_pinocchio(measured: Callable[..., None], tail: str) -> None:
     """0.3 s are those of Pinocchio's accelerations in DOP853 to 1e-9."""
     run = run_of(tail)
     assert run.stopped is None
     expected = integrated(PinocchioOracle(liu2020(tail), ALL), tail, 0.3, method="DOP853", rtol=1e-11, atol=1e-12)
-    assert np.abs(end_of(run) - expected).max() < 1e-9
+    apart = np.abs(end_of(run) - expected).max()
+    measured(f"0.3 s, {tail}, beside Pinocchio's accelerations and DOP853", apart, at_most=1e-9)
 
 
 def test_pinocchio_stiff() -> None:
@@ -113,8 +116,9 @@ def test_pinocchio_stiff() -> None:
     assert np.abs(run.trajectory.states(np.array([0.02]))[0][0] - expected).max() < 1e-7
 
 
+@pytest.mark.measured("methods")
 @pytest.mark.parametrize("tail", ["pendulum", "r3", "usrt"])
-def test_mujoco(tail: str) -> None:
+def test_mujoco(measured: Callable[..., None], tail: str) -> None:
     """0.3 s, of the USRT 0.1 s, are those of MuJoCo's own RK4 with soft feet and gears, all joints integrated, to 1e-6.
 
     Steps of 0.1 ms leave 2e-7 to its integrator and constraints.
@@ -124,7 +128,8 @@ def test_mujoco(tail: str) -> None:
     assert run.stopped is None and run.trajectory is not None
     expected = MujocoOracle(liu2020(tail), ALL).motion(*start(tail), duration, 1e-4)
     found = np.concatenate(run.trajectory.full(np.array([duration]))[:2], axis=1)[0]
-    assert np.abs(found - np.concatenate(expected)).max() < 1e-6
+    apart = np.abs(found - np.concatenate(expected)).max()
+    measured(f"{duration} s, {tail}, beside MuJoCo's own RK4 in steps of 0.1 ms", apart, at_most=1e-6)
 
 
 def test_explicit_and_stiff_agree_on_the_usrt() -> None:
@@ -133,10 +138,12 @@ def test_explicit_and_stiff_agree_on_the_usrt() -> None:
     assert np.abs(both[0] - both[1]).max() < 1e-9
 
 
+@pytest.mark.measured("methods")
 @pytest.mark.parametrize("tail", ["pendulum", "r3", "usrt"])
-def test_default_tolerance(tail: str) -> None:
+def test_default_tolerance(measured: Callable[..., None], tail: str) -> None:
     """At the default tolerance the state after 0.3 s is right to 1e-4."""
-    assert np.abs(end_of(run_of(tail, tight=False)) - end_of(run_of(tail))).max() < 1e-4
+    apart = np.abs(end_of(run_of(tail, tight=False)) - end_of(run_of(tail))).max()
+    measured(f"0.3 s, {tail}, at the default tolerance beside a tight one", apart, at_most=1e-4)
 
 
 # The choice of a method

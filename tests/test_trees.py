@@ -8,6 +8,7 @@ as Eᵀ M E and the bias as Eᵀ (h + M E-dot q-dot).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -208,19 +209,25 @@ def test_matrices_are_those_of_pinocchio_and_mujoco(bodies: int, seed: int) -> N
         assert relative(engine.bias, oracle.bias(engine.q, engine.v)) < tolerance
 
 
+@pytest.mark.measured("equations")
 @examples(15)
 @trees
-def test_accelerations_are_those_of_nelson_and_quinn_and_pinocchio(bodies: int, seed: int) -> None:
+def test_accelerations_are_those_of_nelson_and_quinn_and_pinocchio(
+    measured: Callable[..., None], bodies: int, seed: int
+) -> None:
     """Joints stay within 0.5 rad, because a joint of three hinges near its singularity answers with few digits."""
     engine = random_engine(bodies, seed, reach=0.5)
     robot, q, v = engine.layout.robot, engine.q, engine.v
-    assert relative(literal_acceleration(engine, in_true_coordinates(robot, q, v)), engine.acceleration) < 1e-12
-    assert relative(literal_acceleration(engine, in_quasicoordinates(robot, q, v)), engine.acceleration) < 1e-12
+    for literal in (in_true_coordinates(robot, q, v), in_quasicoordinates(robot, q, v)):
+        apart = relative(literal_acceleration(engine, literal), engine.acceleration)
+        measured("trees of up to 25 bodies beside Nelson & Quinn's equations", apart, at_most=1e-12)
     expected, _ = PinocchioOracle(robot).accelerations(q, v, engine.tau, engine.point_forces)
-    assert relative(engine.acceleration, expected) < 1e-12
+    apart = relative(engine.acceleration, expected)
+    measured("trees of up to 25 bodies beside Pinocchio's matrices", apart, at_most=1e-12)
 
 
-def test_the_cockroach() -> None:
+@pytest.mark.measured("equations")
+def test_the_cockroach(measured: Callable[..., None]) -> None:
     """All 36 degrees of freedom, in the compiled model, with forces of the ground on all six feet in the engine."""
     rng = np.random.default_rng(1)
     for robot in (blaberus(), random_design(blaberus(), rng)):
@@ -248,7 +255,8 @@ def test_the_cockroach() -> None:
         assert blocks.difference(model.bias(q, v), bias) < 1e-13
         assert blocks.difference(literal_acceleration(engine, literal), engine.acceleration) < 1e-13
         unpushed = replace(engine, pushed=0.0 * engine.pushed)
-        assert blocks.difference(literal_acceleration(unpushed, literal), model.forward_dynamics(q, v, tau)) < 1e-13
+        apart = blocks.difference(literal_acceleration(unpushed, literal), model.forward_dynamics(q, v, tau))
+        measured("cockroach, 36 freedoms, beside Nelson & Quinn's equations", apart, at_most=1e-13)
 
 
 @pytest.mark.parametrize("pitch", [90.0, -90.0])
@@ -265,7 +273,8 @@ def test_torso_at_right_angles(pitch: float) -> None:
     assert relative(literal_acceleration(engine, literal), engine.acceleration) < 1e-12
 
 
-def test_pinned_feet_are_constraints_on_the_tree() -> None:
+@pytest.mark.measured("equations")
+def test_pinned_feet_are_constraints_on_the_tree(measured: Callable[..., None]) -> None:
     """Legs pinned in closed form are those of the free tree with multipliers: M a + h = tau + Jᵀ f, J a + drift = 0."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -291,5 +300,7 @@ def test_pinned_feet_are_constraints_on_the_tree() -> None:
         answer = np.linalg.solve(matrix, np.concatenate([torques - nelson_quinn.bias(tree, state), -drift]))
         accelerations = literal.map @ answer[: len(angles)] + literal.drift
         found = model.path(q, v, tau)
-        assert blocks.difference(found.acceleration, accelerations[: len(v)]) < 1e-13
-        assert relative(found.foot_forces, answer[len(angles) :].reshape(4, 3)) < 1e-13
+        apart = blocks.difference(found.acceleration, accelerations[: len(v)])
+        measured("pinned legs beside a tree with multipliers, accelerations", apart, at_most=1e-13)
+        apart = relative(found.foot_forces, answer[len(angles) :].reshape(4, 3))
+        measured("pinned legs beside a tree with multipliers, foot forces", apart, at_most=1e-13)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -89,14 +90,15 @@ def unexplained(run: Run) -> tuple[Array, float]:
     return momentum - momentum[0] - impulse, weight
 
 
+@pytest.mark.measured("walking")
 @each_run
-def test_momentum_closes(name: str) -> None:
+def test_momentum_closes(measured: Callable[..., None], name: str) -> None:
     """Over the run and over every stride, to millionths of the weight's impulse; the run says so itself."""
     run = RUNS[name]()
     left, weight = unexplained(run)
     assert run.stopped is None
     assert run.momentum_balance_error() == pytest.approx(np.abs(left).max() / (weight * run.duration), rel=1e-6)
-    assert run.momentum_balance_error() < 2e-6
+    measured(f"momentum that impulses do not explain, {name}", run.momentum_balance_error(), at_most=2e-6)
     ends = by_stride(run, name)
     assert len(ends) > 4
     period = run.duration / (len(ends) - 1)
@@ -109,8 +111,9 @@ def test_momentum_closes_at_first_order() -> None:
     assert np.array(errors[:-1]) / errors[1:] == pytest.approx(2.0, abs=0.3)
 
 
+@pytest.mark.measured("walking")
 @each_run
-def test_feet_bear_the_weight(name: str) -> None:
+def test_feet_bear_the_weight(measured: Callable[..., None], name: str) -> None:
     """Vertical impulses of the later strides are the weight's: each to a hundredth, their mean to 2 thousandths."""
     run = RUNS[name]()
     ends = by_stride(run, name)[1:]
@@ -118,7 +121,7 @@ def test_feet_bear_the_weight(name: str) -> None:
     _, weight = unexplained(run)
     share = np.diff(impulse) / (weight * np.diff(run.data["time"].to_numpy()[ends]))
     assert share == pytest.approx(1.0, abs=1e-2)
-    assert share.mean() == pytest.approx(1.0, abs=2e-3)
+    measured(f"vertical impulse over the weight's, less 1, {name}", abs(share.mean() - 1.0), at_most=2e-3)
 
 
 @each_run
