@@ -25,8 +25,9 @@ extensions = [
     "executed",
     "docstrings",
     "equations",
+    "offline",
 ]
-exclude_patterns = ["_build", "_ran", "gallery", "auto_gallery/sg_execution_times.rst"]
+exclude_patterns = ["_build", "_ran", "gallery"]
 suppress_warnings = ["config.cache"]
 
 # Pages are Markdown. Mathematics is between dollars, as on code hosts.
@@ -53,6 +54,7 @@ autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 autodoc_default_options = {"members": True}
+autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "Floats", "Scalar")}
 add_module_names = False
 python_maximum_signature_line_length = 80
 toc_object_entries_show_parents = "hide"
@@ -65,6 +67,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
     "download_all_examples": False,
     "copyfile_regex": r".*\.toml",
     "subsection_order": ["gallery/beginner", "gallery/intermediate", "gallery/advanced"],

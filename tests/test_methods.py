@@ -346,3 +346,21 @@ def test_jacobian_of_numbers() -> None:
     assert jacobian(tape, [2.0], [x]) == [[0.0]]
     assert jacobian(tape, [x, x], [5.0]) == [[0.0], [0.0]]
     assert jacobian(tape, [x], []) == [[]]
+
+
+def test_steps_that_are_far_too_long_return_what_there_is() -> None:
+    """A stiff tail by explicit fixed steps: the run ends, says why and holds states that can be looked at."""
+    model = Model(liu2020("usrt"))
+    efforts = (*resting_legs(), *([5.0] * 6))
+    for seed in range(4):  # in some, legs are out of reach between the ends of steps
+        v = 0.3 * np.random.default_rng(seed).normal(size=len(model.velocity_names))
+        run = simulate(model, (model.standing(), v), 0.3, method="rk4", step=1e-3, control=Constant(values=efforts))
+        assert run.stopped is not None and "a step of 0.001 s" in run.stopped.reason
+        assert np.isfinite(run.data["q"]).all() and run.data["time"][-1] == run.stopped.time
+        assert run.energy_balance_error() > 0.1  # such steps are worth nothing, and the run says so
+
+
+def resting_legs() -> list[float]:
+    """Leg torques that nearly hold the stand with the USRT."""
+    model = Model(liu2020("pendulum"))
+    return model.static_torques(model.standing())[:12].tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -74,7 +75,7 @@ class Standing:
         legs = {path.split(".")[0] for path in robot} - {"torso", "gravity"}
         return bool(legs & {"stand", *self._leg_parts})
 
-    @property
+    @cached_property
     def _leg_parts(self) -> set[str]:
         """Parts of the robot that bring legs."""
         robot = self.system.model.robot

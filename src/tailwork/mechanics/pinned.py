@@ -106,8 +106,8 @@ def leg_with_angles(limb: Limb, angles: Sequence[Angle], foot: Array, at_foot: C
 def rate_bias(leg: PinnedLeg, velocity: Array, omega: Array) -> list[Scalar]:
     """gamma: joint accelerations while the torso's linear and angular accelerations are zero [rad/s²].
 
-    Seen from the torso, the resting foot accelerates by omega × (2 v + omega × e), the torso against it by the opposite;
-    the rates of the joints alone would give it the centripetal part.
+    Seen from the torso, the resting foot accelerates by omega × (2 v + omega × e), the torso against it by the
+    opposite; the rates of the joints alone would give it the centripetal part.
     """
     return with_rate_bias(leg, -leg.turn.outward(cross(omega, velocity * 2.0 + cross(omega, leg.foot))))
 

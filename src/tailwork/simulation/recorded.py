@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import xarray
 
+from tailwork.errors import StateError
 from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.model.results import PathValues
@@ -23,11 +24,19 @@ def path_values(model: Model, q: Floats, v: Floats, tau: Floats, given: Floats) 
 
 
 def recorded_data(model: Model, trajectory: Trajectory, samples: int) -> xarray.Dataset:
-    """Everything over time, evenly sampled."""
+    """Everything over time, evenly sampled.
+
+    Fixed steps that are far too long may lead, between their ends, to where no leg reaches: then their ends are taken.
+    """
     ends = trajectory.times
     times = np.linspace(ends[0], ends[-1], samples) if len(ends) > 1 else ends
-    q, v, tau, given = trajectory.full(times)
-    path = path_values(model, q, v, tau, given)
+    try:
+        q, v, tau, given = trajectory.full(times)
+        path = path_values(model, q, v, tau, given)
+    except StateError:
+        times = ends[np.unique(np.linspace(0, len(ends) - 1, min(samples, len(ends))).astype(int))]
+        q, v, tau, given = trajectory.full(times)
+        path = path_values(model, q, v, tau, given)
     more: Recorded = {
         "acceleration": (("time", "velocity"), path.acceleration, "m/s^2, rad/s^2"),
         "prescribed_effort": (("time", "prescribed"), path.prescribed_efforts, "N m"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -40,15 +41,15 @@ TRUSTED = 0.02
 class Stopped:
     """Why and when a run ended before its time."""
 
-    time: float  # [s]
-    reason: str
+    time: float  # when [s]
+    reason: str  # in words
 
 
 @dataclass(frozen=True, eq=False)
 class Contact:
     """How the feet touch compliant ground: "air", "stick" or "slip" by foot, and their anchors."""
 
-    states: tuple[str, ...]
+    states: tuple[str, ...]  # by foot, in the order of the model's legs
     anchors: Floats  # (feet, 3), inertial frame [m]; not a number in the air
 
 
@@ -62,12 +63,12 @@ class Run:
     the ground has done to the robot since then, and contact and anchor how the feet touch.
     """
 
-    model: Model
-    data: xarray.Dataset
+    model: Model  # the robot with its stance
+    data: xarray.Dataset  # all quantities over time, by name and with units
     stopped: Stopped | None  # None: it went to its end
     events: tuple[tuple[float, str], ...]  # (time [s], what happened)
-    method: str
-    why_method: str
+    method: str  # by which it was integrated
+    why_method: str  # why that one, in words
     trajectory: Trajectory | None = None  # None: only `data` was kept (compliant ground, or read from a file)
     ground: Ground | None = None  # None: feet are pinned or in the air
     changes: tuple[tuple[float, str, str], ...] = ()  # on compliant ground: (time [s], foot, what it starts to do)
@@ -92,7 +93,7 @@ class Run:
 
     @property
     def final_state(self) -> tuple[Floats, Floats]:
-        """(q, v) at the end; from here another simulation can go on."""
+        """(q [m, rad], v [m/s, rad/s]) at the end; from here another simulation can go on."""
         return self.data["q"].to_numpy()[-1], self.data["v"].to_numpy()[-1]
 
     @property
@@ -105,21 +106,24 @@ class Run:
 
     def momentum_balance_error(self) -> float:
         """On compliant ground: largest difference between linear momentum and the impulses of ground and weight, as a
-        share of the weight's impulse over the run."""
+        share of the weight's impulse over the run [1]."""
         if self.ground is None:
             raise StateError("momentum", "required: a run on compliant ground")
         return float(self.data.attrs["momentum_balance_error"])
 
     def energy_balance_error(self) -> float:
         """Largest difference between the energy gained and the work done, less dissipation, as a share of the energy
-        that moved."""
+        that moved [1]; infinite where steps lead, between their ends, to where no leg reaches."""
         if self.trajectory is None:
             return float(self.data.attrs["energy_balance_error"])
         t0, h = self.trajectory.times[:-1], np.diff(self.trajectory.times)
         if not len(h):
             return 0.0
         nodes = (t0[:, None] + h[:, None] * (GAUSS_NODES + 1.0) / 2.0).ravel()
-        path = self.path(nodes)
+        try:
+            path = self.path(nodes)
+        except StateError:
+            return math.inf
         rate = (path.powers.sum(axis=-1) - path.dissipation).reshape(len(h), -1)
         work = np.concatenate([[0.0], np.cumsum((rate @ GAUSS_WEIGHTS) * h / 2.0)])
         q, v, _, _ = self.trajectory.full(self.trajectory.times)
@@ -143,7 +147,7 @@ class Run:
         return float(self.data["foot_force"].sel(axis="z").min()) if self.model.foot_names else np.inf
 
     def friction_needed(self) -> float:
-        """Largest ratio of tangential to normal force on a pinned foot; infinite where a foot would pull."""
+        """Largest ratio of tangential to normal force on a pinned foot [1]; infinite where a foot would pull."""
         self._pinned("friction_needed")
         if not self.model.foot_names:
             return 0.0
@@ -156,7 +160,7 @@ class Run:
             raise StateError(measure, "is of pinned feet; on compliant ground look at `changes` and data['foot_force']")
 
     def assumption_held(self, friction: float = 1.0) -> bool:
-        """Whether the feet would have stayed where they are: none pulls, none needs more friction than this. On
+        """Whether the feet would have stayed where they are: none pulls, none needs more friction than this [1]. On
         compliant ground: whether none has slipped or left it."""
         if self.ground is not None:
             return {*self.final_contact.states, *(state for _, _, state in self.changes)} == {"stick"}

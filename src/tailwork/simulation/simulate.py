@@ -63,7 +63,7 @@ def simulate(
     Args:
         model: the robot with its stance. Limbs that it prescribes need a motion in `tail`.
         state: q, or (q, v); alone, q starts at rest. Entries of prescribed limbs are taken from their motion.
-        duration: [s].
+        duration: of the run [s].
         control: laws (compiled with the robot; their efforts add up), or a function of (t, q, v) that returns efforts,
             sampled and held. Nothing: no efforts at all.
         tail: by prescribed limb: profiles of its coordinates.
@@ -169,7 +169,7 @@ def simulate(
             except ControllerError as error:
                 error.run = finished_run(Stopped(t, "the controller gave no efforts"))
                 raise
-    return finished_run(_stopped(pieces[-1].steps, names))
+    return finished_run(_stopped(pieces[-1].steps, names, step))
 
 
 def _control(control: Any) -> tuple[Sampled | None, Sequence[Law]]:
@@ -250,6 +250,11 @@ def why_ended(status: int, event: int, names: Sequence[str]) -> str:
     return {FINISHED: "", STUCK: STUCK_REASON}.get(status, "more steps than allowed")
 
 
-def _stopped(steps: Steps, names: list[str]) -> Stopped | None:
+def _stopped(steps: Steps, names: list[str], step: float | None) -> Stopped | None:
     said = why_ended(steps.status, steps.event, names)
+    if steps.status == STUCK and step is not None:
+        said = (
+            f"a step of {step:g} s leads to where the model ends: it is too long for this system (a shorter one, or "
+            "method 'auto', would tell), or a leg comes to be straight"
+        )
     return Stopped(float(steps.times[-1]), said) if said else None
