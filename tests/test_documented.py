@@ -180,7 +180,7 @@ def test_every_command_stands_in_the_reference_once() -> None:
     commands = next(action.choices for action in parser()._actions if action.dest == "command")
     assert commands
     assert re.findall(r"^## tailwork (\w+)$", page, re.MULTILINE) == list(commands)
-    assert re.findall(r"^\$ tailwork (\w+) --help$", page, re.MULTILINE) == list(commands)
+    assert re.findall(r'^tailwork\("(\w+)", "--help"\)$', page, re.MULTILINE) == list(commands)
 
 
 def test_the_code_of_contributing_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

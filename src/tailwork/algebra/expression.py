@@ -153,12 +153,15 @@ class Expression:
         raise TypeError(f"an Expression can only be squared, not raised to {exponent!r}; write the product out")
 
     def sqrt(self) -> Expression:
+        """The square root, recorded."""
         return self.tape.record(SQRT, self.index)
 
     def sin(self) -> Expression:
+        """The sine of an angle [rad], recorded."""
         return self.tape.record(SIN, self.index)
 
     def cos(self) -> Expression:
+        """The cosine of an angle [rad], recorded."""
         return self.tape.record(COS, self.index)
 
     def __bool__(self) -> bool:

@@ -45,7 +45,7 @@ def add_picture(commands: Any) -> None:
     command.add_argument("--dpi", type=float, default=200.0, help="dots an inch of a PNG (default 200)")
     command.add_argument("--title", default="", help="above all")
     command.add_argument(
-        "--out", type=Path, help="the file (default: RUN.png target the run; picture.png here for several)"
+        "--out", type=Path, help="the file (default: RUN.png beside the run; picture.png here for several)"
     )
     command.set_defaults(run=run)
 
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     console = wide_console(80, markup=False)
     out = target(options.out, options.runs, ".png", "picture")
     if options.time is not None and (options.times is not None or options.kind not in (None, "pose")):
-        raise RobotError("--time", options.time, "no --times and no other --kind target it: it is the time of a pose")
+        raise RobotError("--time", options.time, "no --times and no other --kind beside it: it is the time of a pose")
     kind = options.kind or ("strip" if options.time is None else "pose")
     times = seconds("--times", options.times) if options.time is None else seconds("--time", options.time)
     runs = chosen_runs(options.runs)

@@ -16,7 +16,7 @@ def add_video(commands: Any) -> None:
     """The command and its options."""
     command = commands.add_parser(
         "video",
-        help="film runs: MP4 or GIF, in slow motion, with curves target the robot",
+        help="film runs: MP4 or GIF, in slow motion, with curves beside the robot",
         description="Films runs side by side as MP4 or GIF, by the end of the file's name. No window is opened.",
     )
     add_runs(command)
@@ -28,7 +28,7 @@ def add_video(commands: Any) -> None:
     command.add_argument("--view", default="three-quarter", help=VIEW_HELP)
     command.add_argument(
         "--plots", action=argparse.BooleanOptionalAction, default=True,
-        help="angles of the torso, normal forces of the feet and efforts of the tail target the robot",
+        help="angles of the torso, normal forces of the feet and efforts of the tail beside the robot",
     )  # fmt: skip
     command.add_argument(
         "--forces", action=argparse.BooleanOptionalAction, default=True, help="arrows for the forces on the feet"
@@ -38,7 +38,7 @@ def add_video(commands: Any) -> None:
     )
     command.add_argument("--dark", action="store_true", help="light on dark paper")
     command.add_argument(
-        "--out", type=Path, help="the file (default: RUN.mp4 target the run; video.mp4 here for several)"
+        "--out", type=Path, help="the file (default: RUN.mp4 beside the run; video.mp4 here for several)"
     )
     command.set_defaults(run=run)
 

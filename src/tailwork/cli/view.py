@@ -32,7 +32,7 @@ def add_view(commands: Any) -> None:
         "--most", type=int, default=MOST, metavar="N", help=f"moments of a run that are kept, evenly (default {MOST})"
     )
     command.add_argument(
-        "--out", type=Path, help="the file (default: RUN.html target the run; playback.html here for several)"
+        "--out", type=Path, help="the file (default: RUN.html beside the run; playback.html here for several)"
     )
     command.add_argument("--no-open", action="store_true", help="only write the file")
     command.set_defaults(run=run)

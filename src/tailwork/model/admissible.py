@@ -43,9 +43,9 @@ class Admissible:
 
     efforts: Floats  # (..., actuators) [N m or N]
     foot_forces: Floats  # (..., feet, 3), of the ground on the pinned feet, inertial frame [N]
-    margins: Margins
+    margins: Margins  # how far the constraints are
     constraints: tuple[str, ...]  # all of them, in words
-    at_bound: np.ndarray  # (..., constraints): which are active
+    at_bound: np.ndarray  # (..., constraints): which are active; yes or no
 
     @property
     def active(self) -> tuple[str, ...]:

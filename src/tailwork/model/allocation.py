@@ -19,10 +19,10 @@ REACHED = 1e-9
 class Allocation:
     """Efforts that give a generalised force, and how well. Leading dimensions as asked."""
 
-    efforts: Floats  # (..., actuators)
-    residual: Floats  # (..., velocities): generalised force asked for less that given
+    efforts: Floats  # (..., actuators) [N m or N]
+    residual: Floats  # (..., velocities): generalised force asked for less that given [N, N m]
     reached: np.ndarray  # (...): whether the acceleration that follows differs by rounding only, and no cable pushes
-    condition: Floats  # (...): condition number of the matrix inverted, that of all actuators not grouped with cables
+    condition: Floats  # (...): of the matrix inverted [1], that of all actuators not grouped with cables
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,10 @@ _compiling = Lock()
 class Model:
     """Whole-body dynamics of a robot for a given stance.
 
-    State: q = [p, attitude, limb coordinates], v = [v, omega, limb rates]; p, v and omega in the inertial frame. Limbs
-    without a foot come first (the tail), then the legs that are not in stance. With a fixed torso, q and v are the
-    limbs' alone. All methods take arrays with any leading dimensions (a batch) and broadcast them.
+    State: q = [p, attitude, limb coordinates], v = [v, omega, limb rates]; p [m], v [m/s] and omega [rad/s] in the
+    inertial frame, angles in rad. Limbs without a foot come first (the tail), then the legs that are not in stance.
+    With a fixed torso, q and v are the limbs' alone. All methods take arrays with any leading dimensions (a batch) and
+    broadcast them.
 
     Args:
         robot: the robot.
@@ -76,12 +77,12 @@ class Model:
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Names of the entries of q."""
+        """Names of the entries of q: places [m], then angles [rad]."""
         return self.layout.coordinate_names
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        """Names of the entries of v."""
+        """Names of the entries of v: [m/s], then [rad/s]."""
         return self.layout.velocity_names
 
     @property
@@ -125,7 +126,7 @@ class Model:
         return self._recipe("forward_dynamics")[1]
 
     def standing(self) -> Floats:
-        """The state q in which the robot stands: P where the robot says, everything else at zero."""
+        """The state q in which the robot stands: P where the robot says, everything else at zero [m, rad]."""
         q = np.zeros(len(self.coordinate_names))
         if self.layout.torso_free:
             q[:3] = self.robot.stand
@@ -142,7 +143,7 @@ class Model:
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
     ) -> Floats:
-        """Accelerations (as v) for efforts tau.
+        """Accelerations for efforts tau, in the order of v [m/s², rad/s²].
 
         Args:
             q: coordinates.
@@ -157,30 +158,36 @@ class Model:
     def path(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
     ) -> PathValues:
-        """Accelerations with foot forces, leg extensions, efforts of prescribed coordinates and powers."""
+        """Accelerations, foot forces, leg extensions, efforts of prescribed coordinates and powers, in SI units.
+
+        Arguments as for `forward_dynamics`.
+        """
         self._check_pulling(tau)
         return PathValues(**self.ask("path", q=q, v=v, tau=tau, given=given, forces=forces))
 
     def foot_forces(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
     ) -> Floats:
-        """Forces of the ground on the pinned feet, (..., feet, 3), inertial frame [N]."""
+        """Forces of the ground on the pinned feet, (..., feet, 3), inertial frame [N].
+
+        Arguments as for `forward_dynamics`.
+        """
         return self.path(q, v, tau, given=given, forces=forces).foot_forces
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
-        """M(q), (..., velocities, velocities)."""
+        """M(q), (..., velocities, velocities) [kg, kg m, kg m²]: ½ vᵀ M v is the kinetic energy [J]."""
         return self.ask("mass_matrix", q=q)["mass"]
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, forces: ArrayLike | None = None) -> Floats:
-        """h(q, v) of M a + h = B tau: velocity terms, gravity, springs and dampers."""
+        """h(q, v) of M a + h = B tau [N, N m]: velocity terms, gravity, springs, dampers, less the pushes."""
         return self.generalised_force(q, v, np.zeros(len(self.velocity_names)), forces=forces)
 
     def generalised_force(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, forces: ArrayLike | None = None) -> Floats:
-        """M a + h: the generalised force that an acceleration needs."""
+        """M a + h: the generalised force [N, N m] that an acceleration [m/s², rad/s²] needs, less the pushes."""
         return self.ask("generalised_force", q=q, v=v, a=a, forces=forces)["force"]
 
     def actuation_matrix(self, q: ArrayLike) -> Floats:
-        """B(q): generalised force = B · efforts, (..., velocities, actuators)."""
+        """B(q): generalised force = B · efforts, (..., velocities, actuators) [N or N m for each N m or N]."""
         return self.ask("actuation_matrix", q=q)["actuation"]
 
     def allocation(
@@ -263,7 +270,7 @@ class Model:
         redundant: Mapping[str, float] | None = None,
         forces: ArrayLike | None = None,
     ) -> Floats:
-        """Efforts for an acceleration: the smallest ones, or with a given redundant part (see `allocation`).
+        """Efforts [N m or N] for an acceleration: the smallest ones, or with a given redundant part (see `allocation`).
 
         Raises UnreachableError where no efforts give this acceleration, or where a cable would have to push.
         """
@@ -302,7 +309,10 @@ class Model:
         return admissible_efforts(self, rules, q, v, a, forces)
 
     def static_torques(self, q: ArrayLike) -> Floats:
-        """The smallest efforts that hold the robot at rest in q. Raises UnreachableError where none do."""
+        """The smallest efforts [N m or N] that hold the robot at rest in q. Raises UnreachableError where none do.
+
+        They are chosen as in Liu & Ben-Tzvi 2020, Eq. 85, by minimum norm.
+        """
         zero = np.zeros(len(self.velocity_names))
         allocation = self.allocation(q, zero, zero)
         self._check_reached(allocation, "q")
@@ -316,11 +326,11 @@ class Model:
         return Energy(found[..., 0], found[..., 1], found[..., 2])
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Momentum:
-        """Linear momentum, and angular momentum about the centre of mass."""
+        """Linear momentum [N s], and angular momentum about the centre of mass [N m s]."""
         return Momentum(**self.ask("momentum", q=q, v=v))
 
     def part_momenta(self, q: ArrayLike, v: ArrayLike) -> PartMomenta:
-        """Momenta of torso and limbs, each by itself; see `part_names`."""
+        """Momenta of torso and limbs, each by itself [N s, N m s]; see `part_names`."""
         return PartMomenta(**self.ask("part_momenta", q=q, v=v))
 
     def center_of_mass(self, q: ArrayLike) -> Floats:
@@ -340,7 +350,7 @@ class Model:
         return {name: found[..., k] for k, name in enumerate(names)}
 
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
-        """Time derivative of q."""
+        """Time derivative of q [m/s, rad/s]: of the angles, not omega."""
         return self.ask("coordinate_rates", q=q, v=v)["rates"]
 
     def evaluator(self, question: str) -> Evaluator:
@@ -365,7 +375,7 @@ class Model:
         )
 
     def parameters(self) -> Floats:
-        """Values of the design parameters, in the order of `parameter_names`."""
+        """Values of the design parameters in SI units, in the order of `parameter_names`."""
         return np.array([self._numbers[name] for name in self.parameter_names])
 
     # Compilation and calls
@@ -397,7 +407,7 @@ class Model:
         return call
 
     def ask(self, question: str, **given: ArrayLike | None) -> dict[str, Floats]:
-        """One of the model's functions by name: arguments and answers by name. Only signs of tensions go unchecked."""
+        """A function by name; arguments and answers by name, in SI units. Signs of tensions go unchecked."""
         return self._call(question)(given)
 
     def _check_pulling(self, tau: ArrayLike) -> None:

@@ -10,9 +10,9 @@ from tailwork.kernels.kernel import Floats
 class Energy(NamedTuple):
     """Energies [J], one for each state."""
 
-    kinetic: Floats
-    gravitational: Floats  # zero at height z = 0
-    elastic: Floats
+    kinetic: Floats  # of all motion [J]
+    gravitational: Floats  # zero at height z = 0 [J]
+    elastic: Floats  # of all springs [J]
 
     @property
     def total(self) -> Floats:
@@ -39,9 +39,9 @@ class PartMomenta(NamedTuple):
 class PathValues(NamedTuple):
     """Accelerations and what a path is judged by, from one kernel."""
 
-    acceleration: Floats  # (..., velocities)
+    acceleration: Floats  # (..., velocities) [m/s², rad/s²]
     foot_forces: Floats  # (..., feet, 3), of the ground on the pinned feet, inertial frame [N]
-    extensions: Floats  # (..., feet); 1 is a straight leg
+    extensions: Floats  # (..., feet) [1]; 1 is a straight leg
     prescribed_efforts: Floats  # (..., prescribed coordinates) [N m]
     powers: Floats  # (..., actuators + prescribed coordinates) [W]
     dissipation: Floats  # (...), power that the dampers take [W]

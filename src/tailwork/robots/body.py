@@ -12,13 +12,13 @@ from tailwork.robots.quantities import Described, Symmetric, Vector, positive, s
 class Body(Described):
     """A rigid body in the frame that carries it."""
 
-    mass: Scalar = positive("kg")
-    com: Vector = vector("m", (0.0, 0.0, 0.0))
+    mass: Scalar = positive("kg")  # of the body
+    com: Vector = vector("m", (0.0, 0.0, 0.0))  # its centre of mass
     inertia: Symmetric = symmetric("kg m^2", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # about the centre of mass
 
 
 def point_mass(mass: Scalar, place: Vector) -> Body:
-    """A mass [kg] at one point [m]."""
+    """A mass [kg] at one point of its frame [m]."""
     return Body(mass=mass, com=place)
 
 
@@ -28,8 +28,8 @@ def bar(mass: Scalar, length: Scalar, direction: int, sign: int = -1) -> Body:
     Zero inertia about itself, m L²/12 across (conventions of both Liu & Ben-Tzvi papers).
 
     Args:
-        mass: [kg].
-        length: [m].
+        mass: of the bar [kg].
+        length: of the bar [m].
         direction: 0, 1 or 2 for the x, y or z axis.
         sign: +1 or −1, the way it points.
     """

@@ -50,6 +50,7 @@ class DhRow(Described):
     armature: Scalar = nonnegative("kg m^2", 0.0)  # inertia of the rotor, felt about the hinge only
 
     def check(self) -> None:
+        """A row moves by theta or not at all, and its link is a body or a bar."""
         if self.moving == "d":
             required = "'theta' or 'none': a sliding joint, whose d moves, cannot be described; all joints are hinges"
             raise RobotError("moving", self.moving, required)
@@ -82,14 +83,15 @@ class DhChain(Described):
     kind: ClassVar[str] = "dh_chain"
 
     convention: str  # "classic" or "modified"
-    rows: tuple[DhRow, ...]
-    mount: Vector = vector("m", (0.0, 0.0, 0.0))
+    rows: tuple[DhRow, ...]  # of the table, from the torso outwards
+    mount: Vector = vector("m", (0.0, 0.0, 0.0))  # of frame 0, in the torso frame
     rotation: Matrix = matrix(IDENTITY)  # columns: the axes of frame 0 in the torso frame
     end: str = "tip"  # or "foot"
     foot: Vector = vector("m", (0.0, 0.0, 0.0))  # where it stands, in the inertial frame
     torque_limit: Scalar = nonnegative("N m", 0.0)  # of each motor; 0: not known
 
     def check(self) -> None:
+        """Names differ, some row moves, and the last that does has a mass."""
         _check_convention(self.convention)
         if self.end not in ("tip", "foot"):
             raise RobotError("end", self.end, "'tip' or 'foot'")

@@ -108,17 +108,18 @@ class ThreeHingeLegs(Described):
 
     hips: tuple[Vector, ...] = vectors("m")  # in the torso frame, legs 1, 2, …
     feet: tuple[Vector, ...] = vectors("m")  # where they stand, in the inertial frame
-    thigh_length: Scalar = positive("m")
-    shank_length: Scalar = positive("m")
-    thigh_mass: Scalar = positive("kg")
-    shank_mass: Scalar = positive("kg")
-    hip_length: Scalar = nonnegative("m", 0.0)
-    hip_mass: Scalar = nonnegative("kg", 0.0)
-    knee: str = "forward"
-    forward: str = "y"
+    thigh_length: Scalar = positive("m")  # from the hinge hb to the knee
+    shank_length: Scalar = positive("m")  # from the knee to the foot
+    thigh_mass: Scalar = positive("kg")  # of each thigh
+    shank_mass: Scalar = positive("kg")  # of each shank
+    hip_length: Scalar = nonnegative("m", 0.0)  # of the bar from ha to hb; 0: the hinges cross in one point
+    hip_mass: Scalar = nonnegative("kg", 0.0)  # of that bar
+    knee: str = "forward"  # which way it bends, "forward" or "backward"
+    forward: str = "y"  # axis of the torso frame that points forward, "x" or "y"
     torque_limit: Scalar = nonnegative("N m", 0.0)  # of each motor; 0: not known
 
     def check(self) -> None:
+        """As many feet as hips, and known words for knee and forward."""
         if not self.hips:
             raise RobotError("hips", self.hips, "at least one hip")
         if len(self.hips) > MOST_LEGS:
@@ -224,22 +225,23 @@ class InsectLeg(Described):
 
     kind: ClassVar[str] = "insect_leg"
 
-    side: str
-    hip: Vector = vector("m")
+    side: str  # "left" or "right" of the body
+    hip: Vector = vector("m")  # in the torso frame
     foot: Vector = vector("m")  # where it stands, in the inertial frame
-    coxa_mass: Scalar = positive("kg")
-    femur_mass: Scalar = positive("kg")
-    tibia_mass: Scalar = positive("kg")
-    coxa_length: Scalar = positive("m")
-    femur_length: Scalar = positive("m")
-    tibia_length: Scalar = positive("m")
-    coxa_height: Scalar = positive("m")  # semi-axes of the coxa across its length
-    coxa_width: Scalar = positive("m")
+    coxa_mass: Scalar = positive("kg")  # of the first link
+    femur_mass: Scalar = positive("kg")  # of the second
+    tibia_mass: Scalar = positive("kg")  # of the third, which ends in the foot
+    coxa_length: Scalar = positive("m")  # from the hip to the femur
+    femur_length: Scalar = positive("m")  # from the coxa to the tibia
+    tibia_length: Scalar = positive("m")  # from the femur to the foot
+    coxa_height: Scalar = positive("m")  # a semi-axis of the coxa across its length, up
+    coxa_width: Scalar = positive("m")  # the other one, fore and aft
     rod_radius: Scalar = positive("m")  # of femur and tibia
-    coxa_gamma: Scalar = number("rad", math.radians(-25.0))  # estimate: the coxa points down by 25°
-    coxa_alpha: Scalar = number("rad", 0.0)
+    coxa_gamma: Scalar = number("rad", math.radians(-25.0))  # kept in the closed form; estimate: 25° down
+    coxa_alpha: Scalar = number("rad", 0.0)  # kept in the closed form: the turn of the coxa about its length
 
     def check(self) -> None:
+        """A known side, and a turn of the coxa below a right angle."""
         if self.side not in ("left", "right"):
             raise RobotError("side", self.side, "'left' or 'right'")
         if all_numbers(self.coxa_alpha) and not abs(self.coxa_alpha) < math.pi / 2:

@@ -39,15 +39,16 @@ class Joint(Described):
     (of the torso, if parent is None), turned by the fixed `rotation`, then by the joint angle about `axis`.
     """
 
-    name: str
+    name: str  # of the hinge, and of its coordinate where nothing is geared
     axis: Vector = vector("", structure=True)  # unit vector in the joint frame
-    parent: str | None = None
-    offset: Vector = vector("m", (0.0, 0.0, 0.0))
+    parent: str | None = None  # the joint whose body carries this one; None: the torso
+    offset: Vector = vector("m", (0.0, 0.0, 0.0))  # of the hinge, in the parent's frame
     rotation: Matrix = matrix(IDENTITY)  # columns: the axes of the unturned joint frame in the parent's
     body: Body | None = None  # None: a hinge without a body, such as the first axis of a universal joint
     armature: Scalar = nonnegative("kg m^2", 0.0)  # inertia of the rotor, felt about the axis only
 
     def check(self) -> None:
+        """The axis is a unit vector, the rotation a rotation."""
         check_name("name", self.name)
         length = math.sqrt(sum(a * a for a in self.axis))
         if abs(length - 1.0) > 1e-9:
@@ -70,10 +71,10 @@ class JointSpring(Described):
 
     kind: ClassVar[str] = "joint"
 
-    joint: str
-    stiffness: Scalar = nonnegative("N m/rad", 0.0)
-    rest: Scalar = number("rad", 0.0)
-    damping: Scalar = nonnegative("N m s/rad", 0.0)
+    joint: str  # the hinge
+    stiffness: Scalar = nonnegative("N m/rad", 0.0)  # of the spring
+    rest: Scalar = number("rad", 0.0)  # the angle at which it gives no torque
+    damping: Scalar = nonnegative("N m s/rad", 0.0)  # of the damper
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +89,11 @@ class BendingSpring(Described):
 
     kind: ClassVar[str] = "bending"
 
-    first: str
-    second: str
-    stiffness: Scalar = nonnegative("N m/rad")
-    damping: Scalar = nonnegative("N m s/rad", 0.0)
-    blend: Scalar = positive("rad", 0.01)
+    first: str  # the first hinge of the universal joint
+    second: str  # the second, whose axis crosses that of the first at right angles
+    stiffness: Scalar = nonnegative("N m/rad")  # of the spring
+    damping: Scalar = nonnegative("N m s/rad", 0.0)  # of the damper
+    blend: Scalar = positive("rad", 0.01)  # within which damping goes over to that of both rates alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,18 +104,18 @@ class PointSpring(Described):
 
     first: str | None  # joint whose body holds the point; None: the torso
     first_point: Vector = vector("m")  # in that joint's frame
-    second: str | None
-    second_point: Vector = vector("m")
-    stiffness: Scalar = nonnegative("N/m")
-    rest_length: Scalar = nonnegative("m")
+    second: str | None  # likewise, of the other end
+    second_point: Vector = vector("m")  # in that joint's frame
+    stiffness: Scalar = nonnegative("N/m")  # of the spring
+    rest_length: Scalar = nonnegative("m")  # at which it neither pulls nor pushes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hole(Described):
     """A point of a body that a cable runs through."""
 
-    joint: str | None  # None: the torso
-    point: Vector = vector("m")
+    joint: str | None  # whose body has the hole; None: the torso
+    point: Vector = vector("m")  # in the frame of that joint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,11 +127,12 @@ class Cable(Described):
 
     kind: ClassVar[str] = "cable"
 
-    name: str
-    route: tuple[Hole, ...]
+    name: str  # of the actuator
+    route: tuple[Hole, ...]  # the holes, from where it is pulled to where it is held
     limit: Scalar = nonnegative("N", 0.0)  # largest tension; 0: no limit is known
 
     def check(self) -> None:
+        """At least two holes."""
         check_name("name", self.name)
         if len(self.route) < 2:
             raise RobotError("route", self.route, "at least two holes")
@@ -145,13 +147,14 @@ class Motor(Described):
 
     kind: ClassVar[str] = "motor"
 
-    name: str
-    coordinate: str
-    ratio: Scalar = number("", 1.0)
-    unit: str = "N m"
+    name: str  # of the actuator
+    coordinate: str  # that it drives
+    ratio: Scalar = number("", 1.0)  # [1], or the arm [m] where the effort is a tension
+    unit: str = "N m"  # of the effort: a torque, unless it is said to be a tension, "N"
     limit: Scalar = nonnegative("", 0.0)  # largest effort, either way, in that unit; 0: no limit is known
 
     def check(self) -> None:
+        """A name without dots."""
         check_name("name", self.name)
 
 
@@ -159,7 +162,7 @@ class Motor(Described):
 class Foot(Described):
     """The point of a limb that can stand on the ground, and where it stands."""
 
-    joint: str
+    joint: str  # whose body holds the foot
     point: Vector = vector("m")  # in the frame of that joint
     place: Vector = vector("m")  # in the inertial frame
 
@@ -168,7 +171,7 @@ class Foot(Described):
 class Tip(Described):
     """The far end of a limb, to draw it and to ask where it is."""
 
-    joint: str
+    joint: str  # whose body ends there
     point: Vector = vector("m")  # in the frame of that joint
 
 
@@ -196,16 +199,17 @@ class Limb(Described):
     another order; with a `gearing`, it names the coordinates, and joint angle = gearing · coordinates.
     """
 
-    joints: tuple[Joint, ...]
-    coordinates: tuple[str, ...] = ()
-    gearing: tuple[tuple[float, ...], ...] | None = None  # rows: joints, columns: coordinates; part of the structure
-    actuators: tuple[Motor | Cable, ...] = ()
-    springs: tuple[JointSpring | BendingSpring | PointSpring, ...] = ()
-    foot: Foot | None = None
-    tip: Tip | None = None
-    closed_form: ClosedForm | None = None
+    joints: tuple[Joint, ...]  # parents first
+    coordinates: tuple[str, ...] = ()  # their names, in order; none given: those of the joints
+    gearing: tuple[tuple[float, ...], ...] | None = None  # joints × coordinates [1], structure; None: one each
+    actuators: tuple[Motor | Cable, ...] = ()  # what drives it, in the order of its efforts
+    springs: tuple[JointSpring | BendingSpring | PointSpring, ...] = ()  # what holds it
+    foot: Foot | None = None  # where it can stand on the ground; None: a limb without a foot, such as a tail
+    tip: Tip | None = None  # its far end, to be drawn and asked for; None: none is marked
+    closed_form: ClosedForm | None = None  # joint angles from the place of the foot; None: the foot cannot be pinned
 
     def check(self) -> None:
+        """Parents come first, and all names that are used exist."""
         if not self.joints:
             raise RobotError("joints", (), "at least one joint")
         if len(self.joints) > MOST_JOINTS:

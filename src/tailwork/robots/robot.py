@@ -36,11 +36,12 @@ class Torso(Described):
 
     kind: ClassVar[str] = "torso"
 
-    mass: Scalar = positive("kg")
-    com: Vector = vector("m", (0.0, 0.0, 0.0))
-    inertia: Symmetric = symmetric("kg m^2")
+    mass: Scalar = positive("kg")  # of the torso alone
+    com: Vector = vector("m", (0.0, 0.0, 0.0))  # its centre of mass, from P
+    inertia: Symmetric = symmetric("kg m^2")  # about the centre of mass
 
     def check(self) -> None:
+        """A body can have this inertia."""
         self.body()
 
     def body(self) -> Body:
@@ -54,7 +55,7 @@ class PlateTorso(Described):
 
     kind: ClassVar[str] = "plate"
 
-    mass: Scalar = positive("kg")
+    mass: Scalar = positive("kg")  # spread evenly over the plate
     width: Scalar = positive("m")  # along x
     length: Scalar = positive("m")  # along y
 
@@ -69,7 +70,7 @@ class FreeLimb(Described):
 
     kind: ClassVar[str] = "limb"
 
-    limb: Limb
+    limb: Limb  # all of it
 
     def limbs(self, name: str) -> dict[str, Limb]:
         """The limb, under the name of the part."""
@@ -83,14 +84,15 @@ class Robot(Described):
     Parts are named ("legs", "tail", …); the names are the first words of the paths in `replace`.
     """
 
-    name: str
-    torso: TorsoPart
-    parts: Mapping[str, Any]
+    name: str  # of the robot
+    torso: TorsoPart  # a `Torso` or a `PlateTorso`
+    parts: Mapping[str, Any]  # legs and tails by name: whatever builds limbs
     gravity: Scalar = nonnegative("m/s^2", 9.81)  # along −z of the inertial frame
     stand: Vector = vector("m", (0.0, 0.0, 0.0))  # where P is when the robot stands, in the inertial frame
     forward: str = ""  # axis of the torso frame that points forward, "x" or "y"; empty: as its legs say, else "y"
 
     def check(self) -> None:
+        """Names that can stand in paths, parts that build limbs, a torso that is a body."""
         if not self.name:
             raise RobotError("name", self.name, "a name")
         if self.forward not in ("", "x", "y"):

@@ -29,10 +29,10 @@ class Frame:
 
     name: str  # "torso", or "limb.joint"
     places: Floats  # of its origin, (times, 3) [m]
-    turns: Floats  # unit quaternions w, x, y, z to the inertial frame, (times, 4); neighbours never change sign
+    turns: Floats  # unit quaternions w, x, y, z to the inertial frame [1], (times, 4); neighbours never change sign
 
     def rotations(self) -> Floats:
-        """The same turns as matrices, (times, 3, 3)."""
+        """The same turns as matrices, (times, 3, 3) [1]."""
         w, x, y, z = self.turns.T
         rows = [
             [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
@@ -50,27 +50,27 @@ class Frame:
 class Box:
     """A box whose sides lie along the axes of its frame."""
 
-    center: Point
-    size: Point
+    center: Point  # in its frame [m]
+    size: Point  # along the axes of its frame [m]
 
 
 @dataclass(frozen=True)
 class Bar:
     """A round bar that may taper; its ends are rounded, or flat as those of a disc."""
 
-    start: Point
-    end: Point
-    start_radius: float
-    end_radius: float
-    rounded: bool = True
+    start: Point  # in its frame [m]
+    end: Point  # in its frame [m]
+    start_radius: float  # [m]
+    end_radius: float  # [m]
+    rounded: bool = True  # whether its ends are
 
 
 @dataclass(frozen=True)
 class Ball:
     """A ball, or an ellipsoid with its axes along those of its frame."""
 
-    center: Point
-    radii: Point
+    center: Point  # in its frame [m]
+    radii: Point  # along the axes of its frame [m]
 
 
 Shape = Box | Bar | Ball
@@ -80,10 +80,10 @@ Shape = Box | Bar | Ball
 class Solid:
     """A shape on a frame. Roles: "torso", "front" (the torso's front end), "leg", "joint", "foot" and "tail"."""
 
-    frame: int
-    shape: Shape
+    frame: int  # number of the frame that holds it
+    shape: Shape  # a `Box`, a `Bar` or a `Ball`
     color: str  # "#rrggbb"
-    role: str
+    role: str  # what it is a part of
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,9 @@ class Thread:
     """A line through points of frames: a cable, or a spring, drawn as a coil of a radius."""
 
     kind: str  # "cable" or "spring"
-    name: str
-    points: tuple[tuple[int, Point], ...]  # (frame, point in it)
-    color: str
+    name: str  # of the cable, or of the spring
+    points: tuple[tuple[int, Point], ...]  # (number of a frame, point in it [m])
+    color: str  # "#rrggbb"
     radius: float  # of the cable, or of the coil [m]
 
 
@@ -101,20 +101,20 @@ class Thread:
 class Force:
     """The force of the ground on a foot."""
 
-    foot: str
-    frame: int
-    point: Point  # in the frame
+    foot: str  # its name
+    frame: int  # number of the frame that holds the foot
+    point: Point  # in the frame [m]
     forces: Floats  # inertial frame, (times, 3) [N]
-    color: str
+    color: str  # "#rrggbb"
 
 
 @dataclass(frozen=True, eq=False)
 class Marker:
     """A centre of mass and its way."""
 
-    name: str
+    name: str  # what it marks
     places: Floats  # (times, 3) [m]
-    color: str
+    color: str  # "#rrggbb"
     radius: float  # [m]
 
 
@@ -123,7 +123,7 @@ class Terrain:
     """The ground: the plane z = 0, or heights on a grid."""
 
     x: Floats  # of the columns of the grid [m]; empty: the plane
-    y: Floats
+    y: Floats  # of the rows of the grid [m]
     heights: Floats  # (x, y) [m]
 
     @property
@@ -136,9 +136,9 @@ class Terrain:
 class Curve:
     """A quantity over the times of the scene."""
 
-    name: str
-    values: Floats  # (times,); not a number: not shown there
-    color: str
+    name: str  # for the legend
+    values: Floats  # (times,), in the unit of its plot; not a number: not shown there
+    color: str  # "#rrggbb"
     dash: int = 0  # number of the line style
 
 
@@ -147,18 +147,18 @@ class Plot:
     """Curves of one unit. Plots of several scenes with the same key are shown as one where `shared`."""
 
     key: str  # "pitch", "normal force", …
-    title: str
-    unit: str
+    title: str  # for the reader
+    unit: str  # of all its curves
     group: str  # "angles", "rates", "torques" or "feet"
-    curves: tuple[Curve, ...]
-    shared: bool = False
+    curves: tuple[Curve, ...]  # over the times of the scene
+    shared: bool = False  # whether plots of several scenes are one
 
 
 @dataclass(frozen=True)
 class Caption:
     """What is shown, in words."""
 
-    robot: str
+    robot: str  # its name
     motion: str  # what the tail or the legs do; empty: not known
     measures: tuple[tuple[str, str], ...]  # (what, how much, with its unit)
     notes: tuple[str, ...]  # why it ended early, what is not as it seems
@@ -168,21 +168,21 @@ class Caption:
 class Scene:
     """All of a run that can be seen. Lengths in m, in the inertial frame (z up, ground at z = 0)."""
 
-    label: str
+    label: str  # its name among others
     color: str  # of its tail and of its curves
     forward: str  # axis of the torso frame that points forward, "x" or "y"
     times: Floats  # [s]
     frames: tuple[Frame, ...]  # the first is the torso
-    solids: tuple[Solid, ...]
-    threads: tuple[Thread, ...]
-    forces: tuple[Force, ...]
-    markers: tuple[Marker, ...]
-    terrain: Terrain
+    solids: tuple[Solid, ...]  # torso, links, joints and feet
+    threads: tuple[Thread, ...]  # cables and springs
+    forces: tuple[Force, ...]  # of the ground on the feet
+    markers: tuple[Marker, ...]  # centres of mass
+    terrain: Terrain  # the ground
     weight: float  # of the robot [N]: what arrows are measured by
-    plots: tuple[Plot, ...]
+    plots: tuple[Plot, ...]  # what can be plotted beside it
     events: tuple[tuple[float, str], ...]  # (time [s], what happened)
-    tips: tuple[tuple[str, int, Point], ...]  # (limb, frame, point): far ends of the limbs without a foot
-    caption: Caption
+    tips: tuple[tuple[str, int, Point], ...]  # (limb, number of a frame, point in it [m]): ends of limbs without a foot
+    caption: Caption  # what is shown, in words
 
     @property
     def duration(self) -> float:

@@ -45,10 +45,10 @@ NO_REVERSAL = Reversal(NOTHING, NOTHING, NOTHING, -1, 0, 0)
 class Gradient:
     """What a run comes to, and its derivatives."""
 
-    value: float
-    by_q: Floats  # by the coordinates at the start; zero for those of prescribed limbs
-    by_v: Floats  # by the velocities at the start
-    by_parameter: dict[str, float]  # by the parameters asked for
+    value: float  # what was asked for, in its own unit
+    by_q: Floats  # by the coordinates at the start, each for one of its units; zero for those of prescribed limbs
+    by_v: Floats  # by the velocities at the start, each for one of its units
+    by_parameter: dict[str, float]  # by the parameters asked for, each for one of its units
     time: float  # when the run ended [s]
     note: str  # what is special about it: that an event ended the run; else empty
 
@@ -57,10 +57,10 @@ class Gradient:
 class Gradients:
     """What many runs come to, and the derivatives, a row each; not a number where a run has none."""
 
-    values: Floats
-    by_q: Floats  # (runs, coordinates)
-    by_v: Floats  # (runs, velocities)
-    by_parameter: dict[str, Floats]  # by name, (runs,)
+    values: Floats  # (runs,): what was asked for, in its own unit
+    by_q: Floats  # (runs, coordinates), by the coordinates at the start, each for one of its units
+    by_v: Floats  # (runs, velocities), by the velocities at the start, each for one of its units
+    by_parameter: dict[str, Floats]  # by name, (runs,), each for one of its units
     times: Floats  # when each run ended [s]; 0 where its design is not possible
     notes: tuple[str, ...]  # that an event ended the run, and its time moves; or why there are no derivatives; or empty
 
@@ -88,7 +88,7 @@ def gradient(
     Args:
         model: the robot with its stance.
         state: q or (q, v).
-        duration: [s].
+        duration: of the run [s].
         objective: of the last moment: `lambda moment: moment.coordinate("phi_z")`.
         integrand: of every moment; its integral over time is added, or is all where there is no objective.
         parameters: names as for `tailwork.simulation.simulate_batch`.
@@ -141,7 +141,7 @@ def gradients(
     Args:
         model: the robot with its stance.
         states: q or (q, v), one for all runs or a row each.
-        duration: [s].
+        duration: of the run [s].
         objective: as for `gradient`.
         integrand: as for `gradient`.
         parameters: values by name, one for all or one a run, as for `tailwork.simulation.simulate_batch`.

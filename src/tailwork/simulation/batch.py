@@ -37,16 +37,16 @@ ROOM = 2**25
 class Batch:
     """What becomes of many runs, a row each."""
 
-    model: Model
-    method: str
-    why_method: str
-    q: Floats  # at the end of each run; not a number where it was refused
-    v: Floats
+    model: Model  # that all runs share
+    method: str  # by which they were integrated
+    why_method: str  # why that one, in words
+    q: Floats  # (runs, coordinates) at the end of each run [m, rad]; not a number where it was refused
+    v: Floats  # (runs, velocities), likewise [m/s, rad/s]
     times: Floats  # when each run ended [s]
     reasons: tuple[str, ...]  # why a run ended before its time; "" where it went to its end
-    steps: np.ndarray  # by run
-    rejected: np.ndarray
-    measures: dict[str, Floats]  # by name, (runs, …)
+    steps: np.ndarray  # (runs,): how many each took
+    rejected: np.ndarray  # (runs,): how many were tried and done again, shorter
+    measures: dict[str, Floats]  # by name, (runs, …), in the units of what was asked for
 
     @property
     def finished(self) -> np.ndarray:
@@ -84,7 +84,7 @@ def simulate_batch(
     Args:
         model: the robot with its stance.
         states: q or (q, v), one for all runs or a row each.
-        duration: [s].
+        duration: of the run [s].
         parameters: values by name, one for all or one a run: numbers of the robot by path ("tail.length"), of a law by
             its place, counted from 1 ("control.1.kp"), of a prescribed motion by limb and coordinate
             ("motion.tail.tb.…").

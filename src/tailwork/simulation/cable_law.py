@@ -56,14 +56,15 @@ class CurvatureTracking(Described):
     A segment's angle is its curvature times its length.
     """
 
-    limb: str
-    pitch: tuple[Profiles, ...]  # by segment
-    yaw: tuple[Profiles, ...]
-    kp: Scalar = nonnegative("N m/rad")
-    kd: Scalar = nonnegative("N m s/rad")
+    limb: str  # its name in the model
+    pitch: tuple[Profiles, ...]  # by segment: desired sum of its angles about x [rad]
+    yaw: tuple[Profiles, ...]  # by segment: likewise about z [rad]
+    kp: Scalar = nonnegative("N m/rad")  # of the error of a segment's bend
+    kd: Scalar = nonnegative("N m s/rad")  # of the error of its rate
     stiffness: Scalar = nonnegative("N m/rad", 0.0)  # of a joint, to be fed forward: m + stiffness · desired a joint
 
     def check(self) -> None:
+        """As many segments in pitch as in yaw."""
         if len(self.pitch) != len(self.yaw):
             raise RobotError("yaw", len(self.yaw), f"as many profiles as for pitch, {len(self.pitch)}")
 

@@ -35,14 +35,15 @@ class InverseDynamics(Described):
     others, as many as velocities, solved for (2018, Eqs. 37 and 41).
     """
 
-    coordinates: tuple[str, ...]
-    profiles: tuple[Profiles, ...]
-    kp: Scalar = nonnegative("1/s^2", 0.0)
-    kd: Scalar = nonnegative("1/s", 0.0)
-    redundant: tuple[str, ...] = ()
-    redundant_efforts: tuple[Scalar, ...] = numbers("N m or N", ())
+    coordinates: tuple[str, ...]  # all that are not prescribed, by name
+    profiles: tuple[Profiles, ...]  # what each of them shall do
+    kp: Scalar = nonnegative("1/s^2", 0.0)  # of the error of a coordinate
+    kd: Scalar = nonnegative("1/s", 0.0)  # of the error of its rate
+    redundant: tuple[str, ...] = ()  # actuators whose efforts are given; none: the smallest efforts of all
+    redundant_efforts: tuple[Scalar, ...] = numbers("N m or N", ())  # of those
 
     def check(self) -> None:
+        """As many profiles as coordinates, as many efforts as redundant actuators; names that differ."""
         if len(self.coordinates) != len(self.profiles):
             raise RobotError("profiles", len(self.profiles), f"as many as coordinates, {len(self.coordinates)}")
         if len(self.redundant) != len(self.redundant_efforts):
@@ -139,7 +140,7 @@ class ComputedTorque(InverseDynamics):
     """Inverse dynamics where the robot is: M(q) (q-ddot_d + kp e + kd e-dot) + h(q, q-dot)."""
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
-        """Efforts of all actuators."""
+        """Efforts of all actuators [N m or N]."""
         layout = moment.layout
         _, _, wanted, now = self._corrected(moment)
         return self._allocated(layout, moment.q, moment.v, _as_velocities(layout, moment.q, now, wanted))
@@ -152,7 +153,7 @@ class FeedForward(InverseDynamics):
     """
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
-        """Efforts of all actuators."""
+        """Efforts of all actuators [N m or N]."""
         layout = moment.layout
         q, rates, wanted, _ = self._corrected(moment)
         v = list(rates)

@@ -23,7 +23,7 @@ ACTIONS = ("stop", "record")
 class Event(ABC):
     """Base of all events."""
 
-    action: str = "record"
+    action: str = "record"  # when a quantity falls below zero: "record" that, or "stop" the run
 
     def __post_init__(self) -> None:
         if self.action not in ACTIONS:
@@ -35,22 +35,22 @@ class Event(ABC):
 
     @abstractmethod
     def values(self, moment: Moment, path: Path) -> list[Scalar]:
-        """The quantities, positive as long as all is well."""
+        """The quantities, each in its own unit [m, N, 1, …], positive as long as all is well."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LegStraight(Event):
     """A stance leg is nearly straight: beyond this extension numbers stay finite but are wrong."""
 
-    extension: float = 0.985
-    action: str = "stop"
+    extension: float = 0.985  # share of its longest that a leg may reach [1]; 1 is straight
+    action: str = "stop"  # as of all events; here the run stops, unless told otherwise
 
     def names(self, layout: Layout) -> list[str]:
         """One a foot."""
         return [f"{foot} nearly straight (extension {self.extension:g})" for foot in layout.stance]
 
     def values(self, moment: Moment, path: Path) -> list[Scalar]:
-        """What is left of the extension."""
+        """What is left of the extension [1]."""
         return [self.extension - extension for extension in path.extensions]
 
 
@@ -71,7 +71,7 @@ class FootPulls(Event):
 class FootSlips(Event):
     """A foot needs more friction than there is."""
 
-    friction: float
+    friction: float  # that there is: largest ratio of tangential to normal force [1]
 
     def names(self, layout: Layout) -> list[str]:
         """One a foot."""
@@ -153,13 +153,13 @@ def cables(layout: Layout) -> list[int]:
 class When(Event):
     """A quantity of your own: a function of the moment, written with arithmetic only, falls below zero."""
 
-    name: str
-    quantity: Callable[[Moment], Scalar]
+    name: str  # what happens then, in words
+    quantity: Callable[[Moment], Scalar]  # of the moment, in any unit
 
     def names(self, layout: Layout) -> list[str]:
         """Its name."""
         return [self.name]
 
     def values(self, moment: Moment, path: Path) -> list[Scalar]:
-        """Its value."""
+        """Its value, in its own unit."""
         return [self.quantity(moment)]

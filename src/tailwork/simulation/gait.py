@@ -36,7 +36,7 @@ BOUND_DUTY = 0.4
 class Gait(Described):
     """A gait along a straight line with the torso level and at constant speed."""
 
-    legs: tuple[str, ...]
+    legs: tuple[str, ...]  # their names in the model
     phases: tuple[Scalar, ...] = numbers(
         "", requirement="at least 0 and below 1", allowed=lambda share: 0.0 <= share < 1.0
     )  # by leg: the share of the stride at which its stance begins
@@ -46,6 +46,7 @@ class Gait(Described):
     lift: Scalar = nonnegative("m")  # height of a foot in mid-swing
 
     def check(self) -> None:
+        """Legs named once, with a phase each, and a duty between 0 and 1."""
         if not all_numbers(*self.phases, self.duty, self.frequency, self.speed, self.lift):
             raise RobotError("gait", self.legs, "numbers only, no symbols")
         if not self.legs or len(set(self.legs)) != len(self.legs):
@@ -98,31 +99,71 @@ class Gait(Described):
 
 
 def tripod(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = TRIPOD_DUTY) -> Gait:
-    """Six legs: front and hind leg of a side with the middle one of the other, in turn with the other three."""
+    """Six legs: front and hind leg of a side with the middle one of the other, in turn with the other three.
+
+    Args:
+        robot: with three legs on each side.
+        speed: of the torso, forward [m/s].
+        frequency: of strides [Hz].
+        lift: height of a foot in mid-swing [m].
+        duty: share of the stride that a leg is on the ground [1].
+    """
     legs, phases = _timed(robot, "a tripod gait", 3, lambda row, side, rows: ((row + side) % 2) / 2)
     return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
 
 
 def trot(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = TROT_DUTY) -> Gait:
-    """Four legs: the diagonal pairs in turn."""
+    """Four legs: the diagonal pairs in turn.
+
+    Args:
+        robot: with two legs on each side.
+        speed: of the torso, forward [m/s].
+        frequency: of strides [Hz].
+        lift: height of a foot in mid-swing [m].
+        duty: share of the stride that a leg is on the ground [1].
+    """
     legs, phases = _timed(robot, "a trot", 2, lambda row, side, rows: ((row + side) % 2) / 2)
     return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
 
 
 def pace(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = PACE_DUTY) -> Gait:
-    """Four legs: the left pair and the right pair in turn."""
+    """Four legs: the left pair and the right pair in turn.
+
+    Args:
+        robot: with two legs on each side.
+        speed: of the torso, forward [m/s].
+        frequency: of strides [Hz].
+        lift: height of a foot in mid-swing [m].
+        duty: share of the stride that a leg is on the ground [1].
+    """
     legs, phases = _timed(robot, "a pace", 2, lambda row, side, rows: side / 2)
     return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
 
 
 def bound(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = BOUND_DUTY) -> Gait:
-    """Four legs: the front pair and the hind pair in turn."""
+    """Four legs: the front pair and the hind pair in turn.
+
+    Args:
+        robot: with two legs on each side.
+        speed: of the torso, forward [m/s].
+        frequency: of strides [Hz].
+        lift: height of a foot in mid-swing [m].
+        duty: share of the stride that a leg is on the ground [1].
+    """
     legs, phases = _timed(robot, "a bound", 2, lambda row, side, rows: row / 2)
     return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
 
 
 def walk(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = WALK_DUTY) -> Gait:
-    """Four legs or more, one after the other from hind to front: left side, then right (lateral sequence)."""
+    """Four legs or more, one after the other from hind to front: left side, then right (lateral sequence).
+
+    Args:
+        robot: with two or more legs on each side.
+        speed: of the torso, forward [m/s].
+        frequency: of strides [Hz].
+        lift: height of a foot in mid-swing [m].
+        duty: share of the stride that a leg is on the ground [1].
+    """
     legs, phases = _timed(robot, "a walk", None, lambda row, side, rows: (side * rows + rows - 1 - row) / (2 * rows))
     return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
 

@@ -44,7 +44,7 @@ class HeightField:
     """
 
     x: tuple[float, float]  # first and last [m]
-    y: tuple[float, float]
+    y: tuple[float, float]  # likewise [m]
     heights: Floats  # (points along x, points along y) [m]
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class HeightField:
         return HeightField(x=x, y=y, heights=heights)
 
     def arrays(self) -> tuple[Floats, Floats]:
-        """(first x, first y, spacing along x, spacing along y), and the heights: as compiled code takes them."""
+        """(first x, first y, spacing along x, spacing along y), and the heights [m]: as compiled code takes them."""
         nx, ny = self.heights.shape
         dx, dy = (self.x[1] - self.x[0]) / (nx - 1), (self.y[1] - self.y[0]) / (ny - 1)
         return np.array([self.x[0], self.y[0], dx, dy]), self.heights
@@ -130,15 +130,16 @@ class Ground(Described):
     friction and takes its anchor along, until the spring asks for less than that again.
     """
 
-    stiffness: Scalar = positive("N/m")
-    damping: Scalar = nonnegative("s/m", 0.0)
-    tangential_stiffness: Scalar = positive("N/m")
-    tangential_damping: Scalar = nonnegative("N s/m", 0.0)
-    static_friction: Scalar = nonnegative("")
-    kinetic_friction: Scalar = nonnegative("")
+    stiffness: Scalar = positive("N/m")  # of the normal force
+    damping: Scalar = nonnegative("s/m", 0.0)  # of the normal force: the share that a sinking speed adds
+    tangential_stiffness: Scalar = positive("N/m")  # of the spring across
+    tangential_damping: Scalar = nonnegative("N s/m", 0.0)  # of the damper across
+    static_friction: Scalar = nonnegative("")  # coefficient of a foot that sticks
+    kinetic_friction: Scalar = nonnegative("")  # coefficient of a foot that slips; at most the static one
     surface: HeightField | None = None  # None: the plane z = 0
 
     def check(self) -> None:
+        """Numbers, and no more kinetic than static friction."""
         if not all_numbers(*(getattr(self, name) for name in _NUMBERS)):
             raise RobotError("ground", "a symbol", "numbers only")
         if self.kinetic_friction > self.static_friction:
@@ -149,12 +150,12 @@ class Ground(Described):
             raise RobotError("kinetic_friction", self.kinetic_friction, required)
 
     def laws(self) -> Floats:
-        """All numbers, as compiled code takes them."""
+        """All numbers in SI units, as compiled code takes them."""
         return np.array([self.stiffness, self.damping, self.tangential_stiffness, self.tangential_damping,
                          self.static_friction, self.kinetic_friction], dtype=np.float64)  # fmt: skip
 
     def field(self) -> tuple[Floats, Floats]:
-        """The surface, as compiled code takes it; no heights at all for the plane z = 0."""
+        """The surface [m], as compiled code takes it; no heights at all for the plane z = 0."""
         if self.surface is not None:
             return self.surface.arrays()
         none = np.zeros((0, 0))

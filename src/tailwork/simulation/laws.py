@@ -22,15 +22,16 @@ from tailwork.simulation.profiles import Profiles
 class Constant(Described):
     """Constant efforts, one for each actuator of the model, or for those that are named."""
 
-    values: tuple[Scalar, ...] = numbers("N m or N")
+    values: tuple[Scalar, ...] = numbers("N m or N")  # the efforts
     actuators: tuple[str, ...] = ()  # none named: all, in the order of the model
 
     def check(self) -> None:
+        """Names that differ."""
         if len(set(self.actuators)) != len(self.actuators):
             raise RobotError("actuators", self.actuators, "names that differ")
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
-        """The efforts, by name."""
+        """The efforts by name [N m or N]."""
         names = self.actuators or moment.layout.actuator_names
         if len(names) != len(self.values):
             raise RobotError("values", len(self.values), f"{len(names)} efforts, for {', '.join(names)}")
@@ -41,11 +42,11 @@ class Constant(Described):
 class Driven(Described):
     """One actuator's effort as a function of time."""
 
-    actuator: str
-    profile: Profiles
+    actuator: str  # by its name in the model, such as "tail.ta"
+    profile: Profiles  # of its effort [N m or N]
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
-        """The effort now."""
+        """The effort now [N m or N]."""
         return {self.actuator: self.profile.value(moment.t)}
 
 
@@ -53,14 +54,14 @@ class Driven(Described):
 class Tracking(Described):
     """PD on one coordinate by the motor that drives it: kp (desired − q) + kd (desired rate − rate), [N m]."""
 
-    limb: str
-    coordinate: str
-    profile: Profiles
-    kp: Scalar = nonnegative("N m/rad")
-    kd: Scalar = nonnegative("N m s/rad")
+    limb: str  # its name in the model
+    coordinate: str  # of that limb, which a motor drives
+    profile: Profiles  # what the coordinate shall do [rad]
+    kp: Scalar = nonnegative("N m/rad")  # of the error
+    kd: Scalar = nonnegative("N m s/rad")  # of the error of its rate
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
-        """The motor's effort: torque, or tension on its arm."""
+        """The motor's effort: torque [N m], or tension on its arm [N]."""
         limb = moment.layout.limbs.get(self.limb)
         if limb is None:
             raise UnknownNameError.among("limb", self.limb, moment.layout.limbs, "limb")
@@ -78,13 +79,13 @@ class Tracking(Described):
 class JointImpedance(Described):
     """A stance leg whose joints are held by springs and dampers: stiffness (rest − angle) − damping · rate."""
 
-    leg: str
+    leg: str  # its name in the model
     rest: tuple[Scalar, ...] = numbers("rad")  # by joint
-    stiffness: Scalar = nonnegative("N m/rad")
-    damping: Scalar = nonnegative("N m s/rad")
+    stiffness: Scalar = nonnegative("N m/rad")  # of each spring
+    damping: Scalar = nonnegative("N m s/rad")  # of each damper
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
-        """Torques of the leg's motors."""
+        """Torques of the leg's motors [N m]."""
         leg = moment.leg(self.leg)
         if len(self.rest) != len(leg.limb.joints):
             raise RobotError("rest", self.rest, f"{len(leg.limb.joints)} angles, one a joint")
@@ -102,13 +103,13 @@ class FootImpedance(Described):
     The leg pushes its foot by stiffness (rest − s) − damping · s-dot, with s the foot from P, all in the torso frame.
     """
 
-    leg: str
-    rest: Vector = vector("m")
-    stiffness: Scalar = nonnegative("N/m")
-    damping: Scalar = nonnegative("N s/m")
+    leg: str  # its name in the model
+    rest: Vector = vector("m")  # of the foot from P, in the torso frame
+    stiffness: Scalar = nonnegative("N/m")  # of the spring
+    damping: Scalar = nonnegative("N s/m")  # of the damper
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
-        """Torques of the leg's motors: the force's virtual work."""
+        """Torques of the leg's motors [N m]: the force's virtual work."""
         leg, torso = moment.leg(self.leg), moment.torso
         away = -(torso.velocity + cross(torso.omega, leg.foot))
         force = (array(self.rest) - leg.foot) * self.stiffness - away * self.damping

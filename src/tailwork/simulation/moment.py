@@ -18,21 +18,21 @@ from tailwork.mechanics.torso import TorsoState, stance_leg, torso_state
 class Moment:
     """The time [s] and the state, as scalars; for events, the efforts too."""
 
-    layout: Layout
-    t: Scalar
-    q: Sequence[Scalar]
-    v: Sequence[Scalar]
-    given: Sequence[Scalar] = ()  # accelerations of prescribed coordinates
-    tau: Sequence[Scalar] = ()  # efforts that act
-    asked: Sequence[Scalar] = ()  # efforts that the laws ask for, before limits
-    targets: Mapping[str, tuple[Scalar, Scalar]] = field(default_factory=dict)  # of servos: angle, rate by coordinate
+    layout: Layout  # where everything stands in q, v and tau
+    t: Scalar  # time [s]
+    q: Sequence[Scalar]  # coordinates [m, rad]
+    v: Sequence[Scalar]  # velocities [m/s, rad/s]
+    given: Sequence[Scalar] = ()  # accelerations of prescribed coordinates [rad/s²]
+    tau: Sequence[Scalar] = ()  # efforts that act [N m, N]
+    asked: Sequence[Scalar] = ()  # efforts that the laws ask for, before limits [N m, N]
+    targets: Mapping[str, tuple[Scalar, Scalar]] = field(default_factory=dict)  # of servos [rad, rad/s], by coordinate
 
     def coordinate(self, name: str) -> Scalar:
-        """A coordinate by name."""
+        """A coordinate by name [m or rad]."""
         return self.q[self._index(name, self.layout.coordinate_names)]
 
     def rate(self, name: str) -> Scalar:
-        """The rate of a limb's coordinate by name."""
+        """The rate of a limb's coordinate by name [rad/s]."""
         return self.v[self._index(f"{name} rate", self.layout.velocity_names)]
 
     @cached_property
@@ -56,5 +56,5 @@ class Law(Protocol):
     """Anything that gives efforts."""
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
-        """Efforts by actuator name."""
+        """Efforts by actuator name [N m or N]."""
         ...

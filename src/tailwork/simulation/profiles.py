@@ -17,47 +17,47 @@ from tailwork.robots.quantities import Described, all_numbers, number, numbers, 
 
 @dataclass(frozen=True, kw_only=True)
 class Polynomial(Described):
-    """Σ coefficients[k] t^k."""
+    """Σ coefficients[k] t^k, of the time t [s]."""
 
-    coefficients: tuple[Scalar, ...] = numbers("SI")
+    coefficients: tuple[Scalar, ...] = numbers("SI")  # of the powers of t, from the constant on; the k-th in SI/s^k
 
     def value(self, t: Scalar) -> Scalar:
-        """The polynomial."""
+        """The polynomial [SI]."""
         return _horner(self.coefficients, t)
 
     def rate(self, t: Scalar) -> Scalar:
-        """First derivative."""
+        """First derivative [SI/s]."""
         return _horner(_derived(self.coefficients), t)
 
     def acceleration(self, t: Scalar) -> Scalar:
-        """Second derivative."""
+        """Second derivative [SI/s²]."""
         return _horner(_derived(_derived(self.coefficients)), t)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sine(Described):
-    """offset + amplitude · sin(2π t/period + phase)."""
+    """offset + amplitude · sin(2π t/period + phase), of the time t [s]."""
 
-    amplitude: Scalar = number("SI")
-    period: Scalar = positive("s")
-    phase: Scalar = number("rad", 0.0)
-    offset: Scalar = number("SI", 0.0)
+    amplitude: Scalar = number("SI")  # half of the way from least to greatest
+    period: Scalar = positive("s")  # of an oscillation
+    phase: Scalar = number("rad", 0.0)  # at time 0
+    offset: Scalar = number("SI", 0.0)  # the mean
 
     def _angle(self, t: Scalar) -> tuple[Scalar, Scalar]:
         pace = math.tau / self.period
         return t * pace + self.phase, pace
 
     def value(self, t: Scalar) -> Scalar:
-        """The sine."""
+        """The sine [SI]."""
         return sin(self._angle(t)[0]) * self.amplitude + self.offset
 
     def rate(self, t: Scalar) -> Scalar:
-        """First derivative."""
+        """First derivative [SI/s]."""
         angle, pace = self._angle(t)
         return cos(angle) * (self.amplitude * pace)
 
     def acceleration(self, t: Scalar) -> Scalar:
-        """Second derivative."""
+        """Second derivative [SI/s²]."""
         angle, pace = self._angle(t)
         return sin(angle) * (self.amplitude * pace * pace * -1.0)
 
@@ -66,9 +66,9 @@ class Sine(Described):
 class PointToPoint(Described):
     """From rest to rest by a cubic within a duration, then at rest (the papers' tail motions)."""
 
-    start: Scalar = number("rad")
-    end: Scalar = number("rad")
-    duration: Scalar = positive("s")
+    start: Scalar = number("rad")  # value until time 0
+    end: Scalar = number("rad")  # value from the duration on
+    duration: Scalar = positive("s")  # of the motion
 
     def _going(self, t: Scalar) -> Scalar:
         """1 until the end and at it, then 0: values, rates and accelerations all change sides together."""
@@ -80,17 +80,17 @@ class PointToPoint(Described):
         return going * (t / self.duration) + (1.0 - going)
 
     def value(self, t: Scalar) -> Scalar:
-        """The cubic, then its end."""
+        """The cubic, then its end [rad]."""
         s = self._share(t)
         return self.start + (self.end - self.start) * (s * s * (3.0 - s * 2.0))
 
     def rate(self, t: Scalar) -> Scalar:
-        """First derivative."""
+        """First derivative [rad/s]."""
         s = self._share(t)
         return (self.end - self.start) * (s * (1.0 - s) * 6.0) / self.duration
 
     def acceleration(self, t: Scalar) -> Scalar:
-        """Second derivative; it jumps to zero at the end."""
+        """Second derivative [rad/s²]; it jumps to zero at the end."""
         going = self._going(t)
         return (self.end - self.start) * ((6.0 - self._share(t) * 12.0) * going) / (self.duration * self.duration)
 
@@ -103,11 +103,11 @@ class Shaped(Described):
     the cubic, `skew` > 0 does so in the first half and falls behind in the second.
     """
 
-    start: Scalar = number("rad", 0.0)
-    sweep: Scalar = number("rad")
-    duration: Scalar = positive("s")
-    early: Scalar = number("", 0.0)
-    skew: Scalar = number("", 0.0)
+    start: Scalar = number("rad", 0.0)  # where it begins
+    sweep: Scalar = number("rad")  # how far it goes
+    duration: Scalar = positive("s")  # how long it takes
+    early: Scalar = number("", 0.0)  # how far it runs ahead in the middle [1]
+    skew: Scalar = number("", 0.0)  # how far ahead in the first half, and behind in the second [1]
 
     def _share(self, t: Scalar) -> tuple[Scalar, Scalar]:
         """Share of the duration that has passed, at most 1; and 1 while it goes on, then 0."""
@@ -119,15 +119,15 @@ class Shaped(Described):
         return _shape_coefficients(self.early, self.skew)
 
     def value(self, t: Scalar) -> Scalar:
-        """The polynomial, then its end."""
+        """The polynomial, then its end [rad]."""
         return self.start + self.sweep * _horner(self._coefficients(), self._share(t)[0])
 
     def rate(self, t: Scalar) -> Scalar:
-        """First derivative."""
+        """First derivative [rad/s]."""
         return self.sweep * _horner(_derived(self._coefficients()), self._share(t)[0]) / self.duration
 
     def acceleration(self, t: Scalar) -> Scalar:
-        """Second derivative; it jumps to zero at the end."""
+        """Second derivative [rad/s²]; it jumps to zero at the end."""
         share, going = self._share(t)
         second = _horner(_derived(_derived(self._coefficients())), share)
         return self.sweep * (second * going) / (self.duration * self.duration)
@@ -140,12 +140,13 @@ class PiecewiseCubic(Described):
     Second derivatives are continuous in between. Before the first and after the last point it holds their values.
     """
 
-    times: tuple[Scalar, ...] = numbers("s")
-    values: tuple[Scalar, ...] = numbers("SI")
-    start_rate: Scalar = number("SI/s", 0.0)
-    end_rate: Scalar = number("SI/s", 0.0)
+    times: tuple[Scalar, ...] = numbers("s")  # of the points, increasing
+    values: tuple[Scalar, ...] = numbers("SI")  # at the points
+    start_rate: Scalar = number("SI/s", 0.0)  # at the first point
+    end_rate: Scalar = number("SI/s", 0.0)  # at the last point
 
     def check(self) -> None:
+        """At least two points, at times that increase."""
         if len(self.times) < 2 or len(self.times) != len(self.values):
             raise RobotError("times", self.times, f"at least two times, as many as values ({len(self.values)})")
         if all_numbers(*self.times) and any(b <= a for a, b in zip(self.times, self.times[1:], strict=False)):
@@ -187,17 +188,17 @@ class PiecewiseCubic(Described):
         return t - chosen[0], chosen[1:]
 
     def value(self, t: Scalar) -> Scalar:
-        """The curve."""
+        """The curve [SI]."""
         s, coefficients = self._piece(t)
         return _horner(coefficients, s)
 
     def rate(self, t: Scalar) -> Scalar:
-        """First derivative."""
+        """First derivative [SI/s]."""
         s, coefficients = self._piece(t)
         return _horner(_derived(coefficients), s)
 
     def acceleration(self, t: Scalar) -> Scalar:
-        """Second derivative."""
+        """Second derivative [SI/s²]."""
         s, coefficients = self._piece(t)
         return _horner(_derived(_derived(coefficients)), s)
 
@@ -209,12 +210,13 @@ class Mapped(Described):
     The function is a Chebyshev series between `low` and `high`, the ends of what the inner profile takes.
     """
 
-    inner: Polynomial | Sine | PointToPoint | Shaped | PiecewiseCubic
-    coefficients: tuple[Scalar, ...] = numbers("SI")
-    low: Scalar = number("SI", -1.0)
-    high: Scalar = number("SI", 1.0)
+    inner: Polynomial | Sine | PointToPoint | Shaped | PiecewiseCubic  # the profile that the function is of
+    coefficients: tuple[Scalar, ...] = numbers("SI")  # of the series, in the unit of what it gives
+    low: Scalar = number("SI", -1.0)  # least value of the inner profile
+    high: Scalar = number("SI", 1.0)  # greatest value of the inner profile
 
     def check(self) -> None:
+        """At least one coefficient, between ends that are apart."""
         if not self.coefficients:
             raise RobotError("coefficients", self.coefficients, "at least one coefficient")
         if all_numbers(self.low, self.high) and not self.low < self.high:
@@ -233,15 +235,15 @@ class Mapped(Described):
         return coefficients[0] + x * last - after
 
     def value(self, t: Scalar) -> Scalar:
-        """The function of the inner profile."""
+        """The function of the inner profile [SI]."""
         return self._series(0, t)
 
     def rate(self, t: Scalar) -> Scalar:
-        """First derivative."""
+        """First derivative [SI/s]."""
         return self._series(1, t) * self.inner.rate(t)
 
     def acceleration(self, t: Scalar) -> Scalar:
-        """Second derivative."""
+        """Second derivative [SI/s²]."""
         rate = self.inner.rate(t)
         return self._series(2, t) * (rate * rate) + self._series(1, t) * self.inner.acceleration(t)
 
@@ -251,7 +253,7 @@ Profiles = Polynomial | Sine | PointToPoint | Shaped | PiecewiseCubic | Mapped
 
 
 def held(value: float) -> Polynomial:
-    """A profile that does not change."""
+    """A profile that does not change, of any unit."""
     return Polynomial(coefficients=(value,))
 
 

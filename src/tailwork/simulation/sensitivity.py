@@ -42,8 +42,8 @@ class Sensitivities:
     """How runs change with numbers, at given times; not a number after the end of a run."""
 
     times: Floats  # [s], (times,)
-    q: dict[str, Floats]  # by name of what is varied: derivatives of the coordinates, (runs, times, coordinates)
-    v: dict[str, Floats]  # likewise of the velocities
+    q: dict[str, Floats]  # by name of what is varied: of the coordinates [m or rad a unit], (runs, times, coordinates)
+    v: dict[str, Floats]  # likewise of the velocities [m/s or rad/s a unit], (runs, times, velocities)
     ends: Floats  # when each run ended [s]
     notes: tuple[str, ...]  # why a run ended before its time, or why a design is not possible; else empty
 
@@ -73,7 +73,7 @@ def sensitivities(
     Args:
         model: the robot with its stance.
         states: q or (q, v), one for all runs or a row each.
-        duration: [s].
+        duration: of the run [s].
         by: names of numbers of the robot, the control or the motions, as for `tailwork.simulation.simulate_batch`.
         start: names of coordinates and velocities at the start to differentiate by, too.
         parameters: values by name, one for all or one a run.

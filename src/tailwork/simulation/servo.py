@@ -41,9 +41,9 @@ class JointServo:
     "implicit-euler". Only the gains are inputs of the kernels.
     """
 
-    table: JointTable
-    kp: float
-    kd: float
+    table: JointTable  # what the joints shall do
+    kp: float  # of the error [N m/rad]
+    kd: float  # of the error of the rate [N m s/rad]
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, JointTable):
@@ -55,7 +55,7 @@ class JointServo:
         return FollowTargets(coordinates=self.table.coordinates, kp=self.kp, kd=self.kd)
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
-        """The motors' efforts."""
+        """The motors' efforts [N m or N]."""
         return self.law().efforts(moment)
 
 

@@ -30,7 +30,10 @@ from tailwork.simulation.tableaus import Rosenbrock, RungeKutta
 
 LONGEST = 120
 """Characters of a controller's answer that an error shows."""
-STUCK_REASON = "no step is small enough: the motion comes to where the model ends, such as a straight leg"
+STUCK_REASON = (
+    "no step is small enough, or the given one is too long: the motion comes to where the model ends, such as a "
+    "straight leg"
+)
 STEPS_A_CALL = 20_000
 """Steps between two looks at the keyboard: compiled code cannot be interrupted."""
 
@@ -169,7 +172,7 @@ def simulate(
             except ControllerError as error:
                 error.run = finished_run(Stopped(t, "the controller gave no efforts"))
                 raise
-    return finished_run(_stopped(pieces[-1].steps, names, step))
+    return finished_run(_stopped(pieces[-1].steps, names))
 
 
 def _control(control: Any) -> tuple[Sampled | None, Sequence[Law]]:
@@ -250,11 +253,6 @@ def why_ended(status: int, event: int, names: Sequence[str]) -> str:
     return {FINISHED: "", STUCK: STUCK_REASON}.get(status, "more steps than allowed")
 
 
-def _stopped(steps: Steps, names: list[str], step: float | None) -> Stopped | None:
+def _stopped(steps: Steps, names: list[str]) -> Stopped | None:
     said = why_ended(steps.status, steps.event, names)
-    if steps.status == STUCK and step is not None:
-        said = (
-            f"a step of {step:g} s leads to where the model ends: it is too long for this system (a shorter one, or "
-            "method 'auto', would tell), or a leg comes to be straight"
-        )
     return Stopped(float(steps.times[-1]), said) if said else None

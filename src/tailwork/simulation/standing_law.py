@@ -30,7 +30,7 @@ class StraightDown(Described):
     posture: tuple[Scalar, ...] = numbers("m, rad")  # q
 
     def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
-        """The torques, by motor."""
+        """The torques, by motor [N m]."""
         layout = moment.layout
         if len(self.posture) != len(layout.coordinate_names):
             raise RobotError("posture", len(self.posture), f"{len(layout.coordinate_names)} coordinates")

@@ -84,7 +84,7 @@ class JointTable:
 
 
 def held_posture(model: Model, q: ArrayLike) -> JointTable:
-    """A table that holds every coordinate that a motor drives where it is in q."""
+    """A table that holds every coordinate that a motor drives where it is in q [rad]."""
     layout, state = unpinned(model).layout, np.asarray(q, dtype=float)
     if state.shape != (len(layout.coordinate_names),):
         raise RobotError("q", np.shape(q), f"one state of {len(layout.coordinate_names)} coordinates")

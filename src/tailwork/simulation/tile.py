@@ -88,12 +88,12 @@ class Tile:
 
     first: int  # number of the first run in the batch
     times: Floats  # [s]; (runs, times) where samples go to the end of each run
-    states: Floats  # samples of x; not a number after a run's end
+    states: Floats  # (runs, times, numbers): samples of what is integrated [SI]; not a number after a run's end
     ended: Floats  # when each run ended [s]
     steps: np.ndarray  # how many each took
     possible: np.ndarray  # which designs are: the others were refused
-    way: Way
-    start: Start
+    way: Way  # how the runs were integrated
+    start: Start  # where they began, with their designs
     pool: Executor | None = None  # threads that answer; None: this one
 
     @property
@@ -123,7 +123,9 @@ class Tile:
         return self.way.ends(self.start, times, self.pool, steps=steps, whole=self.possible)
 
     def ask(self, question: str, **arguments: Floats) -> dict[str, Floats]:
-        """One of the model's functions, each run with its own design; arguments and answers are (runs, times, …)."""
+        """One of the model's functions, each run with its own design; arguments and answers are (runs, times, …),
+        in SI units.
+        """
         robot = "robot: "
         own = {name.removeprefix(robot): x for name, x in self.start.columns.items() if name.startswith(robot)}
         return answers(self.system.model, question, own, arguments, self.pool)
@@ -144,12 +146,12 @@ class Tile:
 
     @property
     def q(self) -> Floats:
-        """Coordinates."""
+        """Coordinates [m, rad]."""
         return self._full[0]
 
     @property
     def v(self) -> Floats:
-        """Velocities."""
+        """Velocities [m/s, rad/s]."""
         return self._full[1]
 
     @property
@@ -179,6 +181,7 @@ def kernel_parameters(system: System, names: Sequence[str], columns: Mapping[str
 
 
 def no_ends(count: int, size: int, samples: int, steps: int = 0) -> Ends:
+    """Ends of runs that have not been started: all refused, numbers not a number."""
     whole = np.int64
     return Ends(
         np.full(count, REFUSED, whole), np.full(count, -1, whole), np.zeros(count), np.full((count, size), np.nan),

@@ -56,10 +56,10 @@ class Plan:
     """What is compared."""
 
     robots: Mapping[str, Robot]  # by the label of their tail
-    motions: tuple[TailMotion, ...]
+    motions: tuple[TailMotion, ...]  # that every tail makes
     sweeps: Mapping[str, tuple[TailMotion, ...]]  # by the axis of the torso's answer
-    policy: str = "constant"
-    com_map: str = "arc"
+    policy: str = "constant"  # what the legs do, as of a `Manoeuvre`
+    com_map: str = "arc"  # as of a `Manoeuvre`
 
 
 @dataclass(frozen=True)

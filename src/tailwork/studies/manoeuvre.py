@@ -40,12 +40,12 @@ class Manoeuvre:
     always pulled by its cables.
     """
 
-    robot: Robot
-    motion: TailMotion
-    policy: str = "constant"
-    drive: str = "auto"
-    com_map: str = "arc"
-    attitude: str = "rpy"
+    robot: Robot  # with one tail
+    motion: TailMotion  # what the tail's centre of mass does
+    policy: str = "constant"  # what the legs do: "paper", "constant", "joint", "foot" or "airborne"
+    drive: str = "auto"  # how the tail is moved: "auto", "prescribed" or "motors"
+    com_map: str = "arc"  # how a tail of links bends to put its centre of mass: "arc" (2020, Eq. 86), "chain" (exact)
+    attitude: str = "rpy"  # "rpy", or "rpy-small-angle" as in the papers
 
     def __post_init__(self) -> None:
         if not isinstance(self.robot, Robot):
@@ -105,7 +105,14 @@ def tail_name(robot: Robot) -> str:
 
 
 def perform(manoeuvre: Manoeuvre, *, samples: int = SAMPLES, rtol: float = RTOL, atol: float = ATOL) -> Run:
-    """Simulate a manoeuvre."""
+    """Simulate a manoeuvre: its start, its laws and its duration [s] follow from it.
+
+    Args:
+        manoeuvre: what is done.
+        samples: how many times the run's data holds, evenly spaced.
+        rtol: relative tolerance.
+        atol: absolute tolerance [SI].
+    """
     tail, motion, imposed = manoeuvre.tail, manoeuvre.motion, manoeuvre.imposed
     shape = manoeuvre.start_shape()
     ready = stand(manoeuvre.robot, manoeuvre.policy, tail, shape, prescribed=imposed, attitude=manoeuvre.attitude)

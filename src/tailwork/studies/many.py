@@ -39,7 +39,7 @@ AT_ENDS = frozenset(("duration", "pitch", "roll", "yaw"))
 class Outcomes:
     """What becomes of many designs, one entry each."""
 
-    measures: dict[str, Floats]  # by name; not a number where the design was refused
+    measures: dict[str, Floats]  # by name, (designs,), in the units of `Measures`; not a number where refused
     reasons: tuple[str, ...]  # "" where the run went to its end, else why it ended early or the design is not possible
     times: Floats  # [s] how long each ran; 0 where refused
 
@@ -59,7 +59,7 @@ def perform_many(
 
     Args:
         manoeuvre: with the robot that is changed.
-        changes: values by path, as Robot.replace takes them, one for all or one a design.
+        changes: values by path in SI units, as Robot.replace takes them, one for all or one a design.
         measures: names of measures (see `Measures`); None: all.
         samples: how many times of each run the measures see.
         rtol: relative tolerance.

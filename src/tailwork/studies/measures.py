@@ -64,7 +64,7 @@ MEANINGS: dict[str, str] = {f.name: f.metadata["meaning"] for f in fields(Measur
 
 
 def measured(run: Run, manoeuvre: Manoeuvre) -> Measures:
-    """The measures of a run."""
+    """The measures of a run; their units are those of `Measures`."""
     samples = run_samples(run, manoeuvre)
     return Measures(**{name: float(measure(samples)) for name, measure in FORMULAS.items()})
 

@@ -36,15 +36,16 @@ class TailMotion(Described):
     the duration, from rest to rest; "sine" swings between −1 and 1 about the start.
     """
 
-    name: str
-    start: tuple[float, float]  # [rad]
-    end: tuple[float, float]  # [rad]
-    space: str = "polar"
-    profile: str = "cubic"
+    name: str  # for tables, file names and captions
+    start: tuple[float, float]  # direction at the start [rad]
+    end: tuple[float, float]  # direction at the end, or farthest of a sine [rad]
+    space: str = "polar"  # what the numbers of a direction are: "polar" or "joints"
+    profile: str = "cubic"  # how the share of the motion goes: "cubic" or "sine"
     duration: float = positive("s", 0.3)  # of the cubic, and of the run
     period: float = number("s", 0.0)  # of the sine; 0 for a cubic
 
     def check(self) -> None:
+        """Known words, finite angles, a period with a sine alone, and a bend in a plane that tails can follow."""
         if self.profile not in PROFILES:
             raise UnknownNameError.among("profile", self.profile, PROFILES, "profile")
         if self.space not in SPACES:
@@ -65,7 +66,7 @@ class TailMotion(Described):
 
     @property
     def shares(self) -> tuple[float, float]:
-        """Least and greatest share."""
+        """Least and greatest share [1]."""
         return (-1.0, 1.0) if self.profile == "sine" else (0.0, 1.0)
 
     def directions(self, share: Floats) -> tuple[Floats, Floats]:
@@ -171,7 +172,7 @@ WORDS = {
 
 
 def motion_from_text(text: str) -> TailMotion:
-    """A motion as one writes it: "yaw:40", "roll:40,angle=30", "pitch:20,period=1.2", "coupled"."""
+    """A motion as text [deg, s]: "yaw:40", "roll:40,angle=30", "pitch:20,period=1.2", "coupled"."""
     kind, _, rest = text.partition(":")
     if kind not in KINDS:
         raise UnknownNameError.among(

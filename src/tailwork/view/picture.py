@@ -99,7 +99,7 @@ def write_picture(figure: Figure, path: str | os.PathLike[str], *, dpi: float = 
     Args:
         figure: what `picture` has drawn, or any other one.
         path: of the file.
-        dpi: dots an inch, of a PNG.
+        dpi: of a PNG [dots an inch].
     """
     kind = check_picture(path)
     if not isinstance(dpi, Real) or not 10 <= dpi <= 2400:

@@ -34,8 +34,8 @@ LONG = 24
 class Picture:
     """A figure and what it shows; where it has been saved, the file is embedded as it is."""
 
-    figure: Figure
-    caption: str
+    figure: Figure  # of matplotlib
+    caption: str  # below it
     file: Path | None = None  # PNG or SVG
 
 
@@ -43,9 +43,9 @@ class Picture:
 class Table:
     """A table: a heading for each column, and rows of text and numbers."""
 
-    header: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    caption: str = ""
+    header: Sequence[str]  # by column
+    rows: Sequence[Sequence[Cell]]  # one below the other
+    caption: str = ""  # what it shows
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class Playback:
 class Section:
     """A part of the report. Text is plain; an empty line starts a new paragraph."""
 
-    title: str
-    text: str = ""
-    figures: Sequence[Picture] = ()
-    tables: Sequence[Table] = ()
-    playback: Playback | None = None
+    title: str  # above it
+    text: str = ""  # before all else
+    figures: Sequence[Picture] = ()  # one below the other
+    tables: Sequence[Table] = ()  # below the figures
+    playback: Playback | None = None  # runs that the reader can play; None: none
 
 
 def page(title: str, summary: str, sections: Sequence[Section], footer: str = "") -> str:

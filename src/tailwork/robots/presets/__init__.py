@@ -1,0 +1,1 @@
+"""The robots of the papers, one file each."""

@@ -9,7 +9,9 @@ CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # front left, front right, rear 
 
 
 def biswal() -> Robot:
-    """The D-H quadruped: x forward, y left, z up. Lengths from the paper; masses are estimates."""
+    """The D-H quadruped of Biswal & Mohanty: x forward, y left, z up; SI units. Lengths from the paper; masses are
+    estimates.
+    """
     mass, length, width, height = 2.0, 0.36, 0.20, 0.08  # estimate: a uniform box between the hips; 3.4 kg in all
     return Robot(
         name="biswal",

@@ -25,7 +25,7 @@ HEIGHT = 0.80  # cm, estimate: of the centre of mass when standing
 
 
 def blaberus() -> Robot:
-    """The cockroach in SI units."""
+    """The cockroach of Nelson & Quinn in SI units: x forward, y left, z up. Masses and lengths are estimates."""
     body_mass = TOTAL_MASS - 2 * sum(sum(masses) for masses, _, _, _ in LEGS.values())
     return Robot(
         name="blaberus",

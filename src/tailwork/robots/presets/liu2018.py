@@ -8,7 +8,7 @@ from tailwork.robots.tails import Pendulum
 
 
 def liu2018() -> Robot:
-    """The 2018 quadruped with its pendulum tail."""
+    """The quadruped of Liu & Ben-Tzvi 2018 with its pendulum tail (Table 1; SI units)."""
     return Robot(
         name="liu2018",
         gravity=9.8067,

@@ -18,7 +18,11 @@ TAILS = {
 
 
 def liu2020(tail: str | None = "pendulum") -> Robot:
-    """The 2020 quadruped with the pendulum, the R3 tail, the USRT or no tail (None or "none")."""
+    """The quadruped of Liu & Ben-Tzvi 2020 (Table 1; SI units) with a pendulum, an R3 tail, a USRT or none.
+
+    Args:
+        tail: "pendulum", "r3", "usrt", or None or "none" for no tail.
+    """
     tail = None if tail == "none" else tail
     if tail is not None and tail not in TAILS:
         raise UnknownNameError.among("tail", str(tail), TAILS, "tail")

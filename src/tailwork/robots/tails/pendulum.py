@@ -22,15 +22,16 @@ class Pendulum(Described):
 
     kind: ClassVar[str] = "pendulum"
 
-    length: Scalar = positive("m")
-    mass: Scalar = nonnegative("kg")
-    tip_mass: Scalar = nonnegative("kg", 0.0)
+    length: Scalar = positive("m")  # of the bar
+    mass: Scalar = nonnegative("kg")  # of the bar; 0: all mass is at the tip
+    tip_mass: Scalar = nonnegative("kg", 0.0)  # a point mass at the far end
     mount: Vector = vector("m", (0.0, 0.0, 0.0))  # in the torso frame
     armature: Scalar = nonnegative("kg m^2", 0.0)  # of both motors; > 0 keeps the joint regular at tb = ±90°
 
     torque_limit: Scalar = nonnegative("N m", 0.0)  # of each motor; 0: not known
 
     def check(self) -> None:
+        """Some mass, of the bar or at its tip."""
         if all_numbers(self.mass, self.tip_mass) and self.mass == self.tip_mass == 0.0:
             raise RobotError("mass", self.mass, "mass or tip_mass greater than 0")
 

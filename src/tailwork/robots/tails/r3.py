@@ -34,22 +34,23 @@ class R3(Described):
 
     kind: ClassVar[str] = "r3"
 
-    links_per_segment: int = 6
-    segments: int = 2
-    link_length: Scalar = positive("m", 0.04)  # L_J2J
-    link_com: Scalar = number("m", 0.0327)  # L_J2C
-    link_mass: Scalar = positive("kg", 0.0759)
-    link_inertia: Symmetric = symmetric("kg m^2", (8.13e-5, 16.26e-5, 18.68e-5, 0.0, 0.0, 0.0))
-    base_mass: Scalar = positive("kg", 0.0897)
+    links_per_segment: int = 6  # alike in all segments
+    segments: int = 2  # one after the other, each bent by its own cable
+    link_length: Scalar = positive("m", 0.04)  # from joint to joint, L_J2J
+    link_com: Scalar = number("m", 0.0327)  # from a link's joint to its centre of mass, L_J2C
+    link_mass: Scalar = positive("kg", 0.0759)  # of the first link; of all, without a taper
+    link_inertia: Symmetric = symmetric("kg m^2", (8.13e-5, 16.26e-5, 18.68e-5, 0.0, 0.0, 0.0))  # central
+    base_mass: Scalar = positive("kg", 0.0897)  # of the first body, which rolls and carries the links
     base_com: Vector = vector("m", (0.0, 0.0, 0.0))  # from the mount; not in the paper, taken on the roll axis
-    base_inertia: Symmetric = symmetric("kg m^2", (4.33e-5, 3.67e-5, 4.04e-5, 0.0, 0.0, 0.0))
-    cable_radius: Scalar = positive("m", 0.025)  # R_cbl
-    mount: Vector = vector("m", (0.0, 0.0, 0.0))
+    base_inertia: Symmetric = symmetric("kg m^2", (4.33e-5, 3.67e-5, 4.04e-5, 0.0, 0.0, 0.0))  # central
+    cable_radius: Scalar = positive("m", 0.025)  # of the pulleys, R_cbl
+    mount: Vector = vector("m", (0.0, 0.0, 0.0))  # in the torso frame
     torque_limit: Scalar = nonnegative("N m", 0.0)  # of the roll motor; 0: not known
     tension_limit: Scalar = nonnegative("N", 0.0)  # of each segment's cable; 0: not known
     taper: Scalar = nonnegative("", 0.0)  # share by which the last link is lighter than the first; not in the paper
 
     def check(self) -> None:
+        """At least one link, and not too many; a last link with a mass."""
         for name in ("links_per_segment", "segments"):
             count = getattr(self, name)
             if not 1 <= count < MOST_JOINTS:
@@ -60,7 +61,7 @@ class R3(Described):
             raise RobotError("taper", self.taper, "a share below 1: the last link has a mass, too")
 
     def link_shares(self) -> list[Scalar]:
-        """Mass of each link as a share of the first one's: it falls evenly by `taper`. Inertias go with the masses."""
+        """Mass of each link as a share of the first's [1]: it falls evenly by `taper`. Inertias go with the masses."""
         count = self.links_per_segment * self.segments
         return [1.0 - self.taper * (k / max(1, count - 1)) for k in range(count)]
 

@@ -46,29 +46,30 @@ class Usrt(Described):
 
     kind: ClassVar[str] = "usrt"
 
-    links: int = 6
-    segments: int = 2
-    link_length: Scalar = positive("m", 0.08)  # L_J2J
-    link_com: Scalar = number("m", 0.0466)  # L_J2C
-    link_mass: Scalar = positive("kg", 0.17)
-    link_inertia: Symmetric = symmetric("kg m^2", (17.41e-5, 8.3e-5, 16.6e-5, 0.0, 0.0, 0.0))
-    bending_stiffness: Scalar = nonnegative("N m/rad", 20.0)  # k_cmp
-    bending_damping: Scalar = nonnegative("N m s/rad", 1.0)  # c_dmp
+    links: int = 6  # of all segments together
+    segments: int = 2  # one after the other, each with three cables of its own
+    link_length: Scalar = positive("m", 0.08)  # from joint to joint, L_J2J
+    link_com: Scalar = number("m", 0.0466)  # from a link's joint to its centre of mass, L_J2C
+    link_mass: Scalar = positive("kg", 0.17)  # of each link
+    link_inertia: Symmetric = symmetric("kg m^2", (17.41e-5, 8.3e-5, 16.6e-5, 0.0, 0.0, 0.0))  # central
+    bending_stiffness: Scalar = nonnegative("N m/rad", 20.0)  # of the compression spring of each joint, k_cmp
+    bending_damping: Scalar = nonnegative("N m s/rad", 1.0)  # of each joint, c_dmp
     bending_blend: Scalar = positive("rad", 0.01)  # see BendingSpring; not in the paper
     extension_stiffness: tuple[Scalar, ...] = numbers(
         "N/m", PAPER_EXTENSION_STIFFNESS, requirement="none negative", allowed=lambda x: x >= 0
-    )
+    )  # of the extension springs, from the mount to the tip
     extension_rest: tuple[Scalar, ...] = numbers(
         "m", PAPER_EXTENSION_REST, requirement="none negative", allowed=lambda x: x >= 0
-    )
-    point_a: Vector = vector("m", (0.0, 0.0, 0.0305))  # p_JA
-    point_b: Vector = vector("m", (0.0, 0.0225, 0.021))  # p_JB
-    hole_radius: Scalar = positive("m", 0.0325)  # R_hl
+    )  # their lengths at rest
+    point_a: Vector = vector("m", (0.0, 0.0, 0.0305))  # p_JA: where an extension spring begins, on the link before
+    point_b: Vector = vector("m", (0.0, 0.0225, 0.021))  # p_JB: where it ends, on its own link
+    hole_radius: Scalar = positive("m", 0.0325)  # of the circle of cable holes, R_hl
     hole_height: Scalar = number("", 0.0035)  # holes at R_hl [cos, hole_height, sin], as Table 1 prints it
-    mount: Vector = vector("m", (0.0, 0.0, 0.0))
+    mount: Vector = vector("m", (0.0, 0.0, 0.0))  # in the torso frame
     tension_limit: Scalar = nonnegative("N", 0.0)  # of each cable; 0: not known
 
     def check(self) -> None:
+        """At least one link a segment, and not too many; at least one number for each spring."""
         for name in ("links", "segments"):
             count = getattr(self, name)
             if not 1 <= count <= MOST_JOINTS // 2:
