@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: install demo papers test docs check check-python check-player check-player-with-npm bench player browser clean
+.PHONY: install demo papers test docs measured check check-python check-player check-player-with-npm bench player browser clean
 .NOTPARALLEL: # the stamps below install into one environment
 
 install: $(VENV)/.demo
@@ -28,6 +28,9 @@ test: $(VENV)/.test browser
 docs: $(VENV)/.docs # runs the code of all pages and of the gallery; warnings are errors
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx --quiet --jobs 2 --fail-on-warning --keep-going docs docs/_build/html
 	@echo "built: docs/_build/html/index.html"
+
+measured: # keeps what the last session of all tests has measured, for a site that is built without one
+	cp .measured.json benchmarks/measured.json
 
 check: check-python check-player
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+_extensions = str(Path(__file__).parent / "_ext")
+sys.path.insert(0, _extensions)
+os.environ["PYTHONPATH"] = os.pathsep.join([_extensions, *filter(None, [os.environ.get("PYTHONPATH")])])  # of workers
 
-import tailwork
+import tailwork  # noqa: E402
 
 project = "tailwork"
 author = "tailwork contributors"
@@ -74,5 +77,6 @@ sphinx_gallery_conf = {
     "subsection_order": ["gallery/beginner", "gallery/intermediate", "gallery/advanced"],
     "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 1e9,
+    "parallel": 2,
     "image_scrapers": ("figures.scrape_figures",),
 }

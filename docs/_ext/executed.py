@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import os
 import posixpath
 import shutil
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -20,11 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from blocks import PageError, blocks_of, made_of
+from session import run_page
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 HERE = Path(__file__).parent
+START = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+PROCESSES: Any = multiprocessing.get_context(START)
+"""Pages are children of one process that has imported what nearly all of them need, which takes longer than most."""
 RAN = "_ran"
 log = logging.getLogger(__name__)
 
@@ -38,9 +41,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def run_pages(app: Sphinx) -> None:
     """Runs every page that has changed since it was last run."""
-    pages = [name for name in sorted(app.project.discover()) if _page(app, name).suffix == ".md"]
+    pages = [name for name in app.project.discover() if _page(app, name).suffix == ".md"]
+    pages.sort(key=lambda name: (-_page(app, name).read_text(encoding="utf-8").count("\n$ "), name))  # long ones first
     try:
         waiting = [name for name in pages if _has_code(_page(app, name)) and not _is_ran(app, name)]
+        PROCESSES.set_forkserver_preload(["session", "tailwork.simulation", "tailwork.studies", "tailwork.view"])
         with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
             for name, seconds in pool.map(lambda name: _run(app, name), waiting):
                 log.info("ran %s in %.1f s", name, seconds)
@@ -97,14 +102,23 @@ def _run(app: Sphinx, name: str) -> tuple[str, float]:
     """Runs a page; how long that took [s]."""
     folder, page, start = _folder(app, name), _page(app, name), time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)
-    ran = subprocess.run(
-        [sys.executable, str(HERE / "session.py"), str(page), str(folder)], capture_output=True, text=True, check=False
-    )
-    if ran.returncode:
-        raise PageError(ran.stderr)
-    keep = {"digest": _digest(page), "outputs": json.loads(ran.stdout)}
-    (folder / "ran.json").write_text(json.dumps(keep), encoding="utf-8")
+    process = PROCESSES.Process(target=_in_child, args=(page, folder, _digest(page)))
+    process.start()
+    process.join()
+    failed = folder / "failed.txt"
+    if process.exitcode or failed.exists():
+        raise PageError(failed.read_text(encoding="utf-8") if failed.exists() else f"{page} ended the process")
     return name, time.monotonic() - start
+
+
+def _in_child(page: Path, folder: Path, digest: str) -> None:
+    """Runs a page in a process of its own, which leaves what came out, or what went wrong, in the page's folder."""
+    folder = folder.resolve()
+    try:
+        kept = {"digest": digest, "outputs": run_page(page, folder)}
+        (folder / "ran.json").write_text(json.dumps(kept), encoding="utf-8")
+    except PageError as error:
+        (folder / "failed.txt").write_text(str(error), encoding="utf-8")
 
 
 def _is_ran(app: Sphinx, name: str) -> bool:

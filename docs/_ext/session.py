@@ -27,7 +27,20 @@ FIGURES = Path(__file__).resolve().parent.parent / "figures"
 
 def main() -> None:
     """Runs the page that is named on the command line."""
-    page, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    try:
+        sys.stdout.write(json.dumps(run_page(Path(sys.argv[1]), Path(sys.argv[2]))))
+    except PageError as error:
+        sys.exit(str(error))
+
+
+def run_page(page: Path, folder: Path) -> list[dict[str, Any]]:
+    """What each block of a page prints, and the figures it leaves. The process is used up: its folder, path and
+    environment are those of the page.
+
+    Raises:
+        PageError: a block failed.
+    """
+    page = page.resolve()
     text = page.read_text(encoding="utf-8")
     blocks = blocks_of(text)
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,11 +54,11 @@ def main() -> None:
         try:
             done.append(_run(block, namespace, number))
         except PageError as error:
-            sys.exit(f"{page}, block {number + 1} ({block.language}):\n{block.body}\n{error}")
+            raise PageError(f"{page}, block {number + 1} ({block.language}):\n{block.body}\n{error}") from None
     for made in made_of(text):
         if made.kind == "draw":
             _drawn(made.path)
-    sys.stdout.write(json.dumps(done))
+    return done
 
 
 def _run(block: Block, namespace: dict[str, Any], number: int) -> dict[str, Any]:
@@ -71,7 +84,7 @@ def _python(block: Block, namespace: dict[str, Any]) -> str:
     expected = block.notes.get("raises")
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            exec(compile(block.body, "<page>", "exec"), namespace)
+            exec(compile(block.body, "<page>", "exec", dont_inherit=True), namespace)
     except Exception as error:
         if type(error).__name__ == expected:
             return f"{said.getvalue()}{expected}: {error}"
@@ -109,7 +122,7 @@ def _drawn(name: str) -> None:
     """Saves the picture that a script of figures draws, as SVG."""
     script = FIGURES / f"{name}.py"
     if not script.is_file():
-        sys.exit(f"{name} is to be drawn, but there is no {script.name} in figures")
+        raise PageError(f"{name} is to be drawn, but there is no {script.name} in figures")
     sys.path.insert(0, str(FIGURES))
     figure = runpy.run_path(str(script))["draw"]()
     figure.savefig(f"{name}.svg", bbox_inches="tight", facecolor="white")

@@ -47,9 +47,9 @@ Found = tuple[dict[str, Any], list[Goal]]
 """What a section found, by key of the JSON, and how it stands to our goals."""
 
 
-def add_bench(commands: Any) -> None:
+def add_bench(commands: Any, what: str) -> None:
     """The command and its options."""
-    command = commands.add_parser("bench", help="measure speed and accuracy side by side with other engines")
+    command = commands.add_parser("bench", help=what)
     command.add_argument("--repeats", type=int, default=60, help="interleaved repeats of short timings (default 60)")
     command.add_argument("--quick", action="store_true", help="a fifth of the repeats")
     command.add_argument("--only", action="append", choices=tuple(SECTIONS), help="a part of it; may be repeated")

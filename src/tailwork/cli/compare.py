@@ -34,11 +34,11 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def add_compare(commands: Any) -> None:
+def add_compare(commands: Any, what: str) -> None:
     """The command and its options."""
     command = commands.add_parser(
         "compare",
-        help="compare tails on a robot, with a report",
+        help=what,
         description="Runs every motion with every tail and leaves a folder: report.html, figures, measures.csv and the "
         "runs. Without options: the study of Liu & Ben-Tzvi 2020. A study that was interrupted goes on where it was.",
     )

@@ -25,11 +25,11 @@ from tailwork.errors import FileError, RobotError
 from tailwork.writing import write_whole
 
 
-def add_design(commands: Any) -> None:
+def add_design(commands: Any, what: str) -> None:
     """The command and its options."""
     command = commands.add_parser(
         "design",
-        help="the best tails for a design problem, and why",
+        help=what,
         description="Solves a design problem: what the tail must do, what may change, what is allowed. Leaves a "
         "folder: report.html, figures, the best designs as robots and their runs. Interrupted, the same command goes "
         "on.",

@@ -25,11 +25,11 @@ OWN_FIGURES = ("feet-slipping", "feet", "torso", "convergence")
 TWO_FRICTIONS = "static friction, or static and kinetic, such as 0.6,0.5"
 
 
-def add_ground(commands: Any) -> None:
+def add_ground(commands: Any, what: str) -> None:
     """The command and its options."""
     command = commands.add_parser(
         "ground",
-        help="a manoeuvre on compliant ground beside pinned feet: when do feet slip or lift?",
+        help=what,
         description="Makes one motion of the tail with pinned feet and on compliant ground, where feet may slip and "
         "lift. Prints when they do, and how the ground's answer nears that of pinned feet as it stiffens. Leaves a "
         "folder: report.html, figures and the runs.",

@@ -12,11 +12,11 @@ from tailwork.cli.tables import wide_console
 HOST, PORT = "127.0.0.1", 8686
 
 
-def add_lab(commands: Any) -> None:
+def add_lab(commands: Any, what: str) -> None:
     """The command and its options."""
     command = commands.add_parser(
         "lab",
-        help="try tails on a robot in the browser",
+        help=what,
         description="Opens a page on this machine: choose a robot, one or two tails, their design and a motion; run, "
         "and see both robots move, with plots and measures. Ctrl-C closes the lab.",
     )

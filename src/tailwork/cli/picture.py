@@ -16,11 +16,11 @@ VIEW_HELP = (
 )
 
 
-def add_picture(commands: Any) -> None:
+def add_picture(commands: Any, what: str) -> None:
     """The command and its options."""
     command = commands.add_parser(
         "picture",
-        help="draw runs: moments one by one, ghosts, or one pose",
+        help=what,
         description="Draws runs as PNG, PDF or SVG, by the end of the file's name.",
     )
     add_runs(command)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from tailwork.view.report import Table as Shown  # needs matplotlib, which takes its time
 
 
-def add_reproduce(commands: Any) -> None:
+def add_reproduce(commands: Any, what: str) -> None:
     """The command and its options."""
     command = commands.add_parser(
         "reproduce",
-        help="run the experiments of a paper, its numbers beside ours",
+        help=what,
         description="Runs a paper's own experiments and leaves a folder with a report: its numbers beside ours, with "
         "the reading chosen, also where they differ.",
     )

@@ -13,9 +13,9 @@ from tailwork.model.summary import total_mass
 from tailwork.robots import presets
 
 
-def add_robots(commands: Any) -> None:
+def add_robots(commands: Any, what: str) -> None:
     """The command and its options."""
-    command = commands.add_parser("robots", help="list the robots of the papers")
+    command = commands.add_parser("robots", help=what)
     command.set_defaults(run=run)
 
 

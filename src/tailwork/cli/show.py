@@ -21,9 +21,9 @@ TORSO = 6
 """Coordinates of the torso, which come first."""
 
 
-def add_show(commands: Any) -> None:
+def add_show(commands: Any, what: str) -> None:
     """The command and its options."""
-    command = commands.add_parser("show", help="print a summary of a robot")
+    command = commands.add_parser("show", help=what)
     add_choice(command)
     command.set_defaults(run=run)
 

@@ -36,11 +36,11 @@ MOST_REASONS = 8
 """Kinds of reasons that are printed."""
 
 
-def add_sweep(commands: Any) -> None:
+def add_sweep(commands: Any, what: str) -> None:
     """The command and its options."""
     command = commands.add_parser(
         "sweep",
-        help="many designs of a robot: maps of what they do",
+        help=what,
         description="Makes one motion of the tail with many designs of a robot. Leaves a folder: results.parquet, maps "
         "and report.html. A sweep that was interrupted goes on where it was, by the same command.",
         epilog="Measures: "

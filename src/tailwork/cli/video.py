@@ -12,11 +12,11 @@ from tailwork.cli.runs import add_runs, chosen_runs, target
 from tailwork.cli.tables import wide_console
 
 
-def add_video(commands: Any) -> None:
+def add_video(commands: Any, what: str) -> None:
     """The command and its options."""
     command = commands.add_parser(
         "video",
-        help="film runs: MP4 or GIF, in slow motion, with curves beside the robot",
+        help=what,
         description="Films runs side by side as MP4 or GIF, by the end of the file's name. No window is opened.",
     )
     add_runs(command)

@@ -17,11 +17,11 @@ MOST = 1001
 """Moments of a run that a page keeps."""
 
 
-def add_view(commands: Any) -> None:
+def add_view(commands: Any, what: str) -> None:
     """The command and its options."""
     command = commands.add_parser(
         "view",
-        help="play runs in the browser: one page that needs no network",
+        help=what,
         description="Writes one HTML file that holds the runs and the player, and opens it. It needs no network and no "
         "tailwork: it can be mailed. Space plays and pauses, the arrows step.",
     )

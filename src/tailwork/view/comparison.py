@@ -138,12 +138,16 @@ Drawings = Mapping[str, tuple[str, Drawing]]
 """By file name: a caption and what draws the figure."""
 
 
+FOR_A_PROCESS = 6
+"""A process takes about as long to start as so many pictures take to save."""
+
+
 def drawn_pictures(
     drawings: Drawings, folder: Path, progress: Callable[[str], None], processes: int = 1
 ) -> dict[str, Picture]:
     """Figures drawn, saved and ready to be shown. Pictures of the robot, which are large as SVG, are shown as PNG."""
     drawn: dict[str, Picture] = {}
-    with saving(folder / "figures", processes) as keep:
+    with saving(folder / "figures", min(processes, len(drawings) // FOR_A_PROCESS)) as keep:
         for name, (caption, draw) in drawings.items():
             progress(f"drawing {name}")
             figure, robot = draw(), name.startswith("timelapse")
