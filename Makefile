@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: install demo papers test docs measured check check-python check-player check-player-with-npm bench player browser clean
+.PHONY: install demo papers readme test docs measured check check-python check-player check-player-with-npm bench player browser clean
 .NOTPARALLEL: # the stamps below install into one environment
 
 install: $(VENV)/.demo
@@ -17,6 +17,10 @@ install: $(VENV)/.demo
 
 demo: $(VENV)/.demo
 	$(BIN)/tailwork compare --out comparison
+
+readme: $(VENV)/.docs # runs all code and commands of the README, in an empty folder
+	folder=$$(mktemp -d) && $(BIN)/python docs/_ext/session.py README.md $$folder/run >/dev/null; ended=$$?; \
+	rm -rf "$$folder"; exit $$ended
 
 papers: $(VENV)/.demo # the papers' own experiments, their numbers beside ours
 	for paper in liu2018 liu2020 nelson-quinn biswal; do $(BIN)/tailwork reproduce $$paper >/dev/null || exit 1; done

@@ -9,21 +9,23 @@ import numpy as np
 import pytest
 
 from small_designs import SECOND, small_answer
-from tailwork.design import Actuator, Evaluator, Goal, Limit, Scenario, Study, Variable, best_design, load_study
+from tailwork.design import MEASURES, Actuator, Evaluator, Goal, Limit, Scenario, Study, Variable, best_design
 from tailwork.design.answer import Settings, chosen
 from tailwork.design.data import as_numbers, plain
+from tailwork.design.evaluate import segment_shares
 from tailwork.design.kept import Kept, cases, open_kept
+from tailwork.design.measures import Judge, Moved
 from tailwork.design.nlp import MODEL_END, Program, sides_of
 from tailwork.design.pareto import ALLOWED
+from tailwork.design.quantities import nodes_of
 from tailwork.design.search import screened
 from tailwork.design.spread import scatter_sizes, swings, tolerance
 from tailwork.design.variables import design_of
 from tailwork.design.verify import FINER, verified
 from tailwork.errors import FileError, RobotError
+from tailwork.model import Model
 from tailwork.robots import R3, liu2020
 from test_design import BASELINE, VARIABLES, evaluator, problem
-
-PROBLEMS = Path(__file__).parent.parent / "problems"
 
 
 def test_a_search_without_limits_stays_where_legs_are_bent() -> None:
@@ -98,11 +100,18 @@ def test_swings_are_sorted_by_how_far_the_goal_moves() -> None:
 
 
 def test_the_mean_of_a_curvature_error_is_over_time() -> None:
-    """Of second order in the steps: a plain mean over the nodes would be off by half a percent at thirty."""
-    own = Evaluator(load_study(PROBLEMS / "usrt-stiffness.toml"))
-    middle = 0.5 * (own.low + own.high)[None]
-    coarse, fine = (own.measures(middle, ["curvature_error"], steps)["curvature_error"][0] for steps in (30, 480))
-    assert coarse == pytest.approx(fine, rel=2e-3)
+    """An error that grows from 0 to 1 has the root mean square 1/√3, to second order in the steps."""
+    robot = liu2020("usrt")
+    nodes = nodes_of(Model(robot).layout, "tail", "yaw")
+    judge = Judge(nodes, Actuator(), segment_shares(robot.part("tail")))
+    still = Moved(*(np.zeros(1) for _ in range(4)))
+    for steps in (30, 240):
+        found = np.zeros((1, steps + 1, max(here.stop for here in nodes.columns.values())))
+        found[..., nodes.columns["tail_length"]] = 1.0
+        bent = np.degrees(np.linspace(0.0, 1.0, steps + 1))[:, None] * np.array(judge.shares)
+        found[0, :, nodes.columns["bend"]] = bent
+        value = judge.value(MEASURES["curvature_error"], found, still)[0]
+        assert value == pytest.approx(np.sqrt(1.0 / 3.0 + 1.0 / (6.0 * steps**2)), rel=1e-12)
 
 
 def test_points_of_a_front_keep_their_limits_at_finer_steps() -> None:

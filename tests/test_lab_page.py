@@ -229,7 +229,7 @@ def test_without_a_browser_the_address_is_printed(
     monkeypatch.setattr("tailwork.cli.lab.wait", interrupted)
     monkeypatch.setattr(Lab, "get_ready", lambda lab: None)
     parser = argparse.ArgumentParser()
-    add_lab(parser.add_subparsers())
+    add_lab(parser.add_subparsers(), "")
     options = parser.parse_args(["lab", "--port", "0"])
     assert (options.host, options.run(options)) == ("127.0.0.1", 0)
     said = capsys.readouterr().out

@@ -161,18 +161,6 @@ def test_the_readme_shows_what_was_measured() -> None:
     assert f"with the same step (elliptic cone, implicitfast) takes {walking['ratio']:.1f} times as long" in said
 
 
-def test_the_code_and_the_commands_of_the_readme_run(tmp_path: Path) -> None:
-    """All of them, block after block, in an empty folder, as those of the documentation are run."""
-    session = ROOT / "docs" / "_ext" / "session.py"
-    folder = tmp_path / "folder"
-    asked = [sys.executable, str(session), str(ROOT / "README.md"), str(folder)]
-    ran = subprocess.run(asked, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    made = ("run.nc", "run.mp4", "comparison/report.html", "sweep/results.parquet", "problem.toml", "runner.toml")
-    assert all((folder / name).stat().st_size > 0 for name in made)
-    assert len(json.loads(ran.stdout)) == (ROOT / "README.md").read_text().count("```") / 2
-
-
 def test_the_readme_fences_its_commands() -> None:
     """A command that stands in an indented block would be run by nothing."""
     assert not re.findall(

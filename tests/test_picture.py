@@ -292,7 +292,7 @@ def test_names_that_are_none_for_a_picture(tmp_path: Path) -> None:
 
 def command(*arguments: object) -> int:
     parser = argparse.ArgumentParser()
-    add_picture(parser.add_subparsers())
+    add_picture(parser.add_subparsers(), "")
     options = parser.parse_args(["picture", *map(str, arguments)])
     return options.run(options)
 

@@ -282,7 +282,7 @@ def test_sizes_as_text() -> None:
 def test_the_command_films_beside_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def command(*arguments: object) -> int:
         parser = argparse.ArgumentParser()
-        add_video(parser.add_subparsers())
+        add_video(parser.add_subparsers(), "")
         options = parser.parse_args(["video", *map(str, arguments)])
         return options.run(options)
 
