@@ -34,9 +34,8 @@ exclude_patterns = ["_build", "_ran", "gallery"]
 suppress_warnings = ["config.cache"]
 
 # Pages are Markdown. Mathematics is between dollars, as on code hosts.
-myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
-myst_fence_as_directive = ["math"]
 
 # MathJax from a package of this machine: one file, with its fonts in it.
 _mathjax = Path((find_spec("sphinx-mathjax-offline").submodule_search_locations or [""])[0]) / "static" / "mathjax"
@@ -56,7 +55,7 @@ copybutton_exclude = ".output .highlight"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
-autodoc_default_options = {"members": True}
+autodoc_default_options = {"members": True, "no-value": True}
 autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "Floats", "Scalar")}
 add_module_names = False
 python_maximum_signature_line_length = 80
@@ -68,12 +67,10 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_gallery",
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
-    "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
     "download_all_examples": False,
-    "copyfile_regex": r".*\.toml",
     "subsection_order": ["gallery/beginner", "gallery/intermediate", "gallery/advanced"],
     "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 1e9,

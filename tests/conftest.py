@@ -123,6 +123,8 @@ def measured(pytestconfig: pytest.Config) -> Callable[..., None]:
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
     """A table of what was measured. A session that left no test out and passed also writes it to a file."""
+    if hasattr(config, "workerinput"):  # one of several processes, which has run its share only
+        return
     reports = [report for how in ("passed", "failed") for report in terminalreporter.stats.get(how, ())]
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for name, value in (pair for report in reports for pair in report.user_properties):

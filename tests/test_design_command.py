@@ -79,8 +79,9 @@ def test_problem_a_from_its_file(tmp_path: Path, unseen: None, capsys: pytest.Ca
     assert re.search(r"0\.27\d deg more turn for each deg of roll allowed", said)
     assert re.search(r"turn +20\.666 +deg +9\.936 +goal: most", said)
     assert re.search(r"roll +15 +deg +≥ −15, ≤ 15 +12\.61 +active", said)
-    assert "Verified: finer steps and a single run by the adaptive method agree" in said
-    assert "closed form, the same sweep turns the body by 7.679 deg; here 20.67 deg, 2.69 times that" in said
+    assert "Verified: finer steps and a single run by the adaptive method agree" in " ".join(said.split())
+    prose = " ".join(said.split())
+    assert "closed form, the same sweep turns the body by 7.679 deg; here 20.67 deg, 2.69 times that" in prose
     assert "All feet push" in said and "warning" not in said
     assert (tmp_path / "problem.toml").read_text() == file.read_text()
     robot = tailwork.load(tmp_path / "robots" / "best.toml")
@@ -102,8 +103,9 @@ def test_problem_a_from_its_file(tmp_path: Path, unseen: None, capsys: pytest.Ca
     np.testing.assert_allclose(turned, -20.66597, atol=1e-4)
 
 
-def test_progress_without_a_terminal() -> None:
-    """A line a stage, and one for every tenth of steps that are alike; interrupted, what is kept is said."""
+def test_progress_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line a stage, beside the output, and one for every tenth of steps that are alike; interrupted, what is kept is
+    said."""
     told = io.StringIO()
     console = Console(file=told, width=80)
     with pytest.raises(KeyboardInterrupt), bar(console, "all is kept", every=1) as tell:
@@ -111,10 +113,11 @@ def test_progress_without_a_terminal() -> None:
             tell(0, 2, what)
         tell(1, 2, "screening")
         raise KeyboardInterrupt
-    assert [line for line in told.getvalue().splitlines() if line] == [
+    assert capsys.readouterr().err.splitlines() == [
         "0 of 2: screening", "0 of 2: polishing 1 of 24", "0 of 2: polishing 10 of 24", "0 of 2: polishing 20 of 24",
-        "0 of 2: verifying", "1 of 2: screening", "1 of 2 finished; all is kept",
+        "0 of 2: verifying", "1 of 2: screening",
     ]  # fmt: skip
+    assert [line for line in told.getvalue().splitlines() if line] == ["1 of 2 finished; all is kept"]
 
 
 def test_that_a_new_kind_is_compiled_is_said_once() -> None:
@@ -262,7 +265,7 @@ def test_impossible_problems(tmp_path: Path, unseen: None, capsys: pytest.Captur
     assert "The least violated design has" in said.err and "tail.length = " in said.err
     assert main(command) == 2
     again = capsys.readouterr()
-    assert again.err == said.err and "1 of 1 done before" in again.out
+    assert said.err.endswith(again.err) and "1 of 1 done before" in again.out
 
 
 def test_a_variable_that_does_nothing() -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-LANGUAGES = ("python", "console", "toml", "text", "math")
+LANGUAGES = ("python", "console", "toml", "text")
 NOTES = ("file", "raises", "lines", "figure", "run by")
 MADE = ("show", "link", "draw")
 

@@ -81,6 +81,9 @@ class Field:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Registers the extension."""
+    from sphinx.util.inspect import TypeAliasForwardRef
+
+    TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # within other types, too, an alias is shown by its name
     app.connect("autodoc-process-docstring", to_rst)
     app.connect("autodoc-process-signature", as_written)
     app.connect("autodoc-skip-member", skipped)

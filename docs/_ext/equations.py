@@ -48,15 +48,13 @@ class Paper:
     """A paper and its numbered equations."""
 
     key: str
-    name: str
-    title: str
     equations: tuple[Equation, ...]
 
 
 def read_paper(key: str) -> Paper:
     """The paper of a file in mechanics/equations."""
     data = tomllib.loads((FOLDER / "equations" / f"{key}.toml").read_text(encoding="utf-8"))
-    return Paper(key, data["name"], data["title"], tuple(_equation(key, row) for row in data["equation"]))
+    return Paper(key, tuple(_equation(key, row) for row in data["equation"]))
 
 
 def _equation(key: str, row: dict[str, Any]) -> Equation:

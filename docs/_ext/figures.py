@@ -32,5 +32,5 @@ def scrape_figures(block: Any, block_vars: dict[str, Any], gallery_conf: dict[st
     names = []
     for figure in left_figures(block_vars["example_globals"]):
         names.append(next(block_vars["image_path_iterator"]))
-        figure.savefig(names[-1], dpi=160, bbox_inches="tight", facecolor="white")
+        figure.savefig(names[-1], dpi=160, bbox_inches="tight", facecolor=figure.get_facecolor())
     return figure_rst(names, gallery_conf["src_dir"])

@@ -30,5 +30,11 @@ def check_pages(app: Sphinx, error: Exception | None) -> None:
         for path in sorted(site.rglob(kind))
         for match in pattern.finditer(path.read_text(encoding="utf-8", errors="replace"))
     ]
+    here = str(Path(app.srcdir).parent)
+    found += [
+        f"{path.relative_to(site)}: names the folder of the sources"
+        for path in sorted(site.rglob("*.html"))
+        if here in path.read_text(encoding="utf-8", errors="replace")
+    ]
     if found:
-        raise ExtensionError("the site would ask the network:\n" + "\n".join(found[:20]))
+        raise ExtensionError("the site would ask the network, or speaks of this machine:\n" + "\n".join(found[:20]))

@@ -69,7 +69,7 @@ def _run(block: Block, namespace: dict[str, Any], number: int) -> dict[str, Any]
         Path(block.notes["file"]).parent.mkdir(parents=True, exist_ok=True)
         Path(block.notes["file"]).write_text(block.body, encoding="utf-8")
         return {"text": "", "figures": []}
-    if "run by" in block.notes or block.language in ("text", "math"):
+    if "run by" in block.notes or block.language == "text":
         return {"text": "", "figures": []}
     text = _commands(block) if block.language == "console" else _python(block, namespace)
     figures = _figures(namespace, number) if block.language == "python" else []
@@ -114,7 +114,7 @@ def _figures(namespace: dict[str, Any], number: int) -> list[str]:
     names = []
     for count, figure in enumerate(left_figures(namespace)):
         names.append(f"figure-{number + 1}-{count + 1}.svg")
-        figure.savefig(names[-1], bbox_inches="tight", facecolor="white")
+        figure.savefig(names[-1], bbox_inches="tight", facecolor=figure.get_facecolor())
     return names
 
 
@@ -125,7 +125,7 @@ def _drawn(name: str) -> None:
         raise PageError(f"{name} is to be drawn, but there is no {script.name} in figures")
     sys.path.insert(0, str(FIGURES))
     figure = runpy.run_path(str(script))["draw"]()
-    figure.savefig(f"{name}.svg", bbox_inches="tight", facecolor="white")
+    figure.savefig(f"{name}.svg", bbox_inches="tight", facecolor=figure.get_facecolor())
 
 
 def _shortened(text: str, block: Block) -> str:

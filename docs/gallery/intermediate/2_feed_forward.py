@@ -51,6 +51,6 @@ plt.show()
 # %%
 # **What one sees.** On the left the worst angle, on the right what feedback adds to the inverse model. Between blue
 # and red only the start differs. With computed torque the error follows a linear equation, the dotted curve. Feedback
-# that takes the inverse model where the robot should be, not where it is, keeps within a degree.
+# that takes the inverse model where the robot should be, not where it is, comes back to about a degree.
 #
 # **Try next:** other gains; ``model.admissible_efforts`` for feet that must push: it says when they cannot.

@@ -50,7 +50,6 @@ momenta.legend(loc=(0.33, 0.56))
 plt.show()
 # %%
 # **What one sees.** The angle depends on how far the tail turns, not on how fast: the closed form has no time in it.
-# Tail and body exchange momentum and together keep none. With its legs, which are heavy and far out, the robot turns
-# less than half as far.
+# Tail and body exchange momentum and together keep none.
 #
 # **Try next:** a mass at the tail's end, ``robot.replace({"tail.tip_mass": 0.5})``; a longer tail or a heavier one?

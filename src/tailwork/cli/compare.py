@@ -140,7 +140,8 @@ def _print(console: Console, comparison: Comparison) -> None:
                 console.print(f"{tail} {result.note}", style="yellow")
     console.print(
         "\nairborne: the same tail motion in the air, about the motion's axis; closed: the same in closed form, for a "
-        "planar pendulum; effect.: torso rotation a degree of tail motion; N m, J: peak torque and work of the tail; "
+        "planar pendulum; effect.: degrees that the torso turns for each degree that the tail moves; N m, J: peak "
+        "torque and work of the tail; "
         "Fz, friction: least normal force and friction needed of the feet",
         style="dim",
     )

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     problem = load_problem(options.problem)
     every = cases(problem.study, _settings(options, problem))
     kept = open_kept(options.out, problem.text)
-    console.print(problem_words(problem.study), soft_wrap=True)
+    console.print(problem_words(problem.study))
     found = _solved(console, kept, every, options)
     answers = sorted_answers([one for one in found if isinstance(one, Answer)])
     if not answers:

@@ -26,9 +26,9 @@ def print_answer(console: Console, answer: Answer) -> None:
     """The best design, its measures, prices, verification and how sure it is."""
     study = answer.study
     chosen = f" with {words.choice_words(answer.choice)}" if answer.choice else ""
-    console.print(f"\n{words.headline(answer)}", soft_wrap=True)
+    console.print(f"\n{words.headline(answer)}")
     for text in cautions(answer):
-        console.print(f"\nwarning: {text}", soft_wrap=True, style=WARNED)
+        console.print(f"\nwarning: {text}", style=WARNED)
     _print(console, f"\n{words.best_name(study)}{chosen}", rows.DESIGN_HEADER, rows.design_rows(answer))
     marks = rows.measure_caption(answer)
     title = "\nits measures (at finer steps" + (f"; {marks})" if marks else ")")
@@ -37,18 +37,18 @@ def print_answer(console: Console, answer: Answer) -> None:
     if prices:
         console.print("\nwhat the limits cost", style="bold")
         for text in prices:
-            console.print(f"  {text}", soft_wrap=True)
+            console.print(f"  {text}")
     said = [words.robust_words(answer), "" if feet_pull(answer) else feet_words(answer)]
     said += [words.airborne_words(answer), "" if answer.verified.disagreements() else words.verified_words(answer)]
     for text in filter(None, said):
-        console.print(f"\n{text}", soft_wrap=True)
+        console.print(f"\n{text}")
     _print(console, "\nverification", rows.VERIFIED_HEADER, rows.verified_rows(answer))
-    console.print(f"\n{words.optima_words(answer)}", soft_wrap=True)
+    console.print(f"\n{words.optima_words(answer)}")
     if len(answer.found.optima) > 1:
         _print(console, "", rows.optima_header(study), rows.optima_rows(answer))
     _print(console, f"\n{words.swing_words(answer)}", rows.swing_header(study), rows.swing_rows(answer))
     _print(console, "\ntolerance", rows.TOLERANCE_HEADER, rows.tolerance_rows(answer))
-    console.print(words.tolerance_words(answer), soft_wrap=True, style="dim")
+    console.print(words.tolerance_words(answer), style="dim")
 
 
 def print_choices(
@@ -57,7 +57,7 @@ def print_choices(
     """All choices, the best first, and those for which there is no design."""
     _print(console, "\nall choices, the best first", *rows.choice_table(answers))
     for choice, error in none:
-        console.print(f"{words.choice_words(choice)}: {error}", soft_wrap=True, style=WARNED)
+        console.print(f"{words.choice_words(choice)}: {error}", style=WARNED)
 
 
 def print_front(console: Console, answer: Answer) -> None:
@@ -65,7 +65,7 @@ def print_front(console: Console, answer: Answer) -> None:
     assert answer.front is not None
     study = answer.study
     _print(console, "\ntrade-off between the goals", rows.front_header(study), rows.front_rows(study, answer.front))
-    console.print(words.front_words(study, answer.front), soft_wrap=True, style="dim")
+    console.print(words.front_words(study, answer.front), style="dim")
 
 
 def _whole_unit(name: str) -> str:

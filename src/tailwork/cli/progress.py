@@ -19,7 +19,7 @@ STEPS = re.compile(r"\b(\d+) of \d+$")
 
 @contextmanager
 def bar(console: Console, kept: str, *, every: int = 20) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar that is told (done, all, what comes next); without a terminal, a line now and then.
+    """A bar that is told (done, all, what comes next); without a terminal, a line now and then, beside the output.
 
     Args:
         console: where it is shown.
@@ -43,7 +43,8 @@ def bar(console: Console, kept: str, *, every: int = 20) -> Iterator[Callable[[i
                 said = f"{what} {COMPILED}" if what and what == first else what
                 progress.update(task, completed=done, total=total, description=said)
                 if not console.is_terminal and done < total and last != before and done % every == 0 and _told(what):
-                    console.print(f"{done} of {total}" + (f": {what}" if what else ""), soft_wrap=True)
+                    beside = f"{done} of {total}" + (f": {what}" if what else "")
+                    Console(stderr=True, highlight=False, markup=False).print(beside, soft_wrap=True)
 
             yield tell
     except KeyboardInterrupt:

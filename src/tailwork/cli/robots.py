@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     for name, make in presets().items():
         robot = make()
         limbs = robot.limbs()
-        summary = (inspect.getdoc(make) or "").splitlines()[0]
+        summary = " ".join((inspect.getdoc(make) or "").split("\n\n")[0].split())
         joints = sum(len(limb.joints) for limb in limbs.values())
         table.add_row(name, f"{total_mass(robot):.4g}", str(len(limbs)), str(joints), summary)
     Console().print(table)

@@ -129,7 +129,7 @@ def _notes(model: Model, rest: Standing) -> list[str]:
 def _conditions(model: Model, rest: Standing) -> list[str]:
     actuation = float(rest.allocation.condition)
     lines = [f"condition numbers: mass matrix {rest.mass_condition:.3g}, actuation {actuation:.3g}"]
-    if rest.chosen_condition is not None:
+    if rest.chosen_condition is not None and model.robot.name == "liu2018":
         said = "singular here" if rest.chosen_condition > 1e12 else f"{rest.chosen_condition:.3g}"
         lines[0] += f", the eight actuators of the 2018 paper {said}"
     return lines

@@ -40,7 +40,7 @@ class Event(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class LegStraight(Event):
-    """A stance leg is nearly straight: beyond this extension numbers stay finite but are wrong."""
+    """A stance leg is nearly straight: beyond this extension forces and rates grow without bound."""
 
     extension: float = 0.985  # share of its longest that a leg may reach [1]; 1 is straight
     action: str = "stop"  # as of all events; here the run stops, unless told otherwise
