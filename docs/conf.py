@@ -28,6 +28,7 @@ extensions = [
     "executed",
     "docstrings",
     "equations",
+    "links",
     "offline",
 ]
 exclude_patterns = ["_build", "_ran", "gallery"]
@@ -55,7 +56,7 @@ copybutton_exclude = ".output .highlight"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
-autodoc_default_options = {"members": True, "no-value": True}
+autodoc_default_options = {"members": True}
 autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "Floats", "Scalar")}
 add_module_names = False
 python_maximum_signature_line_length = 80

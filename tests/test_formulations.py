@@ -354,7 +354,7 @@ def test_links_of_the_chains(name: str) -> None:
     """Places against the description; Jacobians and accelerations against differences of what they derive from."""
     robot = ROBOTS[name]
     tail = robot.part("tail")
-    module = liu2020.TAILS[type(tail)]
+    module = liu2020._TAILS[type(tail)]
     q, v, a = random_state(robot)
     links = module.all_links(tail, torso_motion(q, v, a), q[6:], v[6:], a[6:])
 

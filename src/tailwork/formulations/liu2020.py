@@ -24,7 +24,7 @@ from tailwork.formulations.torso import torso_at_rest, torso_motion
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails import R3, Pendulum, Usrt
 
-TAILS: dict[type, ModuleType] = {Pendulum: pendulum, R3: r3, Usrt: usrt}
+_TAILS: dict[type, ModuleType] = {Pendulum: pendulum, R3: r3, Usrt: usrt}
 """The module that formulates each kind of tail; all three have the same functions."""
 
 
@@ -36,9 +36,9 @@ def tail_of(robot: Robot) -> tuple[Any, ModuleType | None]:
     if "tail" not in robot.parts:
         return None, None
     tail = robot.part("tail")
-    if type(tail) not in TAILS:
+    if type(tail) not in _TAILS:
         raise RobotError("tail", tail, "a pendulum, an R3 tail or a USRT, or no tail")
-    return tail, TAILS[type(tail)]
+    return tail, _TAILS[type(tail)]
 
 
 def coordinate_count(robot: Robot) -> int:
