@@ -143,7 +143,7 @@ def answer_of(
     evaluator = Evaluator(study, how.threads)
     found = best_design(evaluator, tell, how.starts)
     tell("polishing at finer steps")
-    finer = Evaluator(replace(study, steps=FINER * study.steps), how.threads)
+    finer = evaluator.with_steps(FINER * study.steps)
     goal = study.goals[0]
     scale = max(abs(found.best.goal), 1e-9)
     best = _finer(Program(finer, goal, sides_of(study.limits), scale), found.best)

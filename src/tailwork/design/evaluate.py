@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -77,6 +78,12 @@ class Evaluator:
         name = ("design", study.tail_name, study.scenario.axis)
         self._rollout: Rollout = rollout(self.system, self.nodes.recorded, name, isinstance(study.tail, Usrt))
         self._check_measures()
+
+    def with_steps(self, steps: int) -> Evaluator:
+        """The same with another number of steps, and nothing compiled again."""
+        other = copy(self)
+        other.study = replace(self.study, steps=steps)
+        return other
 
     @cached_property
     def _pool(self) -> Executor | None:

@@ -71,7 +71,7 @@ def front(
         RobotError: a variable does nothing.
     """
     partial = before or _begun(evaluator, tell, also)
-    finer = Evaluator(replace(evaluator.study, steps=FINER * evaluator.study.steps), evaluator.threads)
+    finer = evaluator.with_steps(FINER * evaluator.study.steps)
     for k in range(len(partial.ends), len(partial.starts)):
         tell(f"polishing {k + 1} of {len(partial.starts)}")
         partial = _one_more(evaluator, finer, partial)
