@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from small_designs import SECOND, small_answer
-from tailwork.design import MEASURES, Actuator, Evaluator, Goal, Limit, Scenario, Study, Variable, best_design
+from tailwork.design import MEASURES, Actuator, Evaluator, Goal, Limit, Scenario, Study, Variable, best_design, solve
 from tailwork.design.answer import Settings, chosen
 from tailwork.design.data import as_numbers, plain
 from tailwork.design.evaluate import segment_shares
@@ -183,6 +183,11 @@ def _made(value: object) -> object:
     if isinstance(value, tuple):
         return tuple(_made(one) for one in value)
     return value() if callable(value) else value
+
+
+def test_what_is_no_problem_is_refused() -> None:
+    with pytest.raises(RobotError, match="`load_study` reads one"):
+        solve("problem.toml")  # type: ignore[arg-type]
 
 
 def test_numbers_may_be_numpys() -> None:

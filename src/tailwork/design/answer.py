@@ -102,6 +102,8 @@ def solve(study: Study, settings: Settings | None = None, tell: Progress = lambd
         ImpossibleError: no design of any choice meets the limits.
         RobotError: a variable does nothing, or no design can be simulated.
     """
+    if not isinstance(study, Study):
+        raise RobotError("study", study, "a Study; `load_study` reads one from a file")
     found: list[Answer] = []
     failed: list[ImpossibleError] = []
     for choice, own in list(chosen(study)):
