@@ -44,7 +44,7 @@ check-python: $(VENV)/.check
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 bench: $(VENV)/.bench # with all the engines that it compares with
-	$(BIN)/tailwork bench --json benchmarks/engine.json
+	$(BIN)/python -m benchmarks --json benchmarks/engine.json
 
 player: player/node_modules/.ready # builds the page that plays runs into the package; a test fails where that is old
 	cd player && npm run --silent build

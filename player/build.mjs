@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const built = join(here, "..", "src", "tailwork", "player", "built");
+const built = join(here, "..", "src", "tailwork", "view", "player", "built");
 const common = { bundle: true, absWorkingDir: here, logLevel: "warning" };
 
 function filesIn(folder) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tailwork.player import player_assets
+from tailwork.view.player import player_assets
 
 
 def bare(html: str) -> str:

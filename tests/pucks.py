@@ -10,11 +10,8 @@ import numpy as np
 from oracles.layout import Array
 from tailwork.model import Model
 from tailwork.robots import Body, Foot, FreeLimb, Joint, JointSpring, Limb, Motor, Robot, Torso, liu2020
-from tailwork.simulation import (
-    Run,
-    simulate,
-)
-from tailwork.simulation.ground import Ground, HeightField
+from tailwork.simulation import Run, simulate
+from tailwork.simulation.contact.ground import Ground, HeightField
 from tailwork.simulation.run import Contact
 
 MASS, GRAVITY, STIFFNESS, ACROSS = 1.0, 10.0, 1e4, 2e4  # kg, m/s², N/m, N/m

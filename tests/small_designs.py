@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from tailwork.design import pareto
-from tailwork.design.answer import Answer, Settings, answer_of
-from tailwork.design.files import problem_from_text
+from tailwork.studies.design import pareto
+from tailwork.studies.design.answer import Answer, Settings, answer_of
+from tailwork.studies.design.files import problem_from_text
 
 SMALL = """\
 name = "small <problem>"

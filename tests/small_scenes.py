@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tailwork.scene import Scene
+from tailwork.view.scene import Scene
 
 
 def gliding(scene: Scene, velocity: tuple[float, float, float]) -> Scene:

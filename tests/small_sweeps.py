@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from tailwork.robots import liu2020
-from tailwork.studies import sweep as sweep_module
 from tailwork.studies.manoeuvre import Manoeuvre
 from tailwork.studies.many import Outcomes
 from tailwork.studies.motions import yaw
-from tailwork.studies.sweep import Sweep
-from tailwork.studies.sweep_files import Results, SweepFolder, open_folder, read_results
-from tailwork.studies.sweep_run import sweep_here
-from tailwork.studies.varied import varied_from_text
+from tailwork.studies.sweep import plan as sweep_module
+from tailwork.studies.sweep.axes import varied_from_text
+from tailwork.studies.sweep.folder import Results, SweepFolder, open_folder, read_results
+from tailwork.studies.sweep.plan import Sweep
+from tailwork.studies.sweep.run import sweep_here
 
 HEAVY = 1.2
 """Designs whose first two numbers have a greater product are not possible."""

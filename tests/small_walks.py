@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
+from tailwork.control.gait.foot_kinematics import posed
+from tailwork.papers.biswal import dh_leg
+from tailwork.papers.biswal import experiments as biswal
+from tailwork.papers.claims import Claim
+from tailwork.papers.nelson_quinn import experiments as nelson_quinn
 from tailwork.robots import blaberus
-from tailwork.simulation.leg_kinematics import posed
-from tailwork.studies import biswal, dh_leg, nelson_quinn
-from tailwork.studies.claims import Claim
-from tailwork.studies.soft_stance import least_torques, standing_model
+from tailwork.studies.compare.soft_stance import least_torques, standing_model
 
 
 @cache

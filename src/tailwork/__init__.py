@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tailwork import robots
 from tailwork.model import Model, Push
-from tailwork.robots import load
+from tailwork.robots import Robot, load
 
 if TYPE_CHECKING:
-    from tailwork.simulation import load_run, simulate
+    from tailwork import control, mechanics, papers, simulation, studies, view
+    from tailwork.simulation import gradient, load_run, sensitivities, simulate, simulate_batch
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
-__all__ = ["Model", "Push", "__version__", "load", "load_run", "robots", "simulate"]
+_SIMULATION = ("gradient", "load_run", "sensitivities", "simulate", "simulate_batch")
+_PACKAGES = ("control", "mechanics", "papers", "simulation", "studies", "view")
+"""What is imported when it is first used: it takes long to import."""
+
+__all__ = [
+    "Model", "Push", "Robot", "__version__", "control", "gradient", "load", "load_run", "mechanics", "papers", "robots",
+    "sensitivities", "simulate", "simulate_batch", "simulation", "studies", "view",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:
@@ -21,9 +30,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """`simulate` and `load_run` when they are first asked for: what they need is slow to import."""
-    if name in ("load_run", "simulate"):
-        from tailwork import simulation
-
-        return getattr(simulation, name)
+    if name in _SIMULATION:
+        return getattr(import_module("tailwork.simulation"), name)
+    if name in _PACKAGES:
+        return import_module(f"tailwork.{name}")
     raise AttributeError(f"module 'tailwork' has no attribute {name!r}")

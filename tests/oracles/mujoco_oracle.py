@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from benchmarks.engines.mujoco_tree import MujocoTree, body_name
 from oracles.layout import Array, Layout, PointForce, joint_matrix
 from tailwork.robots.limb import BendingSpring, JointSpring, Limb, Motor
 from tailwork.robots.robot import Robot
-from tailwork.studies.engines.mujoco_tree import MujocoTree, body_name
 
 CLOSURE = 1e-9
 """Farthest that a closed form may put a foot from its place [m] before it is called wrong."""

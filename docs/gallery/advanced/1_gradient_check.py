@@ -12,9 +12,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.scene.colors import BLUE, GREEN, INK, ORANGE, VERMILION
-from tailwork.simulation import Constant, Tracking, gradient, point_to_point, simulate_batch
-from tailwork.view.style import RC
+from tailwork.control import Constant, Tracking, point_to_point
+from tailwork.simulation import gradient, simulate_batch
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, GREEN, INK, ORANGE, VERMILION
 
 model = tailwork.Model(tailwork.robots.liu2020("pendulum"))
 q = model.standing()

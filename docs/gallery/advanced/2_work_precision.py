@@ -12,8 +12,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.scene.colors import BLUE, GREEN, VERMILION
-from tailwork.view.style import RC
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, GREEN, VERMILION
 
 model = tailwork.Model(tailwork.robots.liu2020("pendulum"))
 start = model.standing(), np.array([0.2, -0.3, 0.0, 0.5, -0.4, 0.6, 4.0, -5.0])  # m/s, rad/s

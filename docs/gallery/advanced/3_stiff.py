@@ -12,12 +12,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.scene.colors import BLUE, INK, VERMILION
 from tailwork.simulation.designs import spectral_radii
 from tailwork.studies import Manoeuvre, yaw
 from tailwork.studies.manoeuvre import tail_laws
 from tailwork.studies.policies import stand
-from tailwork.view.style import RC
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, INK, VERMILION
 
 manoeuvre = Manoeuvre(tailwork.robots.liu2020("usrt"), yaw(40), policy="constant")
 ready = stand(manoeuvre.robot, "constant", "tail", manoeuvre.start_shape(), prescribed=False)

@@ -3,9 +3,9 @@ Two formulations, one acceleration
 ==================================
 
 **Objective:** derive the same motion twice. tailwork assembles the equations by virtual work, limb by limb. The papers'
-own formulations are there, too, equation by equation in plain NumPy, and share no code with it: Liu & Ben-Tzvi (2020),
-Eqs. (3)–(84), for quadrupeds on their feet, and Nelson & Quinn, Eqs. (1)–(50), Lagrange's equations in quasicoordinates
-for trees of bodies. Both must give the accelerations of any state, here of random ones, to rounding.
+own formulations are there, too, in plain NumPy, and share no code with it: Liu & Ben-Tzvi (2020), Eqs. (3)–(84), for
+quadrupeds on their feet, and Nelson & Quinn, Eqs. (1)–(50), Lagrange's equations in quasicoordinates for trees of
+bodies. Both must give the accelerations of any state, here of random ones, to rounding.
 """
 
 import matplotlib.pyplot as plt
@@ -13,15 +13,15 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import tailwork
-from tailwork.formulations import liu2020, quasicoordinates
-from tailwork.scene.colors import BLUE, GREEN, PURPLE, VERMILION
-from tailwork.simulation import posed
-from tailwork.view.style import RC
+from tailwork.papers.liu2020 import model as liu2020
+from tailwork.papers.nelson_quinn import quasicoordinates
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, GREEN, PURPLE, VERMILION
 
 rng = np.random.default_rng(1)
 apart = {"cockroach, quasicoordinates": []}  # largest difference as a share of the largest acceleration
 insect = tailwork.Model(tailwork.robots.blaberus(), stance="none")
-tree, standing = quasicoordinates.tree_of(insect.robot), posed(insect)
+tree, standing = quasicoordinates.tree_of(insect.robot), tailwork.control.posed(insect)
 for _ in range(20):
     q, v, torques = standing + rng.uniform(-0.5, 0.5, 36), rng.uniform(-5.0, 5.0, 36), rng.uniform(-1e-4, 1e-4, 30)
     turn = Rotation.from_euler("ZYX", q[5:2:-1]).as_matrix()
@@ -41,7 +41,7 @@ for tail in ("pendulum", "r3", "usrt"):
         theirs = np.linalg.solve(liu2020.mass_matrix(robot, q), force)  # Eqs. (79)–(83)
         found.append(np.abs(model.forward_dynamics(q, v, tau) - theirs).max() / np.abs(theirs).max())
 matrix = insect.mass_matrix(standing)
-matrix = matrix / np.sqrt(np.outer(np.diag(matrix), np.diag(matrix)))
+matrix /= np.sqrt(np.outer(np.diag(matrix), np.diag(matrix)))
 plt.rcParams.update(RC)
 figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.5), layout="constrained", width_ratios=(1, 1.2))
 drawn = left.imshow(np.log10(np.maximum(np.abs(matrix), 1e-6)), cmap="Greys", vmin=-5)
@@ -50,8 +50,8 @@ for row, ((name, shares), color) in enumerate(zip(apart.items(), (PURPLE, BLUE, 
     right.semilogx(shares, row + rng.uniform(-0.2, 0.2, len(shares)), "o", color=color, alpha=0.6)
     print(f"{name}: {max(shares):.0e}")
 right.set(yticks=range(4), yticklabels=[name.replace(", ", "\n") for name in apart], xlabel="relative difference")
-left.set(title="mass matrix of the cockroach", xticks=[], yticks=[2.5, *range(8, 36, 5)])
-left.set_yticklabels(["torso", *(f"leg {k}" for k in range(1, 7))])
+left.set(title="mass matrix of the cockroach", xticks=[])
+left.set_yticks([2.5, *range(8, 36, 5)], ["torso", *(f"leg {k}" for k in range(1, 7))])
 left.grid(visible=False)
 plt.show()
 # %%

@@ -12,9 +12,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.design import Evaluator, Found, Goal, Limit, Scenario, Study, Variable, best_design
-from tailwork.scene.colors import BLUE, INK, VERMILION
-from tailwork.view.style import RC
+from tailwork.studies.design import Evaluator, Found, Goal, Limit, Scenario, Study, Variable, best_design
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, INK, VERMILION
 
 
 def solved(torque: float, starts: int) -> tuple[Evaluator, Found]:

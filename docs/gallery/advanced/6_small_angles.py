@@ -12,8 +12,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.scene.colors import BLUE, VERMILION
-from tailwork.view.style import RC
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, VERMILION
 
 robot = tailwork.robots.liu2018()
 models = {attitude: tailwork.Model(robot, attitude=attitude) for attitude in ("rpy", "rpy-small-angle")}

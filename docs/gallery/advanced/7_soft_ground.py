@@ -13,10 +13,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.scene.colors import BLUE, GREEN, INK, ORANGE, VERMILION
 from tailwork.studies import Manoeuvre, yaw
-from tailwork.studies.soft_comparison import compare_grounds, grounds_for
-from tailwork.view.style import RC
+from tailwork.studies.compare.soft_comparison import compare_grounds, grounds_for
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, GREEN, INK, ORANGE, VERMILION
 
 robot, stiffnesses = tailwork.robots.liu2020("pendulum"), np.array([1e4, 3e4, 1e5, 3e5])  # [N/m]
 manoeuvre = Manoeuvre(robot, yaw(40, duration=0.15), policy="constant")

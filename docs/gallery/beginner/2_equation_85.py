@@ -13,8 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.scene.colors import BLUE, GREEN, INK, ORANGE, VERMILION
-from tailwork.view.style import RC
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, GREEN, INK, ORANGE, VERMILION
 
 X, Y, Z = np.eye(3)  # hinges: ha about y and hb about x at the hip, k about x at the knee
 P, LENGTH, BEND = 0.4 * Z, 0.25, np.arccos(0.8)  # torso [m]; thigh and shank [m]; thigh from the vertical [rad]

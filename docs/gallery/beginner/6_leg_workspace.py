@@ -11,9 +11,9 @@ the drop of the foot below the hip: zero means that in some direction the foot c
 import matplotlib.pyplot as plt
 import numpy as np
 
-from tailwork.formulations import biswal
-from tailwork.scene.colors import BLUE, GREEN, INK, ORANGE
-from tailwork.view.style import RC
+from tailwork.papers.biswal import leg as biswal
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, GREEN, INK, ORANGE
 
 leg = biswal.Leg()  # r = (70, 100, 100) mm, mounted at (180, 100, −40) mm; x forward, y left, z up
 foot = biswal.foot_place(leg, np.radians(biswal.POSTURE))  # the quoted posture, (−10, −35, 45) deg

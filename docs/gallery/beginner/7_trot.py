@@ -11,8 +11,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork.view
-from tailwork.simulation import Ground, JointServo, joint_table, trot, walking_start
-from tailwork.view.walking import leg_names
+from tailwork.control import JointServo, joint_table, trot, walking_start
+from tailwork.simulation import Ground
+from tailwork.view.figures.walking import leg_names
 
 robot, place = tailwork.robots.biswal(), (0.0, 0.0, 0.27)  # of the torso above mid-stance, before it sinks in [m]
 model = tailwork.Model(robot, stance="none")

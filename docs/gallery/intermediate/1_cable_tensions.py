@@ -12,9 +12,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork.view
-from tailwork.scene.colors import BLUE, GREEN, INK, ORANGE
 from tailwork.studies import Manoeuvre, coupled, perform
-from tailwork.view.style import RC
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, GREEN, INK, ORANGE
 
 manoeuvre = Manoeuvre(tailwork.robots.liu2020("usrt"), coupled(duration=0.2), policy="constant")  # down, then left
 run = perform(manoeuvre)

@@ -12,11 +12,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
+from tailwork.control import ComputedTorque, FeedForward
 from tailwork.model import LIU2018_REDUNDANT as REDUNDANT
-from tailwork.scene.colors import BLUE, GREEN, INK, PURPLE, VERMILION
-from tailwork.simulation import ComputedTorque, FeedForward
-from tailwork.studies.liu2018 import desired, desired_states
-from tailwork.view.style import RC
+from tailwork.papers.liu2018.experiments import desired, desired_states
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, GREEN, INK, PURPLE, VERMILION
 
 model = tailwork.Model(tailwork.robots.liu2018())
 wanted = desired()  # by coordinate: sines of pitch and of the tail's swing, everything else held

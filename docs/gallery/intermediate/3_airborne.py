@@ -15,10 +15,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.scene.colors import BLUE, INK, ORANGE, VERMILION
 from tailwork.studies import Manoeuvre, perform, pitch, yaw
-from tailwork.studies.airborne import planar_rotation
-from tailwork.view.style import RC
+from tailwork.studies.compare.airborne import planar_rotation
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, INK, ORANGE, VERMILION
 
 robot = tailwork.robots.liu2020("pendulum")
 cases = {  # in yaw a robot with legs does not stay in one plane: they hang below the hinge

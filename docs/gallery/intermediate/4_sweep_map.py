@@ -11,9 +11,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.scene.colors import INK, VERMILION
 from tailwork.studies import Manoeuvre, perform_many, yaw
-from tailwork.view.style import RC
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import INK, VERMILION
 
 lengths, masses = np.linspace(0.2, 0.8, 37), np.linspace(0.2, 2.0, 37)  # [m], [kg]
 length, mass = np.meshgrid(lengths, masses)

@@ -13,9 +13,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.scene.colors import INK, VERMILION
-from tailwork.simulation import Constant, held
-from tailwork.view.style import RC
+from tailwork.control import Constant, held
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import INK, VERMILION
 
 model = tailwork.Model(tailwork.robots.liu2020("pendulum").replace({"gravity": 9.81}), prescribed=["tail"])
 q, holding = model.standing(), model.static_torques(model.standing())

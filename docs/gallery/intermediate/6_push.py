@@ -11,9 +11,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork.view
-from tailwork.scene.colors import BLUE, ORANGE, PURPLE
-from tailwork.simulation import Constant, FootImpedance, JointImpedance, held
-from tailwork.view.style import RC
+from tailwork.control import Constant, FootImpedance, JointImpedance, held
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, ORANGE, PURPLE
 
 model = tailwork.Model(tailwork.robots.liu2020("pendulum"), prescribed=["tail"])  # whose tail is held straight
 q, angles = model.standing(), model.joint_angles(model.standing())

@@ -12,11 +12,18 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork.view
-from tailwork.scene.colors import BLUE, INK, ORANGE, VERMILION
-from tailwork.simulation import posed
-from tailwork.studies.nelson_quinn import PAPER_EFFORTS, PAPER_ERRORS, STIFFNESSES, efforts_by_leg, settled, standing
-from tailwork.studies.soft_stance import least_torques, standing_model
-from tailwork.view.style import RC
+from tailwork.control import posed
+from tailwork.papers.nelson_quinn.experiments import (
+    PAPER_EFFORTS,
+    PAPER_ERRORS,
+    STIFFNESSES,
+    efforts_by_leg,
+    settled,
+    standing,
+)
+from tailwork.studies.compare.soft_stance import least_torques, standing_model
+from tailwork.view.draw.style import RC
+from tailwork.view.scene.colors import BLUE, INK, ORANGE, VERMILION
 
 model = standing_model(tailwork.robots.blaberus())
 table = [standing(stiffness, model=model) for stiffness in STIFFNESSES]  # [dyn cm/rad]

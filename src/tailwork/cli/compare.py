@@ -13,13 +13,22 @@ from tailwork.cli.choose import named_robot
 from tailwork.cli.progress import PROCESSES, bar
 from tailwork.cli.tables import plain_table, wide_console
 from tailwork.errors import RobotError
+from tailwork.files import ready_folder
 from tailwork.robots.robot import Robot
-from tailwork.studies.comparison import SWEPT, TAIL_NAMES, Comparison, Plan, cases, compare, paper_plan, with_tail
+from tailwork.studies.compare.comparison import (
+    SWEPT,
+    TAIL_NAMES,
+    Comparison,
+    Plan,
+    cases,
+    compare,
+    paper_plan,
+    with_tail,
+)
 from tailwork.studies.manoeuvre import tail_name
 from tailwork.studies.motions import TailMotion, motion_from_text, motion_words, roll, yaw
 from tailwork.studies.policies import POLICIES
 from tailwork.studies.tail_coordinates import MAPS
-from tailwork.writing import ready_folder
 
 SWEEPS = {"yaw": yaw, "roll": roll}
 
@@ -76,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         comparison = compare(plan, options.out, tell)
     _print(console, comparison)
     with console.status("drawing") as status:
-        from tailwork.view.comparison import write_report  # slow to import, and needed for pictures only
+        from tailwork.view.report.comparison import write_report  # slow to import, and needed for pictures only
 
         report = write_report(comparison, options.out, status.update, PROCESSES)
     console.print(f"\nreport: {report}\nmeasures: {options.out / 'measures.csv'}", soft_wrap=True, highlight=False)
@@ -122,7 +131,7 @@ def _robots(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
 
 
 def _print(console: Console, comparison: Comparison) -> None:
-    from tailwork.view.comparison import POLICY_WORDS, rotation_rows
+    from tailwork.view.report.comparison import POLICY_WORDS, rotation_rows
 
     console.print(f"leg policy: {POLICY_WORDS[comparison.plan.policy]}")
     for motion in comparison.plan.motions:

@@ -13,16 +13,16 @@ from rich.console import Console
 from tailwork.cli.design_tables import print_answer, print_choices, print_front
 from tailwork.cli.progress import bar
 from tailwork.cli.tables import wide_console
-from tailwork.design.answer import Answer, Settings, sorted_answers
-from tailwork.design.cluster import do_on_cluster
-from tailwork.design.files import EXAMPLE, Problem, load_problem
-from tailwork.design.kept import Case, Kept, cases, open_kept
-from tailwork.design.measures import MEASURES
-from tailwork.design.search import STARTS, ImpossibleError
-from tailwork.design.spread import SPREAD, checked_spread
-from tailwork.design.words import problem_words
 from tailwork.errors import FileError, RobotError
-from tailwork.writing import write_whole
+from tailwork.files import write_whole
+from tailwork.studies.design.answer import Answer, Settings, sorted_answers
+from tailwork.studies.design.cluster import do_on_cluster
+from tailwork.studies.design.files import EXAMPLE, Problem, load_problem
+from tailwork.studies.design.kept import Case, Kept, cases, open_kept
+from tailwork.studies.design.measures import MEASURES
+from tailwork.studies.design.search import STARTS, ImpossibleError
+from tailwork.studies.design.spread import SPREAD, checked_spread
+from tailwork.studies.design.words import problem_words
 
 
 def add_design(commands: Any, what: str) -> None:
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         raise next(one for one in found if isinstance(one, ImpossibleError))
     _print(console, every, found, answers)
     with console.status("drawing") as status:
-        from tailwork.view.design_report import report_files, write_report  # slow to import, for pictures only
+        from tailwork.view.report.design import report_files, write_report  # slow to import, for pictures only
 
         report = write_report(problem, answers, options.out, status.update)
         kept.note(*(file for file in report_files(answers[0], options.out) if file.is_file()))

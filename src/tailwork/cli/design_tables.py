@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tailwork.cli.tables import plain_table
-from tailwork.design import rows, words
-from tailwork.design.answer import Answer
-from tailwork.design.cautions import cautions, feet_pull, feet_words
-from tailwork.design.search import ImpossibleError
+from tailwork.studies.design import rows, words
+from tailwork.studies.design.answer import Answer
+from tailwork.studies.design.cautions import cautions, feet_pull, feet_words
+from tailwork.studies.design.search import ImpossibleError
 
 LEFT = ("unit", "note", "limit", "agrees", rows.VERIFIED_HEADER[-1])
 """Columns of text."""

@@ -13,15 +13,21 @@ from tailwork.cli.compare import Once
 from tailwork.cli.progress import PROCESSES, bar
 from tailwork.cli.tables import plain_table, wide_console
 from tailwork.errors import RobotError
+from tailwork.files import ready_folder
+from tailwork.studies.compare.soft_comparison import (
+    STIFFNESSES,
+    SoftComparison,
+    check_possible,
+    compare_grounds,
+    grounds_for,
+)
+from tailwork.studies.compare.soft_manoeuvre import KINETIC_FRICTION, SOFT_POLICIES, STATIC_FRICTION
 from tailwork.studies.manoeuvre import Manoeuvre
 from tailwork.studies.motions import motion_from_text, motion_words
-from tailwork.studies.soft_comparison import STIFFNESSES, SoftComparison, check_possible, compare_grounds, grounds_for
-from tailwork.studies.soft_manoeuvre import KINETIC_FRICTION, SOFT_POLICIES, STATIC_FRICTION
-from tailwork.writing import ready_folder
 
 MOTION = "yaw:80"
 OWN_FIGURES = ("feet-slipping", "feet", "torso", "convergence")
-"""Those of `tailwork.view.footing_report.figures`; not every study has all."""
+"""Those of `tailwork.view.report.footing.figures`; not every study has all."""
 TWO_FRICTIONS = "static friction, or static and kinetic, such as 0.6,0.5"
 
 
@@ -79,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
             old.unlink()
     _print(console, comparison)
     with console.status("drawing") as status:
-        from tailwork.view.footing_report import write_report  # slow to import, and needed for pictures only
+        from tailwork.view.report.footing import write_report  # slow to import, and needed for pictures only
 
         report = write_report(comparison, options.out, status.update, PROCESSES)
     console.print(f"\nreport: {report}", soft_wrap=True, highlight=False)
@@ -95,8 +101,8 @@ def _numbers(option: str, text: str | None, required: str) -> list[float]:
 
 
 def _print(console: Console, comparison: SoftComparison) -> None:
-    from tailwork.view.comparison import POLICY_WORDS
-    from tailwork.view.footing_report import CONVERGENCE_HEADER, convergence_rows, ground_words, notes, time_rows
+    from tailwork.view.report.comparison import POLICY_WORDS
+    from tailwork.view.report.footing import CONVERGENCE_HEADER, convergence_rows, ground_words, notes, time_rows
 
     manoeuvre = comparison.manoeuvre
     console.print(f"{manoeuvre.robot.name}, {manoeuvre.motion.name}: {motion_words(manoeuvre.motion)}")

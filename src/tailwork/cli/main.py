@@ -25,7 +25,6 @@ COMMANDS = {
     "view": "play runs in the browser: one page that needs no network",
     "picture": "draw runs: moments one by one, ghosts, or one pose",
     "video": "film runs: MP4 or GIF, in slow motion, with curves beside the robot",
-    "bench": "measure speed and accuracy side by side with other engines",
 }
 """By name: what each command does. Its module is imported when it is asked for: most take long to import."""
 

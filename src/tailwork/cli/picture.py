@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     runs = chosen_runs(options.runs)
     with console.status("drawing"):
         from tailwork.view import picture, write_picture  # slow to import, and needed for pictures only
-        from tailwork.view.picture import check_picture
+        from tailwork.view.draw.picture import check_picture
 
         check_picture(out)
         figure = picture(

@@ -13,13 +13,13 @@ from rich.text import Text
 
 from tailwork.cli.progress import PROCESSES, bar
 from tailwork.cli.tables import plain_table, wide_console
+from tailwork.files import ready_folder
+from tailwork.papers.claims import Claim
 from tailwork.simulation import Run
-from tailwork.studies.claims import Claim
-from tailwork.studies.comparison import compare, paper_plan
-from tailwork.writing import ready_folder
+from tailwork.studies.compare.comparison import compare, paper_plan
 
 if TYPE_CHECKING:
-    from tailwork.view.report import Table as Shown  # needs matplotlib, which takes its time
+    from tailwork.view.report.report import Table as Shown  # needs matplotlib, which takes its time
 
 
 def add_reproduce(commands: Any, what: str) -> None:
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _liu2018(console: Console, folder: Path) -> Path:
-    from tailwork.studies.liu2018 import reproduce_liu2018
+    from tailwork.papers.liu2018.experiments import reproduce_liu2018
 
     with console.status("compiling") as status:
         result = reproduce_liu2018(status.update)
@@ -55,13 +55,13 @@ def _liu2018(console: Console, folder: Path) -> Path:
         _save({name: getattr(result, name) for name in names}, folder)
     console.print(_claims("Liu & Ben-Tzvi 2018", result.claims))
     with console.status("drawing") as status:
-        from tailwork.view.reproductions import write_liu2018
+        from tailwork.papers.reports import write_liu2018
 
         return write_liu2018(result, folder, status.update)
 
 
 def _liu2020(console: Console, folder: Path) -> Path:
-    from tailwork.studies.liu2020 import VARIANT_NAMES, ratio_row, reproduce_liu2020, wave_claims
+    from tailwork.papers.liu2020.experiments import VARIANT_NAMES, ratio_row, reproduce_liu2020, wave_claims
 
     kept = f"runs are kept in {folder}: the same command goes on"
     with bar(console, kept) as tell:
@@ -74,34 +74,34 @@ def _liu2020(console: Console, folder: Path) -> Path:
         table.add_row(*ratio_row(ratio))
     console.print(table)
     with console.status("drawing") as status:
-        from tailwork.view.reproductions import write_liu2020
+        from tailwork.papers.reports import write_liu2020
 
         return write_liu2020(result, comparison, folder, status.update, PROCESSES)
 
 
 def _nelson_quinn(console: Console, folder: Path) -> Path:
-    from tailwork.studies.nelson_quinn import reproduce_nelson_quinn
+    from tailwork.papers.nelson_quinn.experiments import reproduce_nelson_quinn
 
     with console.status("compiling") as status:
         result = reproduce_nelson_quinn(status.update)
         _save({"settled": result.settled, "walk": result.walk}, folder)
     console.print(_claims("Nelson & Quinn", result.claims))
     with console.status("drawing") as status:
-        from tailwork.view.nelson_quinn import table_1_shown, write_nelson_quinn
+        from tailwork.papers.nelson_quinn.report import table_1_shown, write_nelson_quinn
 
         console.print(_numbers("Table 1: standing with joints of various stiffness", table_1_shown(result)))
         return write_nelson_quinn(result, folder, status.update)
 
 
 def _biswal(console: Console, folder: Path) -> Path:
-    from tailwork.studies.biswal import reproduce_biswal
+    from tailwork.papers.biswal.experiments import reproduce_biswal
 
     with console.status("compiling") as status:
         result = reproduce_biswal(status.update)
         _save({"trot": result.trot.run}, folder)
     console.print(_claims("Biswal & Mohanty", result.claims))
     with console.status("drawing") as status:
-        from tailwork.view.biswal import foot_table, write_biswal
+        from tailwork.papers.biswal.report import foot_table, write_biswal
 
         console.print(_numbers("The foot in the motion of Sect. 4, by reading", foot_table(result.leg)))
         return write_biswal(result, folder, status.update)

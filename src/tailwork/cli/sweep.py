@@ -16,17 +16,17 @@ from tailwork.cli.choose import add_choice, chosen_robot
 from tailwork.cli.compare import Once
 from tailwork.cli.tables import plain_table, wide_console
 from tailwork.errors import RobotError
-from tailwork.studies.cluster import sweep_on_cluster
 from tailwork.studies.manoeuvre import Manoeuvre, tail_name
 from tailwork.studies.measures import MEANINGS, UNITS
 from tailwork.studies.motions import motion_from_text
 from tailwork.studies.policies import POLICIES
-from tailwork.studies.sweep import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
-from tailwork.studies.sweep_files import Results, open_folder, read_results
-from tailwork.studies.sweep_run import designs_in, sweep_here
-from tailwork.studies.sweep_tables import extremes, reason_rows
+from tailwork.studies.sweep.axes import varied_from_text
+from tailwork.studies.sweep.cluster import sweep_on_cluster
+from tailwork.studies.sweep.folder import Results, open_folder, read_results
+from tailwork.studies.sweep.plan import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
+from tailwork.studies.sweep.run import designs_in, sweep_here
+from tailwork.studies.sweep.tables import extremes, reason_rows
 from tailwork.studies.tail_coordinates import MAPS
-from tailwork.studies.varied import varied_from_text
 
 OFTEN = 5.0  # [s], between lines where there is no terminal
 SEED = 0
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
         console.print(f"\nresults: {table}", soft_wrap=True)
         raise RobotError("--vary", "no design that is possible", "at least one; see the reasons above")
     with console.status("drawing") as status:
-        from tailwork.view.sweep_report import write_report  # slow to import, and needed for pictures only
+        from tailwork.view.report.sweep import write_report  # slow to import, and needed for pictures only
 
         report = write_report(results, options.out, status.update)
     console.print(f"\nreport: {report}\nresults: {table}", soft_wrap=True)

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     console = wide_console(80, markup=False)
     out = target(options.out, options.runs, ".mp4", "video")
     runs = chosen_runs(options.runs)
-    from tailwork.view.video import size_from_text, write_video  # slow to import, and needed for pictures only
+    from tailwork.view.film.video import size_from_text, write_video  # slow to import, and needed for pictures only
 
     size = None if options.size is None else size_from_text(options.size)
     with bar(console, "nothing was written: run the command again") as tell:

@@ -9,9 +9,9 @@ from typing import Any
 from tailwork.cli.browse import show_page
 from tailwork.cli.runs import add_runs, chosen_runs, target
 from tailwork.cli.tables import wide_console
-from tailwork.player import playback_page
-from tailwork.scene import scenes_of
-from tailwork.writing import kind_of, write_whole
+from tailwork.files import kind_of, write_whole
+from tailwork.view.player import playback_page
+from tailwork.view.scene import scenes_of
 
 MOST = 1001
 """Moments of a run that a page keeps."""

@@ -7,7 +7,22 @@ from typing import Any
 
 import casadi
 
-from tailwork.algebra.expression import ADD, ATAN2, CONSTANT, COPY, COS, DIV, INPUT, MAX, MUL, NEG, SIN, SQRT, STEP, SUB
+from tailwork.algebra.expression import (
+    ADD,
+    ATAN2,
+    CONSTANT,
+    COPY,
+    COS,
+    DIV,
+    INPUT,
+    MAX,
+    MUL,
+    NEG,
+    SIN,
+    SQRT,
+    STEP,
+    SUB,
+)
 from tailwork.kernels.graph import Graph
 
 OPERATIONS: dict[int, Any] = {

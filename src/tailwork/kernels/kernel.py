@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from threading import Lock
-from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from tailwork.kernels import emit, parts
 from tailwork.kernels import graph as graphs
 from tailwork.kernels.graph import Graph, split
 from tailwork.kernels.native import Code, compiled, machine
-
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+from tailwork.typing import Floats
 
 MANY = 4096  # rows from which a call takes the lane function in parts
 OFTEN = 100_000  # rows that smaller calls together leave to the scalar function, before lanes are compiled for them

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from viser import GuiApi
 
-from tailwork.kernels.kernel import Floats
-from tailwork.scene import Curve, Plot, Scene
-from tailwork.scene.colors import LINES
+from tailwork.typing import Floats
+from tailwork.view.scene import Curve, Plot, Scene
+from tailwork.view.scene.colors import LINES
 
 KEYS = ("pitch", "roll", "yaw", "tail torques", "tail tensions", "normal force")
 """The plots of a scene that are shown, in this order."""

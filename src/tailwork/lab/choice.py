@@ -10,13 +10,13 @@ from tailwork.errors import RobotError, UnknownNameError
 from tailwork.lab.design import Tail, redesigned
 from tailwork.robots import presets
 from tailwork.robots.facing import forward_axis
-from tailwork.robots.files import LARGEST_FILE, from_text
+from tailwork.robots.io.toml import LARGEST_FILE, from_text
 from tailwork.robots.robot import Robot
-from tailwork.scene.colors import shown
-from tailwork.studies.comparison import TAIL_NAMES, with_tail
+from tailwork.studies.compare.comparison import TAIL_NAMES, with_tail
 from tailwork.studies.manoeuvre import Manoeuvre, tail_name
 from tailwork.studies.motions import KINDS, TailMotion
 from tailwork.studies.policies import POLICIES
+from tailwork.view.scene.colors import shown
 
 OWN = "own"
 """The tail that the robot has itself."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from tailwork.lab.choice import Choice
 from tailwork.robots.paths import structure
-from tailwork.scene import Scene, scene_of, scenes_of
 from tailwork.simulation import Run
 from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.measures import Measures, measured
+from tailwork.view.scene import Scene, scene_of, scenes_of
 
 _compiled: set[Hashable] = set()
 """Kinds of manoeuvres that this process has simulated: they start at once."""

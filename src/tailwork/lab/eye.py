@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tailwork.kernels.kernel import Floats
+from tailwork.typing import Floats
 
 DIRECTION = np.array([-0.55, -1.0, 0.62]) / np.linalg.norm([-0.55, -1.0, 0.62])
 """From the robots to the eye: behind them, where their tails are, to the left and above."""

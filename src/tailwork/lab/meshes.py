@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tailwork.kernels.kernel import Floats
-from tailwork.scene import Ball, Bar, Box
-from tailwork.scene.scene import Shape
+from tailwork.typing import Floats
+from tailwork.view.scene import Ball, Bar, Box
+from tailwork.view.scene.scene import Shape
 
 AROUND = 20
 """Corners of what is round."""

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from tailwork.kernels.kernel import Floats
-from tailwork.scene import Scene, Thread
-from tailwork.scene.scene import ARROW
+from tailwork.typing import Floats
+from tailwork.view.scene import Scene, Thread
+from tailwork.view.scene.scene import ARROW
 
 TURNS, POINTS_A_TURN, PIGTAIL = 7, 10, 0.12
 """Of a coil: its turns, points in each, and the straight share of its length at either end."""

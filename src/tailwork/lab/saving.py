@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tailwork.lab.experiment import Outcome
-from tailwork.player import playback_page
-from tailwork.robots.files import as_text
+from tailwork.robots.io.toml import as_text
+from tailwork.view.player import playback_page
 
 File = tuple[str, bytes]
 """Its name and what is in it."""

@@ -12,7 +12,6 @@ import numpy as np
 from viser import ClientHandle
 
 from tailwork.errors import TailworkError
-from tailwork.kernels.kernel import Floats
 from tailwork.lab.charts import Charts
 from tailwork.lab.choice import Choice, robot_from_file
 from tailwork.lab.clock import SPEEDS, Clock
@@ -23,6 +22,7 @@ from tailwork.lab.page import add_results, answers, keep_dark, message_html, pre
 from tailwork.lab.results import results_html
 from tailwork.lab.saving import File, playback_file, robot_file, run_file
 from tailwork.lab.stage import Stage
+from tailwork.typing import Floats
 
 FRAME = 1 / 30
 """Between two poses that are sent [s]."""

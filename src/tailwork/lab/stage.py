@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from viser import SceneApi
 
-from tailwork.kernels.kernel import Floats
 from tailwork.lab.meshes import mesh_of
 from tailwork.lab.posing import Pose, Poses, thread_lines
-from tailwork.scene import Bar, Scene, Solid, Thread
+from tailwork.typing import Floats
+from tailwork.view.scene import Bar, Scene, Solid, Thread
 
 GAP = 0.5
 """Least way between robots that stand side by side, in lengths of the torso."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
+from tailwork.mechanics.contact_impedance import Footing, on_link
 from tailwork.mechanics.elements import cable_arms, spring_torques
-from tailwork.mechanics.footing import Footing, on_link
 from tailwork.mechanics.frames import one_frame, own_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg, bias_loads, foot_force, joint_loads, leg_inertia, rate_bias

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import StateError, UnreachableError
-from tailwork.kernels.kernel import Floats
 from tailwork.model.allocation import REACHED, SMALL
 from tailwork.model.blame import inadmissible
 from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.cones import HELD, Rows, ScaledState, heads, polished, rows_of, shortfall, solved
 from tailwork.model.rules import Rules, constraint_names
+from tailwork.typing import Floats
 
 if TYPE_CHECKING:
     from tailwork.model.model import Model

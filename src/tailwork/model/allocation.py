@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tailwork.kernels.kernel import Floats
+from tailwork.typing import Floats
 
 SMALL = 1e-12
 """Singular values below this share of the largest count as zero."""

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import StateError
-from tailwork.kernels.kernel import Constants, Floats, Kernel
+from tailwork.kernels.kernel import Constants, Kernel
 from tailwork.mechanics.layout import Layout
 from tailwork.model.checks import explain, rows_not_finite, show_rows
 from tailwork.model.questions import QUESTIONS, argument_names
+from tailwork.typing import Floats
 
 
 class Call:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tailwork.errors import StateError
-from tailwork.kernels.kernel import Floats
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.torso import torso_state
+from tailwork.typing import Floats
 
 SHOWN = 5
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tailwork.kernels.kernel import Floats
 from tailwork.model.rules import Rules
+from tailwork.typing import Floats
 
 HELD = 1e-9
 """Largest violation of a constraint, as a share of the efforts or foot forces at play, that still counts as none."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from tailwork.errors import RobotError, StateError, UnknownNameError, UnreachableError
 from tailwork.kernels.casadi_export import casadi_function
-from tailwork.kernels.kernel import Floats, Kernel
+from tailwork.kernels.kernel import Kernel
 from tailwork.mechanics.layout import Layout, Push, make_layout
 from tailwork.mechanics.observe import part_names, point_names
 from tailwork.model.admissible import Admissible, admissible_efforts
@@ -26,6 +26,7 @@ from tailwork.model.rules import rules_for
 from tailwork.robots.limb import Cable
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.robots.robot import Robot
+from tailwork.typing import Floats
 
 LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb", "leg3.hb", "leg4.hb")
 """The six redundant actuators of the 2018 paper (Eq. 28)."""

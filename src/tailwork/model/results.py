@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tailwork.kernels.kernel import Floats
+from tailwork.typing import Floats
 
 
 class Energy(NamedTuple):

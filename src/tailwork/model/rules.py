@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.kernels.kernel import Floats
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Cable
+from tailwork.typing import Floats
 
 
 @dataclass(frozen=True)

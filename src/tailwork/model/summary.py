@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tailwork.kernels.kernel import Floats
 from tailwork.model.allocation import Allocation
 from tailwork.model.model import LIU2018_REDUNDANT, Model
 from tailwork.robots.robot import Robot
+from tailwork.typing import Floats
 
 
 def total_mass(robot: Robot) -> float:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from tailwork.robots.body import Body, bar, point_mass
-from tailwork.robots.dh import DhChain, DhRow, dh_frames, dh_transform
-from tailwork.robots.files import load
-from tailwork.robots.legs import InsectLeg, ThreeHingeLegs
+from tailwork.robots.io.toml import load
+from tailwork.robots.legs.dh import DhChain, DhRow, dh_frames, dh_transform
+from tailwork.robots.legs.legs import InsectLeg, ThreeHingeLegs
 from tailwork.robots.limb import BendingSpring, Cable, Foot, Hole, Joint, JointSpring, Limb, Motor, PointSpring, Tip
 from tailwork.robots.presets.biswal import biswal
 from tailwork.robots.presets.blaberus import blaberus

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tailwork.robots.legs import InsectLeg
+from tailwork.robots.legs.legs import InsectLeg
 from tailwork.robots.robot import Robot
 
 

@@ -9,16 +9,7 @@ from typing import ClassVar, Protocol
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.body import Body
-from tailwork.robots.quantities import (
-    Described,
-    Matrix,
-    Vector,
-    matrix,
-    nonnegative,
-    number,
-    positive,
-    vector,
-)
+from tailwork.robots.quantities import Described, Matrix, Vector, matrix, nonnegative, number, positive, vector
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 MOST_JOINTS = 256

@@ -168,7 +168,9 @@ class Robot(Described):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the robot to a TOML file, which `tailwork.load` reads back exactly."""
-        from tailwork.robots import files  # here, because the files know every kind of part and so import this module
+        from tailwork.robots.io import (
+            toml as files,  # here, because the files know every kind of part and so import this module
+        )
 
         files.save(self, path)
 

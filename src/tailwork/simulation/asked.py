@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tailwork.control.context import Law
 from tailwork.errors import RobotError, StateError, UnknownNameError
-from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.robots.quantities import Kind
-from tailwork.simulation.choose import chosen_method
-from tailwork.simulation.compiled import Settings, Tableau, as_tableau
+from tailwork.simulation.chunk import Start, Way, kernel_parameters
 from tailwork.simulation.designs import lane_kernel
 from tailwork.simulation.events import Event
-from tailwork.simulation.lane_driver import LaneKernel, LaneKernels, Runs
-from tailwork.simulation.moment import Law
+from tailwork.simulation.integrate.choose import chosen_method
+from tailwork.simulation.integrate.compiled import Settings, Tableau, as_tableau
+from tailwork.simulation.integrate.lane_driver import LaneKernel, LaneKernels, Runs
+from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
 from tailwork.simulation.system import Motion, System
-from tailwork.simulation.tableaus import Rosenbrock, RungeKutta
-from tailwork.simulation.tile import Start, Way, kernel_parameters
+from tailwork.typing import Floats
 
 NOTHING = LaneKernel(0, 0, 0, 0)
 

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tailwork.control.context import Law
 from tailwork.errors import RobotError
-from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.simulation.asked import How, asked_runs, workers
+from tailwork.simulation.chunk import Start, Tile, kernel_parameters, no_ends, to_ends
 from tailwork.simulation.designs import evaluated
-from tailwork.simulation.driver import STUCK
 from tailwork.simulation.events import Event, LegStraight
-from tailwork.simulation.lane_driver import Ends
-from tailwork.simulation.moment import Law
+from tailwork.simulation.integrate.driver import STUCK
+from tailwork.simulation.integrate.lane_driver import Ends
 from tailwork.simulation.simulate import check_numbers, why_ended
 from tailwork.simulation.system import Motion, System
-from tailwork.simulation.tile import Start, Tile, kernel_parameters, no_ends, to_ends
+from tailwork.typing import Floats
 
 TILE = 4096
 """Runs whose samples are held in memory at a time."""

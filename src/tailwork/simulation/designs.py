@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.kernels.kernel import Floats, Kernel
+from tailwork.kernels.kernel import Kernel
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
-from tailwork.simulation.lane_driver import WIDTH, LaneKernel, evaluate_lanes
+from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernel, evaluate_lanes
 from tailwork.simulation.system import System
+from tailwork.typing import Floats
 
 SHARE = 64 * WIDTH
 """Designs that a thread takes at a time."""

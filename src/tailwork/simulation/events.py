@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, is_zero, larger, sqrt
+from tailwork.control.context import Moment
 from tailwork.errors import RobotError
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
 from tailwork.robots.limb import Cable, Motor
-from tailwork.simulation.moment import Moment
 
 ACTIONS = ("stop", "record")
 

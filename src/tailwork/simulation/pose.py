@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tailwork.errors import RobotError
-from tailwork.kernels.kernel import Floats
 from tailwork.mechanics.attitude import attitude_rates, attitude_size, rotation_matrix
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.facing import forward_axis
 from tailwork.simulation.run import Run
+from tailwork.typing import Floats
 
 TURNS = ("pitch", "roll", "yaw")
 

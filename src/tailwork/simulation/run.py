@@ -15,14 +15,14 @@ import numpy as np
 import xarray
 
 from tailwork.errors import FileError, StateError, TailworkError
-from tailwork.kernels.kernel import Floats
+from tailwork.files import why, write_whole
 from tailwork.model import Model
 from tailwork.model.results import PathValues
-from tailwork.robots.files import as_text, from_text
-from tailwork.simulation.dense import Trajectory
-from tailwork.simulation.ground import CONTACT_NAMES, Ground, ground_from_text
-from tailwork.simulation.recorded import path_values
-from tailwork.writing import why, write_whole
+from tailwork.robots.io.toml import as_text, from_text
+from tailwork.simulation.contact.ground import CONTACT_NAMES, Ground, ground_from_text
+from tailwork.simulation.integrate.dense import Trajectory
+from tailwork.simulation.record import path_values
+from tailwork.typing import Floats
 
 GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(5)
 
@@ -79,7 +79,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         """What a notebook shows. Pictures come after simulation, so they are found by name, when one is wanted."""
-        return import_module("tailwork.player.notebook").notebook_html(self)
+        return import_module("tailwork.view.player.notebook").notebook_html(self)
 
     @property
     def duration(self) -> float:

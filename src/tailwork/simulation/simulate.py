@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tailwork.control.computed_torque import InverseDynamics
+from tailwork.control.context import Law
 from tailwork.errors import ControllerError, RobotError, StateError
-from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
-from tailwork.simulation.choose import chosen_method
-from tailwork.simulation.compiled import Kernels, Settings, Tableau, as_tableau
-from tailwork.simulation.computed_torque import InverseDynamics
-from tailwork.simulation.dense import Piece, Trajectory
-from tailwork.simulation.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
+from tailwork.simulation.contact.compliant import simulate_soft
+from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.contact.record import METHOD as SOFT
 from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight
-from tailwork.simulation.ground import Ground
-from tailwork.simulation.moment import Law
-from tailwork.simulation.recorded import recorded_data
+from tailwork.simulation.integrate.choose import chosen_method
+from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau, as_tableau
+from tailwork.simulation.integrate.dense import Piece, Trajectory
+from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
+from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
+from tailwork.simulation.record import recorded_data
 from tailwork.simulation.run import Contact, Run, Stopped
-from tailwork.simulation.soft import simulate_soft
-from tailwork.simulation.soft_record import METHOD as SOFT
 from tailwork.simulation.system import Motion, System
-from tailwork.simulation.tableaus import Rosenbrock, RungeKutta
+from tailwork.typing import Floats
 
 LONGEST = 120
 """Characters of a controller's answer that an error shows."""

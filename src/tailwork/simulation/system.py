@@ -14,10 +14,13 @@ import numpy as np
 
 from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, larger, smaller
 from tailwork.algebra.vectors import array
+from tailwork.control.context import Law, Moment
+from tailwork.control.profiles import Profiles
+from tailwork.control.servo import JointServo, followed
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.graph import Graph, finished
-from tailwork.kernels.kernel import Constants, Floats, Kernel
-from tailwork.mechanics.footing import Footing
+from tailwork.kernels.kernel import Constants, Kernel
+from tailwork.mechanics.contact_impedance import Footing
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.implicit import implicit_step
 from tailwork.mechanics.layout import Layout
@@ -28,10 +31,8 @@ from tailwork.model.questions import POSE
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.robots.quantities import Described, Kind
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
-from tailwork.simulation.moment import Law, Moment
-from tailwork.simulation.profiles import Profiles
-from tailwork.simulation.servo import JointServo, followed
-from tailwork.simulation.stage import Point, factored_stage, stage_solution
+from tailwork.simulation.integrate.stage import Point, factored_stage, stage_solution
+from tailwork.typing import Floats
 
 Motion = Mapping[str, Profiles]
 """Profiles of a prescribed limb's coordinates, by name."""

@@ -1,6 +1,6 @@
 """Studies: manoeuvres of tailed robots, what they are judged by, comparisons, reproduced papers, the benchmark."""
 
-from tailwork.studies.comparison import Plan, compare, paper_plan
+from tailwork.studies.compare.comparison import Plan, compare, paper_plan
 from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.many import Outcomes, perform_many
 from tailwork.studies.measures import Measures, measured

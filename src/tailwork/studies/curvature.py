@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tailwork.kernels.kernel import Floats
 from tailwork.robots.tails import R3, Usrt
 from tailwork.simulation import Run
 from tailwork.studies.manoeuvre import Manoeuvre
 from tailwork.studies.samples import Samples, run_samples
 from tailwork.studies.tail_coordinates import segment_sizes
+from tailwork.typing import Floats
 
 
 @dataclass(frozen=True)

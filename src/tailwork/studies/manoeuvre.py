@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from tailwork.control.context import Law
+from tailwork.control.curvature_tracking import CurvatureTracking
+from tailwork.control.laws import Tracking
+from tailwork.control.profiles import Profiles
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.facing import forward_axis
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.simulation import Run, simulate
-from tailwork.simulation.cable_law import CurvatureTracking
 from tailwork.simulation.events import FootPulls, LegStraight
-from tailwork.simulation.laws import Tracking
-from tailwork.simulation.moment import Law
-from tailwork.simulation.profiles import Profiles
 from tailwork.studies.motions import TailMotion, motion_words
 from tailwork.studies.policies import POLICIES, stand
 from tailwork.studies.tail_coordinates import MAPS, profiles, segment_profiles, shapes

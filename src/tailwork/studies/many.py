@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import TailworkError, UnknownNameError
-from tailwork.kernels.kernel import Floats
 from tailwork.simulation.asked import varied_numbers, workers
 from tailwork.simulation.batch import Batch, simulate_batch
-from tailwork.simulation.choose import STIFF
+from tailwork.simulation.chunk import Tile
 from tailwork.simulation.designs import in_shares, spectral_radii
 from tailwork.simulation.events import LegStraight
+from tailwork.simulation.integrate.choose import STIFF
 from tailwork.simulation.simulate import STUCK_REASON
 from tailwork.simulation.system import System
-from tailwork.simulation.tile import Tile
-from tailwork.studies.feasible import design_values, feasible
+from tailwork.studies.design_groups import design_values, feasible
 from tailwork.studies.manoeuvre import ATOL, RTOL, SAMPLES, Manoeuvre, perform
 from tailwork.studies.many_control import Ready, prepared
 from tailwork.studies.measures import FORMULAS
 from tailwork.studies.samples import MOST_ROWS, Design, TileSamples
+from tailwork.typing import Floats
 
 EVENTS = (LegStraight(),)
 """Those that end a run."""

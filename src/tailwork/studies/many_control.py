@@ -10,23 +10,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from tailwork.algebra.columns import plain
+from tailwork.control.context import Law
+from tailwork.control.curvature_tracking import CurvatureTracking
+from tailwork.control.laws import Constant, FootImpedance, JointImpedance
+from tailwork.control.profiles import Profiles
 from tailwork.errors import StateError, TailworkError
-from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.model.allocation import Allocation
 from tailwork.model.checks import explain
 from tailwork.robots.paths import numbers
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails import R3, Usrt
-from tailwork.simulation.cable_law import CurvatureTracking
 from tailwork.simulation.designs import Designs, finite
-from tailwork.simulation.laws import Constant, FootImpedance, JointImpedance
-from tailwork.simulation.moment import Law
-from tailwork.simulation.profiles import Profiles
-from tailwork.studies.feasible import Group
+from tailwork.studies.design_groups import Group
 from tailwork.studies.manoeuvre import Manoeuvre, tail_laws
 from tailwork.studies.policies import EQUATION_85, NEARLY, stand
 from tailwork.studies.tail_coordinates import profiles
+from tailwork.typing import Floats
 
 AXES = ("x", "y", "z")
 LENGTHS = ("link_length", "link_com", "taper")

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.kernels.kernel import Floats
 from tailwork.robots.limb import Cable
 from tailwork.simulation import Run, pose
 from tailwork.simulation.pose import TURNS as AXES
 from tailwork.studies.curvature import segment_bending
 from tailwork.studies.manoeuvre import Manoeuvre
 from tailwork.studies.samples import Samples, run_samples
+from tailwork.typing import Floats
 
 STILL = 1e-6  # [deg]; a tail that has been carried less than this has not moved
 SLACK = 1e-6  # [N]; a cable below this tension is slack

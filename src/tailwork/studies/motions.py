@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from tailwork.control.profiles import PointToPoint, Sine
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.kernels.kernel import Floats
 from tailwork.robots.quantities import Described, number, positive
-from tailwork.simulation.profiles import PointToPoint, Sine
+from tailwork.typing import Floats
 
 PROFILES = ("cubic", "sine")
 SPACES = ("polar", "joints")

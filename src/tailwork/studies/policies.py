@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tailwork.control.context import Law
+from tailwork.control.laws import Constant, FootImpedance, JointImpedance
+from tailwork.control.profiles import Profiles, held
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.kernels.kernel import Floats
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
-from tailwork.simulation.laws import Constant, FootImpedance, JointImpedance
-from tailwork.simulation.moment import Law
-from tailwork.simulation.profiles import Profiles, held
+from tailwork.typing import Floats
 
 POLICIES = ("paper", "constant", "joint", "foot", "airborne")
 EQUATION_85 = (0.0, 1.63, 7.7, 0.0, 1.63, 7.7, 0.0, 1.9, 7.16, 0.0, 1.9, 7.16)  # [N m], ha, hb, k of legs 1 to 4

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from tailwork.algebra.columns import columns, plain
-from tailwork.kernels.kernel import Floats
 from tailwork.mechanics.attitude import attitude_rates, rotation_matrix
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
@@ -24,6 +23,7 @@ from tailwork.simulation import Run, Tile
 from tailwork.simulation.run import GAUSS_NODES, GAUSS_WEIGHTS, unbalanced
 from tailwork.studies.manoeuvre import Manoeuvre
 from tailwork.studies.tail_coordinates import shapes
+from tailwork.typing import Floats
 
 PATH = {"prescribed_effort": "prescribed_efforts", "power": "powers", "foot_force": "foot_forces"}
 MOMENTA = {

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tailwork.control.profiles import Mapped, Profiles
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.kernels.kernel import Floats
 from tailwork.robots.tails import R3, Pendulum, Usrt
-from tailwork.simulation.profiles import Mapped, Profiles
 from tailwork.studies.motions import TailMotion
+from tailwork.typing import Floats
 
 MAPS = ("arc", "chain")
 DEGREE = 48

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tailwork.robots.legs import ThreeHingeLegs
+from tailwork.robots.legs.legs import ThreeHingeLegs
 from tailwork.robots.robot import Robot, Torso
 
 CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # front left, front right, rear left, rear right

@@ -7,7 +7,7 @@ mass 2.6 g, 5.3 × 2.3 × 0.8 cm (Othayoth et al.); hind coxa + femur 0.07 g, ti
 from __future__ import annotations
 
 from tailwork.robots.body import ellipsoid_inertia
-from tailwork.robots.legs import InsectLeg
+from tailwork.robots.legs.legs import InsectLeg
 from tailwork.robots.robot import Robot, Torso
 
 GRAM, CM = 1e-3, 1e-2

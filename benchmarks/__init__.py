@@ -1,0 +1,1 @@
+"""The benchmark: tailwork beside other engines, in one run."""

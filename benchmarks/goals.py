@@ -1,0 +1,94 @@
+"""What we hold ourselves to, beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from benchmarks.design_race import DesignRace
+from benchmarks.evaluation_race import Rival, Speed
+from benchmarks.gradient_race import GradientRace
+from benchmarks.simd_peak import Peak
+from benchmarks.trajectories import GOALS as TRAJECTORY_GOALS
+from benchmarks.trajectories import Race
+from benchmarks.walking_race import MOST_SECONDS, WalkingRace
+
+PINOCCHIO = {
+    ("pendulum", "loop"): 10.0, ("usrt", "loop"): 7.0, ("cockroach", "loop"): 5.0,
+    ("pendulum", "lanes"): 40.0, ("usrt", "lanes"): 25.0, ("cockroach", "lanes"): 18.0,
+}  # fmt: skip
+"""Least ratios to Pinocchio's time per evaluation."""
+ROLLOUT = {"pendulum": 50.0, "usrt": 30.0}
+"""Least ratios of MuJoCo's threaded rollout to lanes on two threads, per evaluation."""
+SHARE = {"pendulum": 0.55, "usrt": 0.45}
+"""Least share of the machine's peak on two threads."""
+DESIGNS = {"pendulum": 100.0, "usrt": 10.0}
+"""Least ratios of designs simulated a second to MuJoCo's."""
+ACCURACY = {"usrt": 100.0}
+"""How many times smaller our error must be in the same race."""
+GRADIENT, GRADIENT_ERROR = 4.5, 1e-6
+"""Most trajectories that a gradient may take, and how far it may be from differences."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A number that was measured and its bound."""
+
+    what: str
+    value: float
+    bound: float
+    least: bool = True  # the bound is the least; else the most
+
+    @property
+    def met(self) -> bool:
+        """Whether the number is within its bound; not a number is not."""
+        return self.value >= self.bound if self.least else self.value <= self.bound
+
+
+def evaluation_goals(speeds: Iterable[Speed], rivals: Iterable[Rival], peak: Peak | None) -> list[Goal]:
+    """Of single evaluations and of batches."""
+    goals = []
+    for s in speeds:
+        for ours in ("loop", "lanes"):
+            ratio = s.ratio(ours)
+            if (s.robot, ours) in PINOCCHIO and ratio is not None:
+                goals.append(Goal(f"{s.robot}: Pinocchio / {ours}", ratio, PINOCCHIO[s.robot, ours]))
+        if s.robot in SHARE and peak is not None:
+            goals.append(Goal(f"{s.robot}: share of the peak, two threads", s.share(peak)[1], SHARE[s.robot]))
+    for robot, bound in ROLLOUT.items():
+        found = [r.ratio.median for r in rivals if r.robot == robot and "rollout" in r.note and r.many and r.ratio]
+        if found:  # its quickest integrator counts
+            goals.append(Goal(f"{robot}: MuJoCo rollout / lanes, two threads", min(found), bound))
+    return goals
+
+
+def trajectory_goals(races: Iterable[Race]) -> list[Goal]:
+    """Of single trajectories."""
+    return [Goal(f"{r.name}: {r.peer} / ours", r.ratio, TRAJECTORY_GOALS[r.peer]) for r in races]
+
+
+def design_goals(races: Iterable[DesignRace]) -> list[Goal]:
+    """Of batches of trajectories."""
+    goals = []
+    for r in races:
+        said = f"{r.robot}, {r.varied}"
+        goals.append(Goal(f"{said}: designs that fail", r.failed, 0, least=False))
+        if r.robot in DESIGNS and r.ratio is not None:
+            goals.append(Goal(f"{said}: designs a second / MuJoCo's", r.ratio.median, DESIGNS[r.robot]))
+        if r.robot in ACCURACY and r.accuracy is not None:
+            goals.append(Goal(f"{said}: MuJoCo's error / ours", r.accuracy, ACCURACY[r.robot]))
+    return goals
+
+
+def gradient_goals(races: Iterable[GradientRace]) -> list[Goal]:
+    """Of gradients."""
+    goals = []
+    for r in races:
+        goals.append(Goal(f"{r.robot}: gradient / trajectory", r.ratio.median, GRADIENT, least=False))
+        goals.append(Goal(f"{r.robot}: gradient's error", r.error, GRADIENT_ERROR, least=False))
+    return goals
+
+
+def walking_goals(race: WalkingRace) -> list[Goal]:
+    """Of a walk."""
+    return [Goal("a second of walking [s]", race.ours, MOST_SECONDS, least=False)]

@@ -1,0 +1,57 @@
+"""Control: profiles in time, laws that are compiled with the robot, gaits."""
+
+from tailwork.control.computed_torque import ComputedTorque, FeedForward
+from tailwork.control.context import Law, Moment
+from tailwork.control.curvature_tracking import CurvatureTracking
+from tailwork.control.gait.foot_kinematics import foot_angles, foot_place, posed
+from tailwork.control.gait.gait import Gait, bound, pace, tripod, trot, walk
+from tailwork.control.gait.joint_table import JointTable, held_posture, joint_table, walking_start
+from tailwork.control.laws import Constant, Driven, FootImpedance, JointImpedance, Tracking
+from tailwork.control.profiles import (
+    Mapped,
+    PiecewiseCubic,
+    PointToPoint,
+    Polynomial,
+    Shaped,
+    Sine,
+    held,
+    point_to_point,
+)
+from tailwork.control.rest_torques import StraightDown
+from tailwork.control.servo import JointServo
+
+__all__ = [
+    "ComputedTorque",
+    "Constant",
+    "CurvatureTracking",
+    "Driven",
+    "FeedForward",
+    "FootImpedance",
+    "Gait",
+    "JointImpedance",
+    "JointServo",
+    "JointTable",
+    "Law",
+    "Mapped",
+    "Moment",
+    "PiecewiseCubic",
+    "PointToPoint",
+    "Polynomial",
+    "Shaped",
+    "Sine",
+    "StraightDown",
+    "Tracking",
+    "bound",
+    "foot_angles",
+    "foot_place",
+    "held",
+    "held_posture",
+    "joint_table",
+    "pace",
+    "point_to_point",
+    "posed",
+    "tripod",
+    "trot",
+    "walk",
+    "walking_start",
+]

@@ -1,0 +1,136 @@
+"""PD on a segment's curvature by cables that only pull."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tailwork.algebra.expression import Scalar, is_zero, larger
+from tailwork.algebra.vectors import Array, array, cross, times
+from tailwork.control.context import Moment
+from tailwork.control.profiles import Profiles
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.elements import cable_arms
+from tailwork.mechanics.solve import Factored
+from tailwork.robots.limb import Cable, Limb
+from tailwork.robots.quantities import Described, nonnegative
+
+PITCH, YAW = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The joints of a limb between two places where cables are held, and the cables that bend it."""
+
+    pitch: tuple[int, ...]  # joints about x
+    yaw: tuple[int, ...]  # joints about z
+    cables: tuple[int, ...]  # held at its end, among the limb's actuators
+
+
+def segments(limb: Limb) -> list[Segment]:
+    """Segments of a limb, from the torso on: cables held at the same joint bend the same segment."""
+    ends: dict[int, list[int]] = {}
+    for k, actuator in enumerate(limb.actuators):
+        if isinstance(actuator, Cable):
+            ends.setdefault(limb.index(actuator.route[-1].joint), []).append(k)
+    found: list[Segment] = []
+    start = 0
+    for end in sorted(ends):
+        joints = range(start, end + 1)
+        pitch = tuple(k for k in joints if limb.joints[k].axis == PITCH)
+        yaw = tuple(k for k in joints if limb.joints[k].axis == YAW)
+        found.append(Segment(pitch, yaw, tuple(ends[end])))
+        start = end + 1
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvatureTracking(Described):
+    """Bends a segment of a cable-driven limb to desired angles (pitch about x, yaw about z: sums over its joints).
+
+    A moment m = kp (desired − bend) + kd (desired rate − rate) is asked of every joint, the bend being that of the
+    whole segment. It is given by the segment's three cables, of which only two pull at a time: the third, opposite to
+    the moment, is slack (the switching function of 2020, Eq. 74). Moments that cables of farther segments pass on to
+    this one are counted in.
+
+    A segment's angle is its curvature times its length.
+    """
+
+    limb: str  # its name in the model
+    pitch: tuple[Profiles, ...]  # by segment: desired sum of its angles about x [rad]
+    yaw: tuple[Profiles, ...]  # by segment: likewise about z [rad]
+    kp: Scalar = nonnegative("N m/rad")  # of the error of a segment's bend
+    kd: Scalar = nonnegative("N m s/rad")  # of the error of its rate
+    stiffness: Scalar = nonnegative("N m/rad", 0.0)  # of a joint, to be fed forward: m + stiffness · desired a joint
+
+    def check(self) -> None:
+        """As many segments in pitch as in yaw."""
+        if len(self.pitch) != len(self.yaw):
+            raise RobotError("yaw", len(self.yaw), f"as many profiles as for pitch, {len(self.pitch)}")
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """Tensions of all cables of the limb, none negative [N]."""
+        limb = moment.layout.limbs.get(self.limb)
+        if limb is None:
+            raise UnknownNameError.among("limb", self.limb, moment.layout.limbs, "limb")
+        parts = segments(limb)
+        if not parts or any(len(part.cables) != 3 or not part.pitch or not part.yaw for part in parts):
+            raise RobotError("limb", self.limb, "a limb of segments with three cables and universal joints each")
+        if len(parts) != len(self.pitch):
+            raise RobotError("pitch", len(self.pitch), f"a profile for each of the {len(parts)} segments")
+        arms = straight_arms(limb)
+        tensions: dict[str, Scalar] = {}
+        passed = array([0.0, 0.0])  # moment that farther cables exert on this segment's joints
+        for k in range(len(parts) - 1, -1, -1):
+            wanted = self._moment(moment, limb, parts[k], k) - passed
+            pulls = two_of_three(pulling(arms, parts[k]), wanted)
+            for j, tension in zip(parts[k].cables, pulls, strict=True):
+                tensions[f"{self.limb}.{limb.actuators[j].name}"] = tension
+            if k:
+                # What these cables do to the joints of the segment before, in the straight shape.
+                nearer = Segment(parts[k - 1].pitch, parts[k - 1].yaw, parts[k].cables)
+                passed = times(pulling(arms, nearer), array(pulls)) + passed
+        return tensions
+
+    def _moment(self, moment: Moment, limb: Limb, segment: Segment, k: int) -> Array:
+        """Moment asked of each joint of a segment, about x and z [N m]."""
+        asked = []
+        for joints, profile in ((segment.pitch, self.pitch[k]), (segment.yaw, self.yaw[k])):
+            names = [f"{self.limb}.{limb.joints[j].name}" for j in joints]
+            bend = sum((moment.coordinate(name) for name in names), 0.0)
+            rate = sum((moment.rate(name) for name in names), 0.0)
+            want = profile.value(moment.t)
+            each = want * (self.stiffness / len(joints))
+            asked.append((want - bend) * self.kp + (profile.rate(moment.t) - rate) * self.kd + each)
+        return array(asked)
+
+
+def straight_arms(limb: Limb) -> list[dict[int, Scalar]]:
+    """By actuator: d(length)/d(angle) of a cable by joint, in the straight shape [m]."""
+    straight = [(1.0, 0.0)] * len(limb.joints)
+    return [cable_arms(limb, straight, a) if isinstance(a, Cable) else {} for a in limb.actuators]
+
+
+def pulling(arms: Sequence[dict[int, Scalar]], segment: Segment) -> Array:
+    """Moment about x and about z on each joint for a unit tension of each cable, the mean over the joints [m]."""
+    return array([
+        [sum((-arms[c].get(j, 0.0) for j in joints), 0.0) * (1.0 / len(joints)) for c in segment.cables]
+        for joints in (segment.pitch, segment.yaw)
+    ])  # fmt: skip
+
+
+def two_of_three(arms: Array, moment: Array) -> list[Scalar]:
+    """The tensions of three cables that give a moment with the least pull: none negative, one of them zero.
+
+    Args:
+        arms: (2, 3): moment for a unit tension of each [m].
+        moment: wanted, about two axes [N m].
+    """
+    rows = cross(array(list(arms[0])), array(list(arms[1])))  # tensions that cancel out, all of one sign
+    balanced = rows * rows[0]
+    if all(is_zero(share) for share in balanced):
+        raise RobotError("limb", "cables", "three cables around the joint, not in one plane")
+    least = times(arms.T, array(Factored(times(arms, arms.T)).solve(list(moment))))
+    shares = [tension / share for tension, share in zip(least, balanced, strict=True)]
+    slack = larger(larger(-shares[0], -shares[1]), -shares[2])
+    return [(share + slack) * b for share, b in zip(shares, balanced, strict=True)]

@@ -1,0 +1,323 @@
+"""Where a leg's foot is for its coordinates, and which coordinates bring it to a place: all in the torso frame.
+
+A leg with a closed form is solved by it. Any other limb with a foot is solved by damped Gauss–Newton steps, each the
+smallest change of the coordinates that does: from the error e of the foot, dq = Jᵀ (J Jᵀ + damping)⁻¹ e.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import casadi
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.torso import gearing_of
+from tailwork.model import Model
+from tailwork.robots.limb import ClosedForm, Foot, Limb
+from tailwork.robots.quantities import Kind, checked
+from tailwork.typing import Floats
+
+PLACE = Kind("m", (3,))
+REACHED = 1e-11
+"""A foot this near to its place, as a share of the leg's length, is there."""
+SMALLEST_SHARE = 1e-9
+"""Directions in which a foot moves less than this share of the greatest are none."""
+MOST_STEPS, MOST_STARTS = 200, 8
+NO_SQUARE = 1e-30  # [m²]
+LEAST_STEP, LARGEST_STEP = 1e-14, 0.5  # [rad]
+DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-14, 1e6  # as shares of the mean square of the Jacobian
+
+
+@dataclass(frozen=True)
+class FootPath:
+    """Coordinates of a leg for places of its foot.
+
+    `beyond` says how far a place is out of reach; below zero, how much too near to the hip it is; not a number: it is
+    on the hip's axis.
+    """
+
+    values: Floats  # (places, coordinates) [rad]
+    by_place: Floats  # (places, coordinates, 3): their derivatives by the place [rad/m]
+    reached: np.ndarray  # (places,): whether the leg can reach the place, neither straight nor folded up
+    beyond: Floats  # (places,) [m]
+
+
+def hip(limb: Limb) -> Floats:
+    """Place of the first hinge on the way from the torso to the foot [m]."""
+    return np.array(limb.joints[_way_to_foot(limb)[0]].offset, dtype=float)
+
+
+def foot_place(limb: Limb, coordinates: ArrayLike) -> Floats:
+    """Place of the foot for the limb's coordinates, (..., 3) for (..., coordinates) [m]."""
+    return _foot(limb, _coordinates(limb, coordinates))[0]
+
+
+def foot_jacobian(limb: Limb, coordinates: ArrayLike) -> Floats:
+    """Derivatives of the foot's place by the limb's coordinates, (..., 3, coordinates) [m/rad]."""
+    return _foot(limb, _coordinates(limb, coordinates))[1]
+
+
+def foot_angles(limb: Limb, foot: ArrayLike, start: ArrayLike | None = None) -> Floats:
+    """The limb's coordinates that bring its foot to a place in the torso frame [rad].
+
+    Args:
+        limb: of numbers, with a foot.
+        foot: the place [m].
+        start: for a limb without a closed form: coordinates near those that are wanted (which way a knee bends); zero,
+            unless told.
+
+    Raises:
+        RobotError: the foot is out of reach; the message says by how much.
+    """
+    place = np.array(checked("foot", foot, PLACE))
+    first = _coordinates(limb, np.zeros(len(limb.coordinates)) if start is None else start)
+    form = _usable_form(limb)
+    if form is not None:
+        path = _by_closed_form(limb, form, place[None])
+        if path.reached[0]:
+            return path.values[0]
+        raise RobotError("foot", _shown(place), f"a place in reach; {how_far(path.beyond[0])}")
+    best, missing = iterated_angles(limb, place, first)
+    chance = np.random.default_rng(0)  # a straight leg is a dead point; from elsewhere there may be a way
+    for _ in range(MOST_STARTS):
+        if missing <= REACHED * _length(limb):
+            return best
+        found = iterated_angles(limb, place, first + chance.uniform(-1.0, 1.0, len(first)))
+        best, missing = found if found[1] < missing else (best, missing)
+    raise RobotError("foot", _shown(place), f"a place in reach; {how_far(missing)}")
+
+
+def how_far(beyond: float) -> str:
+    """How far a place is out of reach, in words."""
+    if math.isnan(beyond):
+        return "this one is too near to the axis of the hip"
+    return f"this one is {abs(beyond):.3g} m {'too near to the hip' if beyond < 0.0 else 'out of reach'}"
+
+
+def iterated_angles(limb: Limb, foot: Floats, start: Floats, moves: Floats | None = None) -> tuple[Floats, float]:
+    """Coordinates that bring the foot as near to a place as steps from the start do, and what is missing [m].
+
+    Args:
+        limb: of numbers, with a foot.
+        foot: the place in the torso frame [m].
+        start: coordinates [rad].
+        moves: (coordinates, n): combinations of coordinates that may change; all, unless told.
+    """
+    moves = np.eye(len(start)) if moves is None else moves
+    q, damping = start, DAMPING
+    place, jacobian = _foot(limb, q)
+    error = foot - place
+    for _ in range(MOST_STEPS):
+        ways = jacobian @ moves
+        square = ways @ ways.T
+        loaded = square + np.eye(3) * max(damping * np.trace(square) / 3.0, NO_SQUARE)
+        step = moves @ (ways.T @ np.linalg.solve(loaded, error))
+        step *= min(1.0, LARGEST_STEP / max(np.abs(step).max(), LARGEST_STEP))
+        place, ahead = _foot(limb, q + step)
+        if np.linalg.norm(foot - place) < np.linalg.norm(error):
+            q, jacobian, error, damping = q + step, ahead, foot - place, max(damping * 0.1, LEAST_DAMPING)
+        elif damping > MOST_DAMPING or np.abs(step).max() < LEAST_STEP:
+            break
+        else:
+            damping *= 100.0
+    return q, float(np.linalg.norm(error))
+
+
+def foot_path(limb: Limb, middle: ArrayLike, places: Floats, start: ArrayLike | None = None) -> FootPath:
+    """Coordinates of a leg whose foot goes through places (places, 3), and their exact derivatives by the place.
+
+    A limb without a closed form is solved at `middle` first (`foot_angles`), then along the places one after the
+    other. If it has more hinges than it needs, its coordinates change only along the three directions that move the
+    foot at `middle` with the least change: so they depend on the place alone, and return when the foot does.
+    """
+    form = _usable_form(limb)
+    if form is not None:
+        return _by_closed_form(limb, form, places)
+    q = foot_angles(limb, middle, start)
+    _, sizes, directions = np.linalg.svd(foot_jacobian(limb, q), full_matrices=False)
+    moves = directions[sizes > SMALLEST_SHARE * sizes[0]].T
+    values, missing = np.zeros((len(places), len(q))), np.zeros(len(places))
+    for k, place in enumerate(places):
+        q, missing[k] = iterated_angles(limb, place, q, moves)
+        values[k] = q
+    reached = missing <= REACHED * _length(limb)
+    by_place = np.asarray(moves @ np.linalg.pinv(foot_jacobian(limb, values) @ moves), dtype=np.float64)
+    return FootPath(values, by_place, reached, np.where(reached, 0.0, missing))
+
+
+def standing_feet(
+    model: Model, torso_place: ArrayLike | None = None, feet: Mapping[str, ArrayLike] | None = None
+) -> dict[str, Floats]:
+    """By leg: the place of its foot in the frame of the level torso [m].
+
+    Args:
+        model: the robot.
+        torso_place: of P, inertial frame [m]; `robot.stand`, unless told.
+        feet: places of feet by leg, inertial frame [m]; others are where the robot says.
+    """
+    torso = np.array(model.robot.stand if torso_place is None else checked("torso_place", torso_place, PLACE))
+    given = {} if feet is None else feet
+    if not isinstance(given, Mapping):
+        raise RobotError("feet", feet, "places by leg, such as {'leg1': (0.15, 0.25, 0.0)}")
+    known_legs(model, "feet", given)
+    found: dict[str, Floats] = {}
+    for name in model.layout.legs:
+        place = given.get(name, foot_of(model.layout.limbs[name]).place)
+        found[name] = np.array(checked(f"feet.{name}", place, PLACE)) - torso
+    return found
+
+
+def posed(
+    model: Model,
+    *,
+    torso_place: ArrayLike | None = None,
+    feet: Mapping[str, ArrayLike] | None = None,
+    legs: Sequence[str] | None = None,
+    start: ArrayLike | None = None,
+) -> Floats:
+    """The state q in which a robot stands level on its feet, of a model that pins none (stance "none").
+
+    Args:
+        model: with stance "none".
+        torso_place: of P, inertial frame [m]; `robot.stand`, unless told.
+        feet: places of feet by leg, inertial frame [m]; others are where the robot says (`Foot.place`).
+        legs: those that stand; all, unless told. Other limbs are at zero.
+        start: a state q from which legs without a closed form are solved; zero, unless told.
+    """
+    q, first = unpinned(model).standing(), leg_starts(model, start)
+    known_legs(model, "legs", legs or ())
+    if torso_place is not None and model.layout.torso_free:
+        q[:3] = checked("torso_place", torso_place, PLACE)
+    for name, foot in standing_feet(model, torso_place, feet).items():
+        if legs is None or name in legs:
+            try:
+                q[model.layout.coordinates[name]] = foot_angles(model.layout.limbs[name], foot, first[name])
+            except RobotError as error:
+                raise error.within(name) from None
+    return q
+
+
+def unpinned(model: Model) -> Model:
+    """The model, if all its legs have coordinates of their own."""
+    if not isinstance(model, Model):
+        raise RobotError("model", type(model).__name__, "a Model, such as Model(robot, 'none')")
+    if model.foot_names:
+        raise RobotError("stance", model.foot_names, "'none': legs whose feet are pinned have no coordinates to set")
+    return model
+
+
+def known_legs(model: Model, argument: str, names: Iterable[str]) -> None:
+    """Raises an error for a name that is no leg of the model."""
+    for name in names:
+        if name not in model.layout.legs:
+            raise UnknownNameError.among(argument, str(name), model.layout.legs, "leg")
+
+
+def leg_starts(model: Model, start: ArrayLike | None) -> dict[str, Floats]:
+    """By leg: its coordinates in a state, or zero."""
+    q = np.zeros(len(model.coordinate_names)) if start is None else np.asarray(start, dtype=float)
+    if q.shape != (len(model.coordinate_names),) or not np.isfinite(q).all():
+        raise RobotError("start", start, f"a state q of the model: {len(model.coordinate_names)} finite numbers")
+    return {name: q[model.layout.coordinates[name]] for name in model.layout.legs}
+
+
+def foot_of(limb: Limb) -> Foot:
+    """The limb's foot."""
+    if limb.foot is None:
+        raise RobotError("limb", [joint.name for joint in limb.joints], "a limb with a foot")
+    return limb.foot
+
+
+def _usable_form(limb: Limb) -> ClosedForm | None:
+    """The closed form, whose angles are coordinates unless there are gears in between."""
+    return limb.closed_form if limb.gearing is None else None
+
+
+@lru_cache(maxsize=128)
+def _closed_form_function(form: ClosedForm) -> casadi.Function:
+    """place → joint angles, extension, and the derivatives of both by the place."""
+    place = casadi.SX.sym("place", 3)
+    foot = (place[0], place[1], place[2])
+    angles = casadi.vertcat(*(casadi.atan2(sine, cosine) for cosine, sine in form.angles(foot)))
+    extension = form.extension(foot)
+    slopes = (casadi.jacobian(angles, place), casadi.jacobian(extension, place))
+    return casadi.Function("leg", [place], [angles, extension, *slopes])
+
+
+def _by_closed_form(limb: Limb, form: ClosedForm, places: Floats) -> FootPath:
+    count, joints = len(places), len(limb.joints)
+    angles, extension, slopes, gradient = (np.array(x) for x in _closed_form_function(form)(places.T))
+    order = [limb.index(name) for name in limb.coordinates]
+    least, most = form.reach()
+    extension = extension[0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        per_metre = np.linalg.norm(gradient.reshape(count, 3), axis=1)
+        beyond = (np.maximum(extension - most, 0.0) + np.minimum(extension - least, 0.0)) / per_metre
+    within = (least < extension) & (extension < most)
+    on_axis = within & ~np.isfinite(angles).all(axis=0)
+    return FootPath(
+        values=np.unwrap(angles.T, axis=0)[:, order],
+        by_place=slopes.reshape(joints, count, 3).transpose(1, 0, 2)[:, order],
+        reached=within & ~on_axis,
+        beyond=np.where(on_axis, np.nan, beyond),
+    )
+
+
+def _way_to_foot(limb: Limb) -> list[int]:
+    """Hinges from the torso to the foot."""
+    way = [limb.index(foot_of(limb).joint)]
+    while (parent := limb.joints[way[0]].parent) is not None:
+        way.insert(0, limb.index(parent))
+    return way
+
+
+def _length(limb: Limb) -> float:
+    """From the torso's point P along the limb to the foot [m]."""
+    pieces = [limb.joints[k].offset for k in _way_to_foot(limb)]
+    return sum(math.dist((0.0, 0.0, 0.0), piece) for piece in (*pieces, foot_of(limb).point))
+
+
+def _foot(limb: Limb, coordinates: Floats) -> tuple[Floats, Floats]:
+    """Place of the foot, and its derivatives by the coordinates."""
+    gearing, way = np.array(gearing_of(limb), dtype=float), _way_to_foot(limb)
+    angles = coordinates @ gearing.T
+    turn = np.broadcast_to(np.eye(3), (*angles.shape[:-1], 3, 3))
+    place = np.zeros((*angles.shape[:-1], 3))
+    hinges: list[Floats] = []
+    axes: list[Floats] = []
+    for k in way:
+        joint = limb.joints[k]
+        place = place + turn @ np.array(joint.offset, dtype=float)
+        turn = turn @ np.array(joint.rotation, dtype=float)
+        hinges.append(place)
+        axes.append(turn @ np.array(joint.axis, dtype=float))
+        turn = turn @ _hinge_turn(joint.axis, angles[..., k])
+    foot = place + turn @ np.array(foot_of(limb).point, dtype=float)
+    arms = np.cross(np.stack(axes, axis=-2), foot[..., None, :] - np.stack(hinges, axis=-2))  # (..., hinges, 3)
+    return foot, np.swapaxes(arms, -1, -2) @ gearing[way]
+
+
+def _hinge_turn(axis: Sequence[float], angle: Floats) -> Floats:
+    """Rotation matrices about a unit axis, (..., 3, 3) (Rodrigues)."""
+    x, y, z = axis
+    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    sine, versine = np.sin(angle)[..., None, None], (1.0 - np.cos(angle))[..., None, None]
+    return np.eye(3) + sine * across + versine * (across @ across)
+
+
+def _coordinates(limb: Limb, coordinates: ArrayLike) -> Floats:
+    values = np.asarray(coordinates, dtype=float)
+    if not values.ndim or values.shape[-1] != len(limb.coordinates) or not np.isfinite(values).all():
+        required = f"{len(limb.coordinates)} finite numbers [rad], for {', '.join(limb.coordinates)}"
+        raise RobotError("coordinates", coordinates, required)
+    return values
+
+
+def _shown(place: Floats) -> tuple[float, ...]:
+    """A place for a message [m]."""
+    return tuple(float(f"{x:.6g}") for x in place)

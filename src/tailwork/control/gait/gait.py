@@ -1,0 +1,210 @@
+"""Gaits: when each leg is on the ground, and where its foot goes seen from the torso.
+
+A stride is one round of all legs. A leg stands for a share of it, the duty factor, then swings forward. Presets find
+each leg's role (its row from the front, its side) from where its hip is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tailwork.algebra.expression import Scalar
+from tailwork.control.gait.foot_kinematics import hip
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.robots.facing import forward_axis
+from tailwork.robots.quantities import Described, all_numbers, nonnegative, number, numbers, positive
+from tailwork.robots.robot import Robot
+from tailwork.typing import Floats
+
+NO_SHARE = 1e-12
+"""What is missing to a whole stride by less than this is rounding."""
+TRIPOD_DUTY = 0.55
+"""Always three feet on the ground or more, as of a cockroach that walks."""
+TROT_DUTY = PACE_DUTY = 0.5
+"""One pair of feet takes over from the other."""
+WALK_DUTY = 0.75
+"""Of four legs, one at a time is in the air."""
+BOUND_DUTY = 0.4
+"""With a flight between the pairs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gait(Described):
+    """A gait along a straight line with the torso level and at constant speed."""
+
+    legs: tuple[str, ...]  # their names in the model
+    phases: tuple[Scalar, ...] = numbers(
+        "", requirement="at least 0 and below 1", allowed=lambda share: 0.0 <= share < 1.0
+    )  # by leg: the share of the stride at which its stance begins
+    duty: Scalar = number("")  # share of the stride that a leg is on the ground
+    frequency: Scalar = positive("Hz")  # strides a second
+    speed: Scalar = number("m/s")  # of the torso, forward
+    lift: Scalar = nonnegative("m")  # height of a foot in mid-swing
+
+    def check(self) -> None:
+        """Legs named once, with a phase each, and a duty between 0 and 1."""
+        if not all_numbers(*self.phases, self.duty, self.frequency, self.speed, self.lift):
+            raise RobotError("gait", self.legs, "numbers only, no symbols")
+        if not self.legs or len(set(self.legs)) != len(self.legs):
+            raise RobotError("legs", self.legs, "at least one leg, each named once")
+        if len(self.phases) != len(self.legs):
+            raise RobotError("phases", self.phases, f"one a leg, {len(self.legs)}")
+        if not 0.0 < self.duty < 1.0:
+            raise RobotError("duty", self.duty, "a share of the stride above 0 and below 1")
+
+    @property
+    def period(self) -> float:
+        """Of a stride [s]."""
+        return 1.0 / self.frequency
+
+    @property
+    def stride(self) -> float:
+        """Way of the torso in a stride [m]."""
+        return self.speed * self.period
+
+    @property
+    def step_length(self) -> float:
+        """Way of a foot on the ground, seen from the torso [m]."""
+        return self.stride * self.duty
+
+    def share(self, leg: str, t: ArrayLike) -> Floats:
+        """Share of the leg's stride that is over at a time [s]: from 0, when its stance begins, to 1."""
+        if leg not in self.legs:
+            raise UnknownNameError.among("leg", str(leg), self.legs, "leg of the gait")
+        share = np.mod(np.asarray(t, dtype=float) * self.frequency - self.phases[self.legs.index(leg)], 1.0)
+        return np.where(share > 1.0 - NO_SHARE, 0.0, share)
+
+    def in_stance(self, leg: str, t: ArrayLike) -> np.ndarray:
+        """Whether a leg is on the ground at a time [s]."""
+        return self.share(leg, t) < self.duty
+
+    def offset(self, leg: str, t: ArrayLike) -> tuple[Floats, Floats]:
+        """Foot from its place in mid-stance, (forward, up) seen from the torso [m], and its rate [m/s]: (..., 2) each.
+
+        In stance the foot rests on the ground, so it goes back at the torso's speed. In swing it goes from rest to
+        rest over the ground: a stride forward by a cubic, up and down by a quartic. Rates have no jumps.
+        """
+        share = self.share(leg, t)
+        stance, swing_time = share < self.duty, (1.0 - self.duty) * self.period
+        u = np.where(stance, 0.0, (share - self.duty) / (1.0 - self.duty))  # share of the swing that is over
+        over_ground, rising = u * u * (3.0 - 2.0 * u), 16.0 * u * u * (1.0 - u) * (1.0 - u)
+        forward = self.stride * (0.5 * self.duty - share + over_ground)
+        forward_rate = 6.0 * u * (1.0 - u) * self.stride / swing_time - self.speed
+        up_rate = 32.0 * u * (1.0 - u) * (1.0 - 2.0 * u) * self.lift / swing_time
+        return np.stack([forward, rising * self.lift], axis=-1), np.stack([forward_rate, up_rate], axis=-1)
+
+
+def tripod(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = TRIPOD_DUTY) -> Gait:
+    """Six legs: front and hind leg of a side with the middle one of the other, in turn with the other three.
+
+    Args:
+        robot: with three legs on each side.
+        speed: of the torso, forward [m/s].
+        frequency: of strides [Hz].
+        lift: height of a foot in mid-swing [m].
+        duty: share of the stride that a leg is on the ground [1].
+    """
+    legs, phases = _timed(robot, "a tripod gait", 3, lambda row, side, rows: ((row + side) % 2) / 2)
+    return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
+
+
+def trot(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = TROT_DUTY) -> Gait:
+    """Four legs: the diagonal pairs in turn.
+
+    Args:
+        robot: with two legs on each side.
+        speed: of the torso, forward [m/s].
+        frequency: of strides [Hz].
+        lift: height of a foot in mid-swing [m].
+        duty: share of the stride that a leg is on the ground [1].
+    """
+    legs, phases = _timed(robot, "a trot", 2, lambda row, side, rows: ((row + side) % 2) / 2)
+    return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
+
+
+def pace(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = PACE_DUTY) -> Gait:
+    """Four legs: the left pair and the right pair in turn.
+
+    Args:
+        robot: with two legs on each side.
+        speed: of the torso, forward [m/s].
+        frequency: of strides [Hz].
+        lift: height of a foot in mid-swing [m].
+        duty: share of the stride that a leg is on the ground [1].
+    """
+    legs, phases = _timed(robot, "a pace", 2, lambda row, side, rows: side / 2)
+    return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
+
+
+def bound(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = BOUND_DUTY) -> Gait:
+    """Four legs: the front pair and the hind pair in turn.
+
+    Args:
+        robot: with two legs on each side.
+        speed: of the torso, forward [m/s].
+        frequency: of strides [Hz].
+        lift: height of a foot in mid-swing [m].
+        duty: share of the stride that a leg is on the ground [1].
+    """
+    legs, phases = _timed(robot, "a bound", 2, lambda row, side, rows: row / 2)
+    return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
+
+
+def walk(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = WALK_DUTY) -> Gait:
+    """Four legs or more, one after the other from hind to front: left side, then right (lateral sequence).
+
+    Args:
+        robot: with two or more legs on each side.
+        speed: of the torso, forward [m/s].
+        frequency: of strides [Hz].
+        lift: height of a foot in mid-swing [m].
+        duty: share of the stride that a leg is on the ground [1].
+    """
+    legs, phases = _timed(robot, "a walk", None, lambda row, side, rows: (side * rows + rows - 1 - row) / (2 * rows))
+    return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
+
+
+def forward_direction(robot: Robot) -> Floats:
+    """The unit vector that points forward in the torso frame."""
+    return np.eye(3)["xyz".index(forward_axis(robot))]
+
+
+def leg_roles(robot: Robot) -> dict[str, tuple[int, int]]:
+    """By leg: its row, 0 at the front, and its side, 0 left and 1 right, from where its hip is."""
+    legs = {name: limb for name, limb in robot.limbs().items() if limb.foot is not None}
+    ahead = forward_direction(robot)
+    left = np.cross([0.0, 0.0, 1.0], ahead)
+    places = {name: (float(hip(limb) @ ahead), float(hip(limb) @ left)) for name, limb in legs.items()}
+    roles: dict[str, tuple[int, int]] = {}
+    for side, sign in enumerate((1.0, -1.0)):
+        there = [name for name, (_, aside) in places.items() if aside * sign > 0.0]
+        there.sort(key=lambda name: -places[name][0])
+        if len({places[name][0] for name in there}) != len(there):
+            raise RobotError("robot", there, "legs of a side one behind the other: hips that differ along the robot")
+        roles |= {name: (row, side) for row, name in enumerate(there)}
+    rows = {side: [row for row, other in roles.values() if other == side] for side in (0, 1)}
+    if not legs or len(roles) != len(legs) or len(rows[0]) != len(rows[1]):
+        raise RobotError("robot", robot.name, f"legs in pairs, a left and a right one; its legs are {_listed(legs)}")
+    return {name: roles[name] for name in legs}
+
+
+def _timed(
+    robot: Robot, what: str, rows: int | None, phase: Callable[[int, int, int], float]
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """The legs, and the phases at which they begin their stance: functions of row, side and the number of rows."""
+    if not isinstance(robot, Robot):
+        raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
+    roles = leg_roles(robot)
+    found = len(roles) // 2
+    if found < 2 if rows is None else found != rows:
+        wanted = "four legs or more" if rows is None else f"{2 * rows} legs"
+        raise RobotError("robot", robot.name, f"{wanted} in pairs for {what}; its legs are {_listed(roles)}")
+    return tuple(roles), tuple(phase(row, side, found) for row, side in roles.values())
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"

@@ -1,0 +1,128 @@
+"""Control laws as equations: functions of time, state and numbers that are compiled with the robot.
+
+A law is a frozen dataclass; its numbers (gains, torques, angles) are inputs of the kernel, so changing them compiles
+nothing. Laws add up: each gives efforts to some of the actuators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tailwork.algebra.expression import Scalar, arctan2, cos, sin
+from tailwork.algebra.vectors import array, cross, dot
+from tailwork.control.context import Moment
+from tailwork.control.profiles import Profiles
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.robots.limb import Motor
+from tailwork.robots.quantities import Described, Vector, nonnegative, numbers, vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant(Described):
+    """Constant efforts, one for each actuator of the model, or for those that are named."""
+
+    values: tuple[Scalar, ...] = numbers("N m or N")  # the efforts
+    actuators: tuple[str, ...] = ()  # none named: all, in the order of the model
+
+    def check(self) -> None:
+        """Names that differ."""
+        if len(set(self.actuators)) != len(self.actuators):
+            raise RobotError("actuators", self.actuators, "names that differ")
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """The efforts by name [N m or N]."""
+        names = self.actuators or moment.layout.actuator_names
+        if len(names) != len(self.values):
+            raise RobotError("values", len(self.values), f"{len(names)} efforts, for {', '.join(names)}")
+        return dict(zip(names, self.values, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Driven(Described):
+    """One actuator's effort as a function of time."""
+
+    actuator: str  # by its name in the model, such as "tail.ta"
+    profile: Profiles  # of its effort [N m or N]
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """The effort now [N m or N]."""
+        return {self.actuator: self.profile.value(moment.t)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tracking(Described):
+    """PD on one coordinate by the motor that drives it: kp (desired − q) + kd (desired rate − rate), [N m]."""
+
+    limb: str  # its name in the model
+    coordinate: str  # of that limb, which a motor drives
+    profile: Profiles  # what the coordinate shall do [rad]
+    kp: Scalar = nonnegative("N m/rad")  # of the error
+    kd: Scalar = nonnegative("N m s/rad")  # of the error of its rate
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """The motor's effort: torque [N m], or tension on its arm [N]."""
+        limb = moment.layout.limbs.get(self.limb)
+        if limb is None:
+            raise UnknownNameError.among("limb", self.limb, moment.layout.limbs, "limb")
+        for actuator in limb.actuators:
+            if isinstance(actuator, Motor) and actuator.coordinate == self.coordinate:
+                name = f"{self.limb}.{self.coordinate}"
+                short = self.profile.value(moment.t) - moment.coordinate(name)
+                slow = self.profile.rate(moment.t) - moment.rate(name)
+                return {f"{self.limb}.{actuator.name}": (short * self.kp + slow * self.kd) / actuator.ratio}
+        driven = [actuator.coordinate for actuator in limb.actuators if isinstance(actuator, Motor)]
+        raise RobotError("coordinate", self.coordinate, f"a coordinate of {self.limb} that a motor drives, of {driven}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointImpedance(Described):
+    """A stance leg whose joints are held by springs and dampers: stiffness (rest − angle) − damping · rate."""
+
+    leg: str  # its name in the model
+    rest: tuple[Scalar, ...] = numbers("rad")  # by joint
+    stiffness: Scalar = nonnegative("N m/rad")  # of each spring
+    damping: Scalar = nonnegative("N m s/rad")  # of each damper
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """Torques of the leg's motors [N m]."""
+        leg = moment.leg(self.leg)
+        if len(self.rest) != len(leg.limb.joints):
+            raise RobotError("rest", self.rest, f"{len(leg.limb.joints)} angles, one a joint")
+        torques = {}
+        for joint, rest, (c, s), rate in zip(leg.limb.joints, self.rest, leg.angles, leg.rates, strict=True):
+            beyond = arctan2(s * cos(rest) - c * sin(rest), c * cos(rest) + s * sin(rest))
+            torques[joint.name] = beyond * self.stiffness * -1.0 - rate * self.damping
+        return by_motors(moment, self.leg, torques)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FootImpedance(Described):
+    """A stance leg whose foot is held in its place under the torso by a spring and a damper, alike in every direction.
+
+    The leg pushes its foot by stiffness (rest − s) − damping · s-dot, with s the foot from P, all in the torso frame.
+    """
+
+    leg: str  # its name in the model
+    rest: Vector = vector("m")  # of the foot from P, in the torso frame
+    stiffness: Scalar = nonnegative("N/m")  # of the spring
+    damping: Scalar = nonnegative("N s/m")  # of the damper
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """Torques of the leg's motors [N m]: the force's virtual work."""
+        leg, torso = moment.leg(self.leg), moment.torso
+        away = -(torso.velocity + cross(torso.omega, leg.foot))
+        force = (array(self.rest) - leg.foot) * self.stiffness - away * self.damping
+        local = leg.turn.outward(force)
+        torques = {joint.name: dot(arm, local) for joint, arm in zip(leg.limb.joints, leg.arms, strict=True)}
+        return by_motors(moment, self.leg, torques)
+
+
+def by_motors(moment: Moment, name: str, torques: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Efforts of the motors that give torques to a leg's joints."""
+    limb = moment.layout.limbs[name]
+    motors = {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}
+    for joint in torques:
+        if joint not in motors:
+            raise RobotError("leg", name, f"a leg with a motor on each joint; {joint} has none")
+    return {f"{name}.{motors[joint].name}": torque / motors[joint].ratio for joint, torque in torques.items()}

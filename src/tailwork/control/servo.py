@@ -1,0 +1,83 @@
+"""A servo on many joints that follow a table of angles, such as a gait's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tailwork.algebra.expression import Scalar
+from tailwork.control.context import Moment
+from tailwork.control.gait.joint_table import JointTable
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.layout import Layout
+from tailwork.robots.limb import Motor
+from tailwork.robots.quantities import Described, nonnegative
+
+
+@dataclass(frozen=True, kw_only=True)
+class FollowTargets(Described):
+    """PD on coordinates by the motors that drive them: kp (target − q) + kd (target rate − rate), [N m]."""
+
+    coordinates: tuple[str, ...]
+    kp: Scalar = nonnegative("N m/rad")
+    kd: Scalar = nonnegative("N m s/rad")
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """The motors' efforts: torque, or tension on its arm."""
+        found: dict[str, Scalar] = {}
+        for name in self.coordinates:
+            limb, motor = driving_motor(moment.layout, name)
+            value, rate = moment.targets[name]
+            short, slow = value - moment.coordinate(name), rate - moment.rate(name)
+            found[f"{limb}.{motor.name}"] = (short * self.kp + slow * self.kd) / motor.ratio
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointServo:
+    """Joints that follow a table by a PD law each, kp [N m/rad] and kd [N m s/rad].
+
+    The table is looked up in compiled code while the run goes on, so it may be long; it needs the method
+    "implicit-euler". Only the gains are inputs of the kernels.
+    """
+
+    table: JointTable  # what the joints shall do
+    kp: float  # of the error [N m/rad]
+    kd: float  # of the error of the rate [N m s/rad]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.table, JointTable):
+            raise RobotError("table", self.table, "a JointTable, such as joint_table(model, gait)")
+        self.law()
+
+    def law(self) -> FollowTargets:
+        """What is compiled."""
+        return FollowTargets(coordinates=self.table.coordinates, kp=self.kp, kd=self.kd)
+
+    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+        """The motors' efforts [N m or N]."""
+        return self.law().efforts(moment)
+
+
+def driving_motor(layout: Layout, name: str) -> tuple[str, Motor]:
+    """The limb and the motor that drive a coordinate, by its name in the model."""
+    for limb_name in layout.actuated:
+        for actuator in layout.limbs[limb_name].actuators:
+            if isinstance(actuator, Motor) and f"{limb_name}.{actuator.coordinate}" == name:
+                return limb_name, actuator
+    driven = [f"{limb_name}.{actuator.coordinate}" for limb_name in layout.actuated
+              for actuator in layout.limbs[limb_name].actuators if isinstance(actuator, Motor)]  # fmt: skip
+    raise UnknownNameError.among("table.coordinates", name, driven, "coordinate that a motor drives")
+
+
+def followed(servos: Sequence[JointServo], layout: Layout) -> tuple[str, ...]:
+    """All coordinates that servos drive, each by one of them only."""
+    names = [name for servo in servos for name in servo.table.coordinates]
+    for name in names:
+        if name not in layout.coordinate_names:
+            raise UnknownNameError.among("table.coordinates", name, layout.coordinate_names, "coordinate of the model")
+        driving_motor(layout, name)
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RobotError("control", twice, "one servo a coordinate")
+    return tuple(names)

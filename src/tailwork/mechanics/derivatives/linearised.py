@@ -1,0 +1,135 @@
+"""M a + h − B tau linearised in the torso frame.
+
+Rows are the torso's force and moment in the torso frame, then the limbs' coordinates. Columns are likewise: a velocity
+or shift of P and an angular velocity or turn of the torso, both in the torso frame, then the limbs' coordinates. While
+the torso turns by a small d, the inertial frame holds gravity, velocities, accelerations and feet; in the torso frame
+such a vector x becomes x + x × d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tailwork.algebra.derivatives import jacobian
+from tailwork.algebra.expression import Scalar, Tape, opaque
+from tailwork.algebra.vectors import Array, array, cross, skew, times, zeros
+from tailwork.mechanics.derivatives.limb import LimbSlopes, Twist, flow, limb_slopes
+from tailwork.mechanics.derivatives.stance_leg import inertial_turning, leg_slopes
+from tailwork.mechanics.forward import joint_torques
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.sweeps import Inertia6, Motion, rigid
+from tailwork.mechanics.torso import TorsoState, limb_state, torso_state
+
+
+@dataclass(frozen=True)
+class Linearised:
+    """M a + h − B tau about a state, for efforts that are held."""
+
+    torso: TorsoState
+    mass: Array  # M, by accelerations
+    by_rate: Array  # by velocities
+    by_place: Array  # by shifts and turns of the torso and by the limbs' coordinates
+
+
+def linearised(
+    tape: Tape,
+    layout: Layout,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acceleration: Sequence[Scalar],
+) -> Linearised:
+    """Linearise about coordinates, velocities and accelerations given as usual, in the inertial frame."""
+    torso = torso_state(layout, q, v)
+    linear, angular = zeros(3), zeros(3)
+    if layout.torso_free:
+        linear, angular = (torso.from_inertial(array(list(x))) for x in (acceleration[:3], acceleration[3:6]))
+    motion = Motion(torso.omega, angular, linear - torso.gravity)
+    size = len(v)
+    mass, by_rate, by_place = zeros(size, size), zeros(size, size), zeros(size, size)
+    limbs: dict[str, LimbSlopes] = {}
+    for name in layout.moving:
+        here = layout.rates[name]
+        slopes = _limb(tape, layout, name, motion, q, v, tau, acceleration)
+        limbs[name] = slopes
+        mass[here, here], by_rate[here, here], by_place[here, here] = slopes.mass, slopes.by_rate, slopes.by_place
+        if layout.torso_free:
+            mass[here, :6], mass[:6, here] = slopes.coupling, slopes.coupling.T
+            by_rate[here, 3:6] = slopes.by_omega
+            by_rate[:6, here], by_place[:6, here] = slopes.torso_by_rate, slopes.torso_by_place
+            by_place[here, 3:6] = (
+                _turned(slopes.coupling[:, :3], motion.acceleration)
+                + _turned(slopes.coupling[:, 3:], angular)
+                + _turned(slopes.by_omega, torso.omega)
+            )
+    if layout.torso_free:
+        _torso_rows(tape, layout, torso, linear, angular, tau, limbs, mass, by_rate, by_place)
+    return Linearised(torso, mass, by_rate, by_place)
+
+
+def _limb(
+    tape: Tape, layout: Layout, name: str, motion: Motion, q: Sequence[Scalar], v: Sequence[Scalar],
+    tau: Sequence[Scalar], acceleration: Sequence[Scalar],
+) -> LimbSlopes:  # fmt: skip
+    """A limb with its springs, dampers and actuators: those on the tape, each joint seeing but a few of them."""
+    limb, here = layout.limbs[name], layout.rates[name]
+    places, rates = ([opaque(x) for x in part] for part in (q[layout.coordinates[name]], v[here]))
+    state = limb_state(limb, places, rates)
+    slopes = limb_slopes(state, motion, list(times(state.gearing, array(list(acceleration[here])))))
+    efforts = tau[layout.efforts[name]] if name in layout.efforts else [0.0] * len(limb.actuators)
+    forces = list(times(state.gearing.T, array(joint_torques(limb, state, efforts))))
+    by_own = array(jacobian(tape, forces, [*places, *rates])).reshape(len(places), 2 * len(places))
+    slopes.by_place = slopes.by_place - by_own[:, : len(places)]
+    slopes.by_rate = slopes.by_rate - by_own[:, len(places) :]
+    return slopes
+
+
+def _torso_rows(
+    tape: Tape, layout: Layout, torso: TorsoState, linear: Array, angular: Array, tau: Sequence[Scalar],
+    limbs: dict[str, LimbSlopes], mass: Array, by_rate: Array, by_place: Array,
+) -> None:  # fmt: skip
+    """The torso's force and moment by its own motion and pose."""
+    assert torso.moments is not None
+    still = Twist(zeros(3), zeros(3))
+    free = flow(torso.moments, Twist(torso.omega, zeros(3)), still)
+    for slopes in limbs.values():
+        free = free + slopes.flow
+    hung = rigid(free.moments)
+    hung_by_linear, hung_by_angular = np.concatenate([hung.a, hung.b.T]), np.concatenate([hung.b, hung.d])
+    legs = [leg_slopes(tape, layout, torso, name, linear, angular, tau) for name in layout.stance]
+    standing = sum((leg.inertia for leg in legs), Inertia6(zeros(3, 3), zeros(3, 3), zeros(3, 3)))
+    by_linear = hung_by_linear + np.concatenate([standing.a, standing.b.T])
+    by_angular = hung_by_angular + np.concatenate([standing.b, standing.d])
+    by_velocity = sum((leg.by_velocity for leg in legs), zeros(6, 3))
+    by_gravity = sum((leg.by_gravity for leg in legs), -hung_by_linear)
+    by_omega = np.concatenate([skew(free.momentum) * -2.0, free.stirring * 2.0])
+    by_omega = sum((leg.by_omega for leg in legs), by_omega) + inertial_turning(
+        np.concatenate([standing.a, standing.b.T]), by_angular, torso.velocity, torso.omega
+    )
+    seen = [
+        (by_linear, linear), (by_angular, angular), (by_gravity, torso.gravity), (by_velocity, torso.velocity),
+        (by_omega, torso.omega),
+    ]  # fmt: skip
+    seen += [(leg.by_foot, torso.feet[name]) for name, leg in zip(layout.stance, legs, strict=True)]
+    mass[:6, :3], mass[:6, 3:6] = by_linear, by_angular
+    by_rate[:6, :3], by_rate[:6, 3:6] = by_velocity, by_omega
+    by_place[:6, :3] = sum((-leg.by_foot for leg in legs), zeros(6, 3))
+    by_place[:6, 3:6] = sum((_turned(columns, x) for columns, x in seen), zeros(6, 3))
+
+
+def _turned(columns: Array, x: Array) -> Array:
+    """From derivatives by a vector x that the inertial frame holds: those by a turn of the torso."""
+    return array([cross(row, x) for row in columns]).reshape(len(columns), 3)
+
+
+def turn_by_attitude(tape: Tape, rotation: Array, coordinates: Sequence[Scalar]) -> Array:
+    """How the torso turns, in its own frame, with the coordinates of its attitude (3 × those): Rᵀ dR = (turn)~."""
+    by_each = array(jacobian(tape, list(rotation.ravel()), coordinates)).reshape(3, 3, len(coordinates))
+    columns = []
+    for k in range(len(coordinates)):
+        moved = times(rotation.T, by_each[:, :, k])
+        columns.append([moved[2, 1], moved[0, 2], moved[1, 0]])
+    return array(columns).T

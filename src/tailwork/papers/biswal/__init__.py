@@ -1,0 +1,1 @@
+"""Biswal & Mohanty: equations, experiments, report."""

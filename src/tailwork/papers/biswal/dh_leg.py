@@ -1,0 +1,123 @@
+"""The leg of Biswal & Mohanty on a fixed base, Sect. 4: foot and joint torques over five seconds.
+
+The paper prints no masses; here its links are ideal bars of stated masses. The leg is described twice: by Table 1, and
+as a leg of the preset. Both have the same hinges that turn the same way (theta_1 about the forward axis, theta_2 and
+theta_3 about the axis to the right) and hang straight down at zero angles. So theta_1, theta_2, theta_3 are ha, hb, k
+of the preset, signs included, and their torques are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tailwork.model import Model
+from tailwork.papers.biswal import leg as paper
+from tailwork.papers.claims import Claim, Telling, listed
+from tailwork.papers.spatial import Array
+from tailwork.robots import DhChain, DhRow, Robot, biswal
+from tailwork.typing import Floats
+
+MASSES = (0.10, 0.15, 0.10)  # of hip, thigh and shank [kg]: estimates
+SAMPLES = 501
+MM = 1e3
+"""From m to mm, and from N m to N mm."""
+
+
+@dataclass(frozen=True)
+class DhLeg:
+    """Foot and torques by reading of the motion, each over `times`."""
+
+    times: Floats  # [s]
+    feet: dict[str, Array]  # place in the base frame [m], Figs. 7–9
+    torques: dict[str, Floats]  # of theta_1, theta_2, theta_3 [N m], Figs. 4–6
+    claims: tuple[Claim, ...]
+
+
+def table_robot(masses: Sequence[float] = MASSES) -> Robot:
+    """The preset with one leg, given by Table 1 (modified parameters), on the frame O_0 of Eq. (6)."""
+    leg = paper.Leg()
+    hip, thigh, shank = masses
+    x, y, _ = leg.hip
+    chain = DhChain(
+        convention="modified",
+        mount=leg.hip,
+        rotation=((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)),  # Rot(y, 90°)
+        rows=(
+            DhRow(bar_mass=hip),
+            DhRow(alpha=math.pi / 2, a=leg.hip_length, bar_mass=thigh),
+            DhRow(a=leg.thigh_length, bar_mass=shank),
+            DhRow(a=leg.shank_length, moving="none"),
+        ),
+        end="foot",
+        foot=(x, y, 0.0),
+    )
+    return replace(biswal(), name="biswal leg", parts={"leg": chain})
+
+
+def preset_robot(masses: Sequence[float] = MASSES) -> Robot:
+    """The preset with its front left leg alone."""
+    legs = biswal().part("legs")
+    hip, thigh, shank = masses
+    one = replace(legs, hips=legs.hips[:1], feet=legs.feet[:1], hip_mass=hip, thigh_mass=thigh, shank_mass=shank)
+    return replace(biswal(), name="biswal leg", parts={"legs": one})
+
+
+def joint_torques(times: ArrayLike, reading: str = "C", robot: Robot | None = None) -> Floats:
+    """Torques on theta_1, theta_2, theta_3 [N m], (..., 3), at times [s] of the motion (Eqs. 14, 15).
+
+    Args:
+        times: [s].
+        reading: of the motion, "A", "B" or "C"; see `tailwork.papers.biswal.leg.READINGS`.
+        robot: with one leg of three hinges, whose torso is held; None: `table_robot()`.
+    """
+    model = Model(table_robot() if robot is None else robot, "none", torso="fixed")
+    q = paper.joint_motion(times, reading)
+    return model.generalised_force(q, paper.joint_rates(reading), np.zeros(3))
+
+
+def reproduce_dh_leg(tell: Telling = lambda what: None) -> DhLeg:
+    """Foot and torques in all readings, with what the paper says beside ours."""
+    leg, times = paper.Leg(), np.linspace(0.0, paper.DURATION, SAMPLES)
+    feet = {name: paper.foot_path(leg, times, name) for name in paper.READINGS}
+    tell("torques, Figs. 4–6")
+    torques = {name: joint_torques(times, name) for name in paper.READINGS}
+    return DhLeg(times, feet, torques, (*_leg_claims(leg), *_motion_claims(feet, torques)))
+
+
+def _leg_claims(leg: paper.Leg) -> list[Claim]:
+    foot, space = paper.foot_place(leg, np.radians(paper.POSTURE)), paper.workspace(leg)
+    branches = np.degrees(paper.joint_angles(leg, foot))
+    below = MM * paper.foot_place(leg, np.zeros(3))[2]
+    disc = f"disc of {MM * space.outer:.0f} about ({listed(MM * np.array(space.center), '.0f')})"
+    postures = " or ".join(listed(branch, ".0f") for branch in branches)
+    return [
+        Claim(
+            "Sect. 4, posture [°]", listed(paper.POSTURE, ".0f"), postures,
+            "from the place of its foot, by Eqs. 11–13 as corrected",
+        ),
+        Claim(
+            "Eq. 10, height of the foot at zero angles [mm]", f"{below + 2 * MM * leg.hip_length:.0f}", f"{below:.0f}",
+            "the paper prints +r_1 c_1 for −r_1 c_1",
+        ),
+        Claim("Fig. 2, workspace at theta_1 = 0 [mm]", "a picture", disc, "full turns; the paper prints no ranges"),
+    ]  # fmt: skip
+
+
+def _motion_claims(feet: dict[str, Array], torques: dict[str, Floats]) -> list[Claim]:
+    bars = ", ".join(f"{mass:.2f}" for mass in MASSES)
+    claims = [
+        Claim(f"Figs. 7–9, foot at 5 s [mm], {name}", "curves", listed(MM * path[-1], ".1f"), paper.READINGS[name].said)
+        for name, path in feet.items()
+    ]
+    return claims + [
+        Claim(
+            f"Figs. 4–6, largest torques [N mm], {name}", "curves", listed(MM * np.abs(found).max(axis=0), ".1f"),
+            f"bars of {bars} kg, base held; the paper prints no masses",
+        )
+        for name, found in torques.items()
+    ]  # fmt: skip

@@ -1,0 +1,119 @@
+"""The quadruped of Biswal & Mohanty: its leg (see tailwork.papers.biswal.dh_leg), and a trot over compliant ground.
+
+The paper shows a trot without numbers; masses, gains and ground are estimates, all stated here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tailwork.control.gait.gait import Gait, trot
+from tailwork.control.gait.joint_table import joint_table, walking_start
+from tailwork.control.servo import JointServo
+from tailwork.model import Model
+from tailwork.model.summary import total_mass
+from tailwork.papers.biswal.dh_leg import DhLeg, reproduce_dh_leg
+from tailwork.papers.claims import Claim, Telling
+from tailwork.robots import biswal
+from tailwork.simulation import simulate
+from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.contact.record import robot_weight
+from tailwork.simulation.pose import torso_angles
+from tailwork.simulation.run import Run
+
+STANDING = (0.0, 0.0, 0.27)  # of P above mid-stance [m]; loaded, the robot sinks a few millimetres
+SPEED, FREQUENCY, LIFT = 0.15, 2.0, 0.03  # m/s, Hz, m
+KP, KD = 30.0, 0.5  # N m/rad, N m s/rad
+STRIDES, SETTLING = 12, 4  # trotted in all; left out at the start
+GROUND = Ground(
+    stiffness=2e4, damping=1.0, tangential_stiffness=2e4, tangential_damping=20.0, static_friction=0.8,
+    kinetic_friction=0.6,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Trot:
+    """A trot and what it amounts to, over the strides after the first few."""
+
+    run: Run
+    speed: float  # [m/s]
+    heights: tuple[float, float, float]  # of P: lowest, mean, highest [m]
+    ranges: dict[str, float]  # of pitch, roll and yaw [deg]
+    torques: dict[str, float]  # largest by joint of a leg: ha, hb, k [N m]
+    closure: float  # momentum that impulses do not explain, as a share of the weight's impulse
+
+
+@dataclass(frozen=True)
+class Biswal:
+    """Everything of the reproduction."""
+
+    leg: DhLeg
+    trot: Trot
+    claims: tuple[Claim, ...]
+
+
+def trot_gait() -> Gait:
+    """Diagonal pairs in turn, half a stride each."""
+    return trot(biswal(), speed=SPEED, frequency=FREQUENCY, lift=LIFT)
+
+
+def trotted(strides: int = STRIDES, ground: Ground = GROUND, samples_a_stride: int = 200) -> Run:
+    """The quadruped trotting from the gait's own speed."""
+    model, gait = Model(biswal(), "none"), trot_gait()
+    table = joint_table(model, gait, torso_place=STANDING)
+    run = simulate(
+        model, walking_start(model, gait, table, torso_place=STANDING), strides * gait.period, ground=ground,
+        control=JointServo(table=table, kp=KP, kd=KD), samples=strides * samples_a_stride + 1,
+    )  # fmt: skip
+    return run.titled(f"trot at {SPEED:g} m/s, {strides} strides of {gait.period:g} s")
+
+
+def judged(run: Run, settling: int = SETTLING) -> Trot:
+    """Speed, height, turning and torques of a trot."""
+    late = run.data["time"].to_numpy() >= settling / FREQUENCY
+    times, q = run.data["time"].to_numpy()[late], run.data["q"].to_numpy()[late]
+    height = q[:, 2]
+    tau = np.abs(run.data["tau"].to_numpy()[late])
+    names = run.model.actuator_names
+    return Trot(
+        run=run,
+        speed=float((q[-1, 0] - q[0, 0]) / (times[-1] - times[0])),
+        heights=(float(height.min()), float(height.mean()), float(height.max())),
+        ranges={name: float(np.degrees(np.ptp(angle[late]))) for name, angle in torso_angles(run).items()},
+        torques={
+            joint: float(tau[:, [k for k, name in enumerate(names) if name.endswith(f".{joint}")]].max())
+            for joint in ("ha", "hb", "k")
+        },
+        closure=run.momentum_balance_error(),
+    )
+
+
+def vertical_share(run: Run, settling: int = SETTLING) -> float:
+    """Vertical impulse of the ground over the weight's, over the strides after the first few."""
+    times, impulse = run.data["time"].to_numpy(), run.data["foot_impulse"].sel(axis="z").sum("foot").to_numpy()
+    start = int(np.argmax(times >= settling / FREQUENCY))
+    return float((impulse[-1] - impulse[start]) / (robot_weight(run.model) * (times[-1] - times[start])))
+
+
+def reproduce_biswal(tell: Telling = lambda what: None) -> Biswal:
+    """Leg and trot."""
+    leg = reproduce_dh_leg(tell)
+    tell("trot")
+    found = judged(trotted())
+    return Biswal(leg, found, (*leg.claims, *_trot_claims(found)))
+
+
+def _trot_claims(trot: Trot) -> list[Claim]:
+    low, mean, high = trot.heights
+    said = f"{total_mass(biswal()):.1f} kg, kp {KP:g}, kd {KD:g}, {FREQUENCY:g} Hz, lift {1e3 * LIFT:.0f} mm: estimates"
+    largest = ", ".join(f"{name} {value:.2f}" for name, value in trot.torques.items())
+    return [
+        Claim("trot: speed [m/s]", "—", f"{trot.speed:.3f}", f"the gait asks for {SPEED:g}; {said}"),
+        Claim("trot: height of P [m]", "—", f"{mean:.3f} ({low:.3f} to {high:.3f})", f"{STANDING[2]:g} unloaded"),
+        Claim("trot: range of roll, pitch [°]", "—", f"{trot.ranges['roll']:.1f}, {trot.ranges['pitch']:.1f}", ""),
+        Claim("trot: largest torque by joint [N m]", "—", largest, "servo, all legs"),
+        Claim("trot: vertical impulse over weight's", "—", f"{vertical_share(trot.run):.4f}", "1 in a steady trot"),
+        Claim("trot: momentum unexplained by impulses", "—", f"{trot.closure:.0e}", "share of the weight's impulse"),
+    ]

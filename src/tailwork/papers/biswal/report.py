@@ -1,0 +1,338 @@
+"""Figures and report of the quadruped of Biswal & Mohanty: its leg in millimetres, as in the paper, and a trot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tailwork.control.gait.gait import Gait
+from tailwork.errors import RobotError
+from tailwork.papers.biswal import leg as paper
+from tailwork.papers.biswal.dh_leg import MASSES, MM, DhLeg
+from tailwork.papers.biswal.experiments import FREQUENCY, KD, KP, LIFT, SETTLING, SPEED, Biswal, trot_gait
+from tailwork.papers.reports import claim_table
+from tailwork.papers.spatial import Array
+from tailwork.simulation import Run
+from tailwork.typing import Floats
+from tailwork.view.draw.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
+from tailwork.view.figures.footfall import footfall
+from tailwork.view.figures.walking import leg_names, samples_a_stride, stride_pictures, torso_travel
+from tailwork.view.report.comparison import Drawings, drawn_pictures
+from tailwork.view.report.numbers import write_numbers
+from tailwork.view.report.report import WALK_MOMENTS, Playback, Section, Table, page, write_page
+from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY
+
+READING_STYLES: dict[str, dict[str, Any]] = {
+    "A": {"color": ORANGE, "linestyle": LINES[1], "linewidth": 1.0},
+    "B": {"color": GREEN, "linestyle": LINES[2], "linewidth": 1.0},
+    "C": {"color": BLUE, "linewidth": 2.0},
+}
+"""C, the default, stands out."""
+LEG_COLORS = (BLUE, ORANGE, GREEN, PURPLE)
+JOINTS = {"ha": "theta_1 (ha)", "hb": "theta_2 (hb)", "k": "theta_3 (k)"}
+LEG_POINTS = ("hip, O_0", "hinge of theta_2", "knee", "foot")
+TABLE_TIMES = (0.0, 1.0, 3.0, 5.0)  # [s]
+CUBIC_CM = 1e6
+"""From m³ to cm³."""
+
+
+# Numbers
+
+
+def foot_table(result: DhLeg) -> Table:
+    """Places of the foot at a few times, by reading."""
+    rows = []
+    for time in TABLE_TIMES:
+        k = int(np.abs(result.times - time).argmin())
+        places = [", ".join(f"{x:.4f}" for x in MM * path[k]).replace("-", "−") for path in result.feet.values()]
+        rows.append([f"{time:g}", *places])
+    return Table(("t [s]", *(f"{name}: x, y, z [mm]" for name in result.feet)), rows)
+
+
+def leg_numbers(result: DhLeg) -> tuple[tuple[str, ...], list[list[float]]]:
+    """Foot and torques over time in all readings: headings, and rows of numbers."""
+    header, columns = ["time [s]"], [result.times[:, None]]
+    for name, path in result.feet.items():
+        header += [f"{name} {axis} [mm]" for axis in "xyz"]
+        header += [f"{name} torque {k} [N mm]" for k in (1, 2, 3)]
+        columns += [MM * path, MM * result.torques[name]]
+    return tuple(header), np.hstack(columns).tolist()
+
+
+def stride_torques(run: Run, gait: Gait, settling: int = SETTLING) -> tuple[Floats, dict[str, Floats]]:
+    """Share of a leg's stride, from touch-down in the gait, and by leg the torques (shares, 3) on its joints [N m].
+
+    Means over the strides after the first few.
+    """
+    tau, each = run.data["tau"].to_numpy(), samples_a_stride(run, gait)
+    strides = (len(tau) - 1) // each
+    if strides <= settling:
+        raise RobotError("run", run.model.robot.name, f"a run of more than {settling} strides")
+    mean = tau[settling * each : strides * each].reshape(-1, each, tau.shape[1]).mean(axis=0)
+    names = run.model.actuator_names
+    found: dict[str, Floats] = {}
+    for leg, phase in zip(gait.legs, gait.phases, strict=True):
+        joints = [names.index(f"{leg}.{joint}") for joint in JOINTS]
+        found[leg] = np.roll(mean[:, joints], -round(phase * each), axis=0)
+    return np.arange(each) / each, found
+
+
+def write_csv(result: Biswal, folder: Path) -> None:
+    """Foot and torques over the motion of Sect. 4, and torques over a stride of the trot."""
+    write_numbers(folder / "leg.csv", *leg_numbers(result.leg))
+    share, torques = stride_torques(result.trot.run, trot_gait())
+    header = ("time from touch-down [s]", *(f"{leg}.{joint} [N m]" for leg in torques for joint in JOINTS))
+    write_numbers(
+        folder / "trot-torques.csv", header, np.hstack([share[:, None] / FREQUENCY, *torques.values()]).tolist()
+    )
+
+
+# The leg
+
+
+def leg_places(leg: paper.Leg, theta: Floats) -> Floats:
+    """Hip O_0, hinge of theta_2, knee and foot in the base frame [m], (4, 3): Eqs. (2)–(6) one after the other."""
+    frames = [paper.base_transform(leg)]
+    for step in paper.link_transforms(leg, theta):
+        frames.append(frames[-1] @ step)
+    return np.array([frames[k][:3, 3] for k in (0, 2, 3, 4)], dtype=np.float64)
+
+
+def workspace_figure(leg: paper.Leg) -> Figure:
+    """Fig. 2: where the foot can be in the x–z plane; beside it, the leg in all branches of the quoted posture."""
+    space = paper.workspace(leg)
+    turn = (-math.pi, math.pi)
+    points = MM * paper.workspace_samples(leg, [(0.0, 0.0), turn, turn], 46)
+    posture = np.radians(paper.POSTURE)
+    branches = paper.joint_angles(leg, paper.foot_place(leg, posture))
+    with look():
+        figure = new_figure(PAGE, 3.7)
+        reach, poses = figure.subplots(1, 2, width_ratios=(5, 4))
+        reach.plot(
+            points[:, 0], points[:, 2], linestyle="none", marker=".", markersize=1.6, color=SKY, markeredgewidth=0.0,
+            gid="samples",
+        )  # fmt: skip
+        for edge in space.boundary():
+            reach.plot(*(MM * edge).T, color=BLUE, gid="boundary")
+        _draw_leg(reach, MM * leg_places(leg, np.zeros(3)), INK)
+        for number, branch in enumerate(branches):
+            color, angles = LEG_COLORS[number % len(LEG_COLORS)], ", ".join(f"{x:.0f}" for x in np.degrees(branch))
+            _draw_leg(poses, MM * leg_places(leg, branch), color, f"({angles})°".replace("-", "−"))
+        for axes, title in (
+            (reach, "workspace at theta_1 = 0"),
+            (poses, "one foot, two sets of theta_1, theta_2, theta_3"),
+        ):
+            axes.set_aspect("equal", adjustable="datalim")
+            axes.set(xlabel="x [mm]", ylabel="z [mm]", title=title)
+        for name, (x, _, z) in zip(LEG_POINTS, MM * leg_places(leg, branches[-1]), strict=True):
+            poses.annotate(name, (x, z), (7.0, 0.0), textcoords="offset points", va="center", color=FAINT)
+        poses.margins(0.1)
+        titled(figure, "Fig. 2, and the posture of Sect. 4 from the side")
+        keys = [
+            Line2D([], [], linestyle="none", marker="o", markersize=2.5, color=SKY, label="sampled"),
+            Line2D([], [], color=BLUE, label="edge, by formula"),
+            Line2D([], [], color=INK, marker="o", markersize=3.5, label="leg at zero angles"),
+        ]
+        poses.legend(loc="upper left")
+        legend_below(figure, keys)
+        return arranged(figure)
+
+
+def _draw_leg(axes: Axes, places: Floats, color: str, label: str | None = None) -> None:
+    axes.plot(
+        places[:, 0], places[:, 2], color=color, marker="o", markersize=3.5, linewidth=1.8, label=label, gid="leg",
+        zorder=3,
+    )  # fmt: skip
+
+
+def singularity_figure(result: DhLeg, leg: paper.Leg) -> Figure:
+    """Where the leg is singular, with the motion of Sect. 4 in each reading, and the determinant along it."""
+    angles = np.linspace(-180.0, 180.0, 181)
+    theta = np.radians(np.stack([np.zeros((181, 181)), *np.meshgrid(angles, angles)], axis=-1))
+    determinant = CUBIC_CM * paper.jacobian_determinant(leg, theta)
+    most = float(np.ceil(np.abs(determinant).max() / 500.0) * 500.0)
+    with look():
+        figure = new_figure(PAGE, 3.4)
+        chart, along = figure.subplots(1, 2, width_ratios=(6, 5))
+        filled = chart.contourf(
+            angles, angles, determinant, levels=np.linspace(-most, most, 13), cmap="PuOr", alpha=0.75
+        )  # fmt: skip
+        below_hip = leg.hip[2] - paper.foot_place(leg, theta)[..., 2]  # A of Eqs. (8)–(10)
+        chart.contour(angles, angles, below_hip, levels=[0.0], colors=INK, linewidths=1.0)
+        chart.hlines([-180.0, 0.0, 180.0], -180.0, 180.0, color=INK, linewidth=1.0)
+        for name, style in READING_STYLES.items():
+            path = paper.joint_motion(result.times, name)
+            chart.plot(*np.degrees(path[:, 1:]).T, gid=name, **style)
+            chart.plot(*np.degrees(path[-1:, 1:]).T, marker="o", markersize=4, color=style["color"])
+            along.plot(result.times, CUBIC_CM * paper.jacobian_determinant(leg, path), gid=name, **style)
+        ticks = range(-180, 181, 90)
+        chart.set(xlabel="theta_2 [deg]", ylabel="theta_3 [deg]", xticks=ticks, yticks=ticks)
+        chart.set_title("det J [cm³]; black: singular")
+        chart.grid(visible=False)
+        figure.colorbar(filled, ax=chart, shrink=0.9, pad=0.02, ticks=np.linspace(-most, most, 5))
+        zero_line(along)
+        along.set(xlabel="time [s]", ylabel="det J [cm³]", title="over the motion of Sect. 4")
+        titled(figure, "Postures in which the leg loses a direction")
+        legend_below(figure, _reading_keys())
+        return arranged(figure)
+
+
+def foot_figure(result: DhLeg) -> Figure:
+    """Figs. 7–9: the foot over time in the three readings."""
+    quantities = {
+        f"{axis} [mm]": {n: MM * path[:, k] for n, path in result.feet.items()} for k, axis in enumerate("xyz")
+    }
+    return _by_reading(result.times, quantities, "Figs. 7–9: place of the foot")
+
+
+def torque_figure(result: DhLeg) -> Figure:
+    """Figs. 4–6: the joint torques over time in the three readings."""
+    quantities = {
+        f"torque of theta_{k + 1} [N mm]": {n: MM * found[:, k] for n, found in result.torques.items()}
+        for k in range(3)
+    }
+    return _by_reading(result.times, quantities, "Figs. 4–6: driving torques")
+
+
+def _by_reading(times: Floats, quantities: Mapping[str, Mapping[str, Array]], title: str) -> Figure:
+    with look():
+        figure = new_figure(PAGE, 2.6)
+        for axes, (quantity, lines) in zip(figure.subplots(1, 3), quantities.items(), strict=True):
+            for name, values in lines.items():
+                axes.plot(times, values, gid=name, **READING_STYLES[name])
+            axes.set(xlabel="time [s]", ylabel=quantity, xticks=range(6))
+        titled(figure, title)
+        legend_below(figure, _reading_keys())
+        return arranged(figure)
+
+
+def _reading_keys() -> list[Line2D]:
+    said = {"A": "A: as printed", "B": "B: added to the posture", "C": "C: theta_3 = +9 t (default)"}
+    return [Line2D([], [], label=said[name], **style) for name, style in READING_STYLES.items()]
+
+
+# The trot
+
+
+def trot_torque_figure(result: Biswal) -> Figure:
+    """Torques of all legs over a stride."""
+    gait = trot_gait()
+    share, torques = stride_torques(result.trot.run, gait)
+    names = leg_names(result.trot.run.model.robot)
+    with look():
+        figure = new_figure(PAGE, 2.7)
+        panels = figure.subplots(1, 3, sharex=True, sharey=True)
+        for k, (axes, joint) in enumerate(zip(panels, JOINTS.values(), strict=True)):
+            axes.axvspan(
+                0.0, gait.duty / gait.frequency, color=RULE, alpha=0.6, linewidth=0.0, zorder=0.4, gid="stance"
+            )
+            zero_line(axes)
+            for (leg, found), style in zip(torques.items(), _leg_styles(), strict=True):
+                axes.plot(share / gait.frequency, found[:, k], gid=leg, **style)
+            axes.set(title=joint, xlabel="time from touch-down [s]")
+        panels[0].set_ylabel("torque [N m]")
+        titled(figure, "Trot: joint torques over a stride")
+        keys = [Line2D([], [], label=names[leg], **style) for leg, style in zip(torques, _leg_styles(), strict=True)]
+        legend_below(figure, [*keys, Line2D([], [], color=RULE, linewidth=6.0, label="stance in the gait")])
+        return arranged(figure)
+
+
+def _leg_styles() -> list[dict[str, Any]]:
+    return [{"color": color, "linestyle": LINES[k % 2], "linewidth": 1.1} for k, color in enumerate(LEG_COLORS)]
+
+
+# Report
+
+
+SUMMARY = (
+    "The quadruped of Biswal & Mohanty: three hinges a leg. The paper gives the lengths of a leg and shows its "
+    "workspace, the path of a foot and joint torques as pictures. It prints neither masses nor numbers of its trot: "
+    "ours are estimates, and all are stated. Misprints in its equations are put right; tailwork.papers.biswal.leg "
+    "lists them."
+)
+READING_TEXT = """
+The paper quotes the posture (−10, −35, 45)° and the motion theta = (−2, −7, −9) t [deg] over 5 s. The two do not agree:
+at 5 s the printed motion has theta_3 = −45°. Three readings are shown. A takes the motion as it is printed. B adds it
+to the posture. C takes theta_3 = +9 t: with that one sign changed, the motion ends in the posture. C is our default.
+"""
+SINGULAR_TEXT = """
+Where the determinant of the Jacobian is zero, there is a direction in which no joint rates move the foot. That is so
+where the knee is straight or folded (theta_3 = 0° or 180°), and where the foot is on the axis of theta_1 (the curved
+line). A and C start with a straight knee; B ends with one.
+"""
+
+
+def write_biswal(result: Biswal, folder: Path, progress: Callable[[str], None] = lambda what: None) -> Path:
+    """Tables, figures and report; the report's path."""
+    write_csv(result, folder)
+    leg, gait, run = paper.Leg(), trot_gait(), result.trot.run
+    bars = ", ".join(f"{mass:.2f}" for mass in MASSES)
+    drawings: Drawings = {
+        "figure-2": (
+            "Left: places of the foot for all pairs of angles theta_2, theta_3 in steps of 8°, and the edge that the "
+            "lengths of the links give. The paper prints no limits of its joints. Right: the leg from the side in both "
+            "solutions of the inverse kinematics, Eqs. 11–13 as corrected.",
+            lambda: workspace_figure(leg),
+        ),
+        "figures-7-9": ("Place of the foot in the base frame.", lambda: foot_figure(result.leg)),
+        "figures-4-6": (
+            f"Torques that carry the motion, for bars of {bars} kg (hip, thigh, shank; estimates) on a base that is "
+            "held.",
+            lambda: torque_figure(result.leg),
+        ),
+        "singularities": (
+            "Left: determinant of the Jacobian by theta_2 and theta_3 (theta_1 does not matter), with the motion of "
+            "each reading; dots: where it ends. Right: along the motion.",
+            lambda: singularity_figure(result.leg, leg),
+        ),
+        "trot-torques": (
+            f"Mean over the strides after the first {SETTLING}, each leg from its own touch-down.",
+            lambda: trot_torque_figure(result),
+        ),
+        "trot-torso": (
+            "Height of P, speed, pitch and roll.",
+            lambda: torso_travel(run, gait, settling=SETTLING, title="Trot: the torso"),
+        ),
+        "footfall": (
+            "The last three strides.",
+            lambda: footfall(
+                run, window=(run.duration - 3 * gait.period, run.duration), gait=gait,
+                names=leg_names(run.model.robot), title="Trot: footfall",
+            ),
+        ),
+        "timelapse-trot": (
+            "The last stride, from the side and from behind; the eye goes along.",
+            lambda: stride_pictures(run, gait, views=("side", "three-quarter"), title="Trot: a stride"),
+        ),
+    }  # fmt: skip
+    drawn = drawn_pictures(drawings, folder, progress)
+    trot_said = (
+        f"The whole robot on compliant ground, its joints driven by springs of {KP:g} N m/rad and dampers of {KD:g} "
+        f"N m s/rad along a gait: diagonal pairs in turn, {SPEED:g} m/s, {FREQUENCY:g} Hz, feet lifted by "
+        f"{1e3 * LIFT:g} mm. Feet come down a little early: loaded, the robot is a few millimetres lower than planned."
+    )
+    readings = Table(("reading", "note"), [(name, one.said) for name, one in paper.READINGS.items()])
+    sections = [
+        Section("Paper and ours", "", (), [claim_table(result.claims)]),
+        Section("Workspace and inverse kinematics", "", [drawn["figure-2"]]),
+        Section("Motion of the foot", READING_TEXT, [drawn["figures-7-9"]], [foot_table(result.leg), readings]),
+        Section("Joint torques", "", [drawn["figures-4-6"]]),
+        Section("Singular postures", SINGULAR_TEXT, [drawn["singularities"]]),
+        Section(
+            "Trot", trot_said, [drawn[k] for k in ("trot-torques", "trot-torso", "footfall", "timelapse-trot")], (),
+            Playback({"biswal": result.trot.run}, "The trot, to be played.", moments=WALK_MOMENTS),
+        ),
+    ]  # fmt: skip
+    footer = (
+        "Numbers behind the figures: leg.csv and trot-torques.csv; runs/trot.nc holds the trot. Momentum balances in "
+        f"it to {result.trot.closure:.1e} of the weight's impulse. Made by tailwork."
+    )
+    write_page(folder / "report.html", page("Biswal & Mohanty, reproduced", SUMMARY, sections, footer))
+    return folder / "report.html"

@@ -1,0 +1,1 @@
+"""Liu & Ben-Tzvi 2018: equations, experiments, report."""

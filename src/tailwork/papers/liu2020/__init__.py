@@ -1,0 +1,1 @@
+"""Liu & Ben-Tzvi 2020: equations, experiments, report."""

@@ -1,0 +1,1 @@
+"""Nelson & Quinn: equations, experiments, report."""

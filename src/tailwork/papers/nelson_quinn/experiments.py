@@ -1,0 +1,245 @@
+"""The experiments of Nelson & Quinn on the cockroach: standing with joints of swept stiffness, and a tripod walk.
+
+The paper's joint angles come from video that is not public; a tripod gait at constant speed stands in for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tailwork.control.gait.foot_kinematics import posed
+from tailwork.control.gait.gait import Gait, tripod
+from tailwork.control.gait.joint_table import held_posture, joint_table, walking_start
+from tailwork.control.servo import JointServo
+from tailwork.model import Model
+from tailwork.papers.claims import Claim, Telling
+from tailwork.robots import blaberus
+from tailwork.simulation import simulate
+from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.contact.record import robot_weight
+from tailwork.simulation.run import Run
+from tailwork.studies.compare.soft_stance import (
+    LeastTorques,
+    SoftStance,
+    least_torques,
+    soft_stance,
+    standing_contact,
+    standing_model,
+)
+from tailwork.typing import Floats
+
+# The paper and the literature count in centimetres, grams and seconds; these turn them into SI.
+DYN_PER_CM = 1e-3  # N/m
+DYN_CM = 1e-7  # N m, also per rad and, with a second, per rad/s
+S_PER_CM = 100.0  # s/m
+G_CM_PER_S = 1e-5  # N s
+MILLINEWTON_CM = 1e-5  # N m
+
+STIFFNESSES = (1.2e7, 6.6e5, 1.1e5, 4.2e4, 1.8e4, 1.0e4)  # of the joints, dyn cm/rad: give the paper's errors
+PAPER_ERRORS = (0.001, 0.015, 0.084, 0.230, 0.525, 0.962)  # Table 1, deg
+PAPER_EFFORTS = (41.7, 27.5, 21.0, 21.6, 22.7, 25.1)  # Table 1; taken as (mN cm)² of the two front legs
+SWEEP = tuple(np.logspace(3.7, 7.5, 39))  # dyn cm/rad, for the curve
+
+SPEED, FREQUENCY, DUTY, LIFT = 0.12, 4.0, 0.55, 0.0015  # m/s, Hz, share, m: estimates for a slow walk
+WALK_KP, WALK_KD = 5e4 * DYN_CM, 6.0 * DYN_CM  # per rad, per rad/s
+STRIDES, SETTLING = 20, 8  # walked in all; left out at the start
+PAPER_IMPULSES = {"front": -48.1, "middle": -0.4, "hind": 49.8}  # Fig. 4, g cm/s
+ROWS = ("front", "middle", "hind")
+
+
+def insect_ground(stiffness: float = 4e5) -> Ground:
+    """Ground for an insect with claws; stiffness in dyn/cm, all constants estimates."""
+    return Ground(
+        stiffness=stiffness * DYN_PER_CM,
+        damping=0.1 * S_PER_CM,
+        tangential_stiffness=stiffness * DYN_PER_CM,
+        tangential_damping=80.0 * DYN_PER_CM,
+        static_friction=2.0,
+        kinetic_friction=1.5,
+    )
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The cockroach at rest with joints of one stiffness."""
+
+    stiffness: float  # dyn cm/rad
+    stance: SoftStance
+
+    @property
+    def error(self) -> float:
+        """Mean over all joints of how far they give way [deg]."""
+        return float(np.degrees(np.abs(self.stance.errors)).mean())
+
+    @property
+    def efforts(self) -> Floats:
+        """Sum of squared torques by leg, in the order of the robot's legs [(mN cm)²]."""
+        return efforts_by_leg(self.stance.torques)
+
+    @property
+    def front_effort(self) -> float:
+        """Of the two front legs [(mN cm)²]."""
+        return float(self.efforts[:2].sum())
+
+    @property
+    def sideways(self) -> float:
+        """Largest share of a foot's vertical force that it bears horizontally."""
+        forces = self.stance.forces
+        return float((np.hypot(forces[:, 0], forces[:, 1]) / forces[:, 2]).max())
+
+
+def efforts_by_leg(torques: Floats) -> Floats:
+    """Sum of squared torques of each leg [(mN cm)²]."""
+    return ((torques / MILLINEWTON_CM) ** 2).reshape(-1, 5).sum(axis=1)
+
+
+def standing(stiffness: float, ground_stiffness: float = 4e5, model: Model | None = None) -> Standing:
+    """The cockroach at rest; joint stiffness in dyn cm/rad, the ground's in dyn/cm."""
+    model = standing_model(blaberus()) if model is None else model
+    ground = insect_ground(ground_stiffness)
+    return Standing(stiffness, soft_stance(model, posed(model), stiffness * DYN_CM, ground))
+
+
+def settled(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
+    """The same by simulation: from the undeformed posture until it rests; kd in dyn cm s/rad."""
+    model = Model(blaberus(), "none")
+    posture = posed(model)
+    servo = JointServo(table=held_posture(model, posture), kp=stiffness * DYN_CM, kd=kd * DYN_CM)
+    contact = standing_contact(model, posture)
+    run = simulate(model, posture, duration, ground=insect_ground(), contact=contact, control=servo)
+    return run.titled("settling on its legs")
+
+
+def walking_gait() -> Gait:
+    """The tripod gait that stands in for the paper's video."""
+    return tripod(blaberus(), speed=SPEED, frequency=FREQUENCY, duty=DUTY, lift=LIFT)
+
+
+def walked(
+    strides: int = STRIDES, *, kp: float = WALK_KP, kd: float = WALK_KD, ground: Ground | None = None,
+    step: float | None = None, samples_a_stride: int = 250,
+) -> Run:  # fmt: skip
+    """The cockroach walking from the gait's own speed; gains in SI."""
+    model, gait = Model(blaberus(), "none"), walking_gait()
+    table = joint_table(model, gait)
+    run = simulate(
+        model, walking_start(model, gait, table), strides * gait.period, ground=ground or insect_ground(),
+        control=JointServo(table=table, kp=kp, kd=kd), step=step, samples=strides * samples_a_stride + 1,
+    )  # fmt: skip
+    return run.titled(f"tripod gait at {SPEED:g} m/s, {strides} strides of {gait.period:g} s")
+
+
+@dataclass(frozen=True)
+class Reactions:
+    """Ground reactions of a walk, over the strides after the first few; sides are averaged."""
+
+    share: Floats  # of a leg's stride, from touch-down as the gait wants it
+    force: dict[str, Floats]  # by row of legs: (shares, 3), forward, outward, up, mean over strides [N]
+    impulse: dict[str, Floats]  # by row: longitudinal impulse of each stride [N s]
+    vertical: float  # impulse of all feet in a stride, mean [N s]
+    closure: float  # momentum that impulses do not explain over those strides [N s]
+
+
+def reactions(run: Run, gait: Gait, settling: int = SETTLING) -> Reactions:
+    """Forces over a stride and impulses, from the logged impulses, which leave nothing out."""
+    times = run.data["time"].to_numpy()
+    each = round(gait.period * (len(times) - 1) / (times[-1] - times[0]))
+    strides = (len(times) - 1) // each
+    impulse = run.data["foot_impulse"].to_numpy()
+    names = list(run.data["foot"].to_numpy())
+    start, end = settling * each, strides * each
+    mean_force = np.diff(impulse, axis=0) / np.diff(times)[:, None, None]
+    force: dict[str, Floats] = {}
+    along: dict[str, Floats] = {}
+    for row in ROWS:
+        curves, sums = [], []
+        for side, outward in (("left", 1.0), ("right", -1.0)):
+            k = names.index(f"{row}_{side}")
+            shift = round(gait.phases[gait.legs.index(names[k])] * each)
+            stride = mean_force[start:end, k].reshape(-1, each, 3).mean(axis=0)
+            curves.append(np.roll(stride, -shift, axis=0) * [1.0, outward, 1.0])
+            sums.append(np.diff(impulse[start : end + 1 : each, k, 0]))
+        force[row], along[row] = np.mean(curves, axis=0), np.mean(sums, axis=0)
+    total = impulse.sum(axis=1)
+    momentum = run.data["linear_momentum"].to_numpy()
+    weight = robot_weight(run.model) * (times[end] - times[start])
+    gained = momentum[end] - momentum[start] - (total[end] - total[start]) + [0.0, 0.0, weight]
+    return Reactions(
+        share=(np.arange(each) + 0.5) / each, force=force, impulse=along,
+        vertical=float((total[end, 2] - total[start, 2]) / (strides - settling)),
+        closure=float(np.abs(gained).max()),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NelsonQuinn:
+    """Runs and numbers of the reproduction."""
+
+    rows: tuple[Standing, ...]  # Table 1
+    sweep: tuple[Standing, ...]  # the same, finer
+    stiff_ground: tuple[Standing, ...]  # the sweep on ground of 1e6 dyn/cm
+    least: LeastTorques
+    settled: Run  # as the third row of Table 1, by simulation
+    walk: Run
+    reactions: Reactions
+    claims: tuple[Claim, ...]
+
+
+def reproduce_nelson_quinn(tell: Telling = lambda what: None) -> NelsonQuinn:
+    """Stand and walk."""
+    tell("standing, Table 1")
+    model = standing_model(blaberus())
+    rows = tuple(standing(k, model=model) for k in STIFFNESSES)
+    tell("standing, swept")
+    sweep = tuple(standing(k, model=model) for k in SWEEP)
+    stiff_ground = tuple(standing(k, 1e6, model) for k in SWEEP)
+    least = least_torques(model, posed(model))
+    tell("settling by simulation")
+    rest = settled(STIFFNESSES[2])
+    tell("tripod walk, Fig. 4")
+    gait = walking_gait()
+    walk = walked()
+    found = reactions(walk, gait)
+    claims = (*_standing_claims(rows[2], sweep, stiff_ground, least, rest), *_walking_claims(walk, found))
+    return NelsonQuinn(rows, sweep, stiff_ground, least, rest, walk, found, claims)
+
+
+def _standing_claims(
+    row: Standing, sweep: tuple[Standing, ...], stiff_ground: tuple[Standing, ...], least: LeastTorques,
+    rest: Run,
+) -> list[Claim]:  # fmt: skip
+    stiffest = standing(1e10)
+    smallest = efforts_by_leg(least.torques)
+    gap = np.abs(rest.data["q"].to_numpy()[-1] - row.stance.q).max()
+    return [
+        Claim("horizontal over vertical reaction, joints of 1e10 dyn cm/rad", "0 as stiffness grows without bound",
+              f"{stiffest.sideways:.1e}", "Numerical results"),
+        Claim("smallest torque effort of all legs [(mN cm)²]", "a minimum exists",
+              f"{min(row.efforts.sum() for row in sweep):.2f}; {min(row.efforts.sum() for row in stiff_ground):.2f} on "
+              "ground of 1e6 dyn/cm", "swept stiffness"),
+        Claim("least torque effort that holds the posture [(mN cm)²]", "—",
+              f"{smallest.sum():.2f}: {', '.join(f'{x:.2f}' for x in smallest[::2])} a front, middle, hind leg",
+              "quadratic programme: what soft joints come near to"),
+        Claim("posture settled by simulation against the balance [m, rad]", "—", f"{gap:.1e}", "largest difference"),
+    ]  # fmt: skip
+
+
+def _walking_claims(walk: Run, found: Reactions) -> list[Claim]:
+    claims = [
+        Claim(f"longitudinal impulse of a {row} leg in a stance [g cm/s]", f"{PAPER_IMPULSES[row]:+.1f}",
+              f"{found.impulse[row].mean() / G_CM_PER_S:+.1f}", "Fig. 4; magnitudes depend on kd and friction")
+        for row in ROWS
+    ]  # fmt: skip
+    wanted = robot_weight(walk.model) / FREQUENCY
+    half = walk.data[["q"]].sel(coordinate="x").isel(time=[len(walk.data["time"]) // 2, -1])
+    speed = float(half["q"].diff("time")[0] / half["time"].diff("time")[0])
+    return [
+        *claims,
+        Claim("vertical impulse of all feet in a stride over weight times period", "—",
+              f"{found.vertical / wanted:.4f}", "1 in a steady walk"),
+        Claim("momentum that impulses leave unexplained [g cm/s]", "—", f"{found.closure / G_CM_PER_S:.1e}",
+              f"of {wanted / G_CM_PER_S:.0f} a stride"),
+        Claim("speed over the second half [cm/s]", "—", f"{100 * speed:.2f}", f"the gait asks for {100 * SPEED:.0f}"),
+    ]  # fmt: skip

@@ -1,0 +1,279 @@
+"""Figures and report of the experiments of Nelson & Quinn, in the paper's centimetres, grams and seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tailwork.papers.nelson_quinn.experiments import (
+    DUTY,
+    FREQUENCY,
+    G_CM_PER_S,
+    LIFT,
+    PAPER_EFFORTS,
+    PAPER_ERRORS,
+    PAPER_IMPULSES,
+    ROWS,
+    SETTLING,
+    SPEED,
+    NelsonQuinn,
+    Standing,
+    efforts_by_leg,
+    walking_gait,
+)
+from tailwork.papers.reports import claim_table
+from tailwork.view.draw.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
+from tailwork.view.figures.footfall import footfall
+from tailwork.view.figures.walking import CENTIMETRE, stride_pictures, torso_travel
+from tailwork.view.report.comparison import Drawings, drawn_pictures
+from tailwork.view.report.numbers import write_numbers
+from tailwork.view.report.report import WALK_MOMENTS, Playback, Section, Table, page, write_page
+from tailwork.view.scene.colors import BLUE, LINES, VERMILION
+
+MILLINEWTON = 1e-3  # N
+SOFT, HARD = "ours", "ours, on stiffer ground"
+EFFORT = "torque effort [(mN cm)²]"
+
+
+# Numbers
+
+
+def table_1(result: NelsonQuinn) -> tuple[tuple[str, ...], list[tuple[float, ...]]]:
+    """Table 1 beside ours: headings, and rows of numbers."""
+    header = (
+        "joint stiffness [dyn cm/rad]", "mean error, paper [deg]", "mean error, ours [deg]",
+        "front legs, paper [(mN cm)²]", "front legs, ours [(mN cm)²]", "all legs, ours [(mN cm)²]",
+        "horizontal over vertical, ours",
+    )  # fmt: skip
+    rows = [
+        (row.stiffness, error, row.error, effort, row.front_effort, float(row.efforts.sum()), row.sideways)
+        for row, error, effort in zip(result.rows, PAPER_ERRORS, PAPER_EFFORTS, strict=True)
+    ]
+    return header, rows
+
+
+def table_1_shown(result: NelsonQuinn) -> Table:
+    """Table 1 for readers."""
+    header, rows = table_1(result)
+    header = [name.replace("mN cm", "mN\u00a0cm") for name in header]  # a unit is not broken in two
+    forms = (".1e", ".3f", ".3f", ".1f", ".1f", ".1f", ".2f")
+    return Table(header, [[f"{x:{form}}" for x, form in zip(row, forms, strict=True)] for row in rows])
+
+
+def impulse_table(result: NelsonQuinn) -> Table:
+    """Longitudinal impulses of a stance beside the paper's."""
+    header = ("leg", "paper [g cm/s]", "mean [g cm/s]", "least [g cm/s]", "greatest [g cm/s]")
+    rows = []
+    for row in ROWS:
+        found = result.reactions.impulse[row] / G_CM_PER_S
+        numbers = (PAPER_IMPULSES[row], found.mean(), found.min(), found.max())
+        rows.append([row, *(f"{x:+.1f}".replace("-", "−") for x in numbers)])
+    return Table(header, rows, "Over all strides but the first few; left and right leg together.")
+
+
+def write_csv(result: NelsonQuinn, folder: Path) -> None:
+    """Table 1, the sweep behind the curves, and the reactions over a stride."""
+    write_numbers(folder / "table-1.csv", *table_1(result))
+    write_numbers(
+        folder / "sweep.csv",
+        ("joint stiffness [dyn cm/rad]", "ground stiffness [dyn/cm]", "mean error [deg]", "front legs [(mN cm)²]",
+         "all legs [(mN cm)²]", "horizontal over vertical"),
+        ((s.stiffness, ground, s.error, s.front_effort, float(s.efforts.sum()), s.sideways)
+         for ground, sweep in ((4e5, result.sweep), (1e6, result.stiff_ground)) for s in sweep),
+    )  # fmt: skip
+    found = result.reactions
+    columns = [1e3 * found.share / FREQUENCY, *(found.force[row][:, k] / MILLINEWTON for row in ROWS for k in range(3))]
+    write_numbers(
+        folder / "reactions.csv",
+        ("time from touch-down [ms]",
+         *(f"{row} {way} [mN]" for row in ROWS for way in ("forward", "outward", "up"))),
+        np.stack(columns, axis=1).tolist(),
+    )  # fmt: skip
+
+
+# Figures
+
+
+def effort_figure(result: NelsonQuinn) -> Figure:
+    """Table 1 as a curve: torque effort of the front legs against how far the joints give way."""
+    with look():
+        figure = new_figure(PAGE, 3.1)
+        axes = figure.subplots()
+        for label, sweep, style in _sweeps(result):
+            axes.plot([s.error for s in sweep], [s.front_effort for s in sweep], gid=label, **style)
+        axes.plot(
+            [s.error for s in result.rows], [s.front_effort for s in result.rows], linestyle="none", marker="o",
+            color=BLUE, gid="rows",
+        )  # fmt: skip
+        axes.plot(PAPER_ERRORS, PAPER_EFFORTS, linestyle="none", marker="s", color=VERMILION, gid="paper")
+        axes.set(xscale="log", xlabel="mean position error of the joints [deg]", ylabel=f"front legs, {EFFORT}")
+        for place, text in ((0.01, "← stiff joints"), (0.99, "soft joints →")):
+            axes.text(place, 0.04, text, transform=axes.transAxes, color=FAINT, ha="left" if place < 0.5 else "right")
+        titled(figure, "Table 1: torque effort in stance")
+        keys = [Line2D([], [], linestyle="none", marker="s", color=VERMILION, label="paper")]
+        legend_below(figure, keys + _keys(result, marker="o"))
+        return arranged(figure)
+
+
+def stiffness_figure(result: NelsonQuinn) -> Figure:
+    """Effort of all legs, and how much the feet push sideways, against the stiffness of the joints."""
+    least = float(efforts_by_leg(result.least.torques).sum())
+    with look():
+        figure = new_figure(PAGE, 2.9)
+        effort, share = figure.subplots(1, 2)
+        for label, sweep, style in _sweeps(result):
+            stiffness = [s.stiffness for s in sweep]
+            effort.plot(stiffness, [float(s.efforts.sum()) for s in sweep], gid=label, **style)
+            share.plot(stiffness, [s.sideways for s in sweep], gid=label, **style)
+        effort.axhline(least, color=VERMILION, linewidth=1.0, gid="least")
+        effort.set_ylabel(f"all legs, {EFFORT}")
+        share.set_ylabel("horizontal over vertical force [1]")
+        share.set_ylim(0.0, None)
+        for axes in (effort, share):
+            axes.set(xscale="log", xlabel="joint stiffness [dyn cm/rad]")
+        titled(figure, "Stiff joints, soft joints")
+        keys = [
+            Line2D([], [], color=VERMILION, linewidth=1.0, label=f"least torques that hold the posture, {least:.1f}")
+        ]
+        legend_below(figure, _keys(result) + keys)
+        return arranged(figure)
+
+
+def reaction_figure(result: NelsonQuinn) -> Figure:
+    """Fig. 4: ground reactions of a front, a middle and a hind leg over a stride."""
+    found = result.reactions
+    times = 1e3 * found.share / FREQUENCY
+    with look():
+        figure = new_figure(PAGE, 2.9)
+        panels = figure.subplots(1, 3, sharex=True, sharey=True)
+        for axes, row in zip(panels, ROWS, strict=True):
+            axes.axvspan(0.0, 1e3 * DUTY / FREQUENCY, color=RULE, alpha=0.6, linewidth=0.0, zorder=0.4, gid="stance")
+            zero_line(axes)
+            force = found.force[row] / MILLINEWTON
+            axes.plot(times, force[:, 2], color=FAINT, linestyle=LINES[1], gid="vertical")
+            axes.plot(times, force[:, 0], color=BLUE, gid="longitudinal")
+            ours, paper = (
+                f"{x:+.1f}".replace("-", "−") for x in (found.impulse[row].mean() / G_CM_PER_S, PAPER_IMPULSES[row])
+            )
+            axes.set_title(f"{row} leg: {ours} g cm/s (paper {paper})")
+            axes.set_xlabel("time from touch-down [ms]")
+        panels[0].set_ylabel("ground reaction [mN]")
+        titled(figure, "Fig. 4: ground reactions over a stride, and longitudinal impulses")
+        keys = [
+            Line2D([], [], color=FAINT, linestyle=LINES[1], label="vertical"),
+            Line2D([], [], color=BLUE, label="longitudinal (forward is positive)"),
+            Line2D([], [], color=RULE, linewidth=6.0, label="stance in the gait"),
+        ]
+        legend_below(figure, keys)
+        return arranged(figure)
+
+
+def _sweeps(result: NelsonQuinn) -> list[tuple[str, tuple[Standing, ...], dict[str, Any]]]:
+    return [
+        (SOFT, result.sweep, {"color": BLUE}),
+        (HARD, result.stiff_ground, {"color": BLUE, "linewidth": 0.8, "linestyle": LINES[1]}),
+    ]
+
+
+def _keys(result: NelsonQuinn, **more: Any) -> list[Line2D]:
+    (soft, _, first), (hard, _, second) = _sweeps(result)
+    return [Line2D([], [], label=soft, **first, **more), Line2D([], [], label=hard, **second)]
+
+
+# Report
+
+
+SUMMARY = (
+    "The cockroach of Nelson & Quinn: a body and six legs of five hinges each, 36 degrees of freedom. It stands with "
+    "joints that give way, and it walks. The paper took masses and lengths from the animal and joint angles from "
+    "video, and prints none of these. Masses and lengths here are estimates from the literature, and a tripod gait at "
+    "constant speed stands in for the video. So shapes and signs are to be compared rather than digits."
+)
+STANDING_TEXT = """
+A standing cockroach has far more joints than it needs to stand. Many sets of joint torques hold it up; they differ in
+how the feet push against each other through the ground. Each joint is a spring here, and the mean position error says
+how far it gives way. Torque effort is the sum of the squared torques.
+
+Very stiff joints do not give way, but the ground does, a little: the feet sink straight down, the ground pushes
+straight up, and the joints bear the full lever arms of the feet. Softer joints give way instead of the ground: the body
+settles, the legs spread, and the ground pushes the feet back towards the body. Such a force passes closer to the
+joints, and their torques drop. Springs of equal stiffness share a load so that the sum of the squared torques is least,
+which is why the effort falls towards the least one that can hold the posture (the red line). Joints that are softer
+still let the posture itself sag, and the effort rises again. That is the minimum that the paper found.
+"""
+WALKING_TEXT = """
+In a steady walk nothing is gained or lost over a stride, so braking and driving must add up to nothing. They are shared
+unevenly: the front legs brake, the hind legs drive, and the middle legs first brake, then drive. The impulse is the
+area under the longitudinal force. How large it is depends on the damping of the joints and on friction, which the paper
+does not print.
+"""
+
+
+def write_nelson_quinn(result: NelsonQuinn, folder: Path, progress: Callable[[str], None] = lambda what: None) -> Path:
+    """Tables, figures and report; the report's path."""
+    write_csv(result, folder)
+    gait = walking_gait()
+    end = result.walk.duration
+    drawings: Drawings = {
+        "table-1": (
+            "Squares: the paper's Table 1, whose unit is taken as (mN cm)². Dots: ours, with joint stiffnesses chosen "
+            "for the paper's errors. Lines: all stiffnesses between; dashed, on ground of 1e6 instead of 4e5 dyn/cm.",
+            lambda: effort_figure(result),
+        ),
+        "stiffness": (
+            "Left: effort of all legs. Red: the least torques that hold the undeformed posture, over all ways to share "
+            "the weight. Right: of the six feet, the largest horizontal force as a share of the vertical one; with "
+            "stiff joints it goes to zero.",
+            lambda: stiffness_figure(result),
+        ),
+        "figure-4": (
+            f"Mean over strides and over left and right leg. In the titles: longitudinal impulse over a stride. The "
+            f"first {SETTLING} strides are left out.",
+            lambda: reaction_figure(result),
+        ),
+        "footfall": (
+            "The last three strides. Feet scuff before they are to stand: loaded, the body is lower than the gait "
+            "plans. They slip mostly then, and when they leave.",
+            lambda: footfall(
+                result.walk, window=(end - 3 * gait.period, end), gait=gait, title="Footfall of the tripod walk"
+            ),
+        ),
+        "timelapse-walk": (
+            "The last stride, from the side and from above; the eye goes along.",
+            lambda: stride_pictures(result.walk, gait, title="A stride of the tripod walk"),
+        ),
+        "torso": (
+            "Height of the body's origin above the ground, speed, pitch and roll of the body.",
+            lambda: torso_travel(
+                result.walk, gait, settling=SETTLING, unit=CENTIMETRE, title="The body over the walk"
+            ),
+        ),
+    }  # fmt: skip
+    drawn = drawn_pictures(drawings, folder, progress)
+    walk_said = (
+        f"Tripod gait: {100 * SPEED:g} cm/s, {FREQUENCY:g} Hz, each foot on the ground {DUTY:.0%} of the stride, "
+        f"lifted by {1e3 * LIFT:g} mm."
+    )
+    sections = [
+        Section("Paper and ours", "", (), [claim_table(result.claims)]),
+        Section(
+            "Standing: Table 1", STANDING_TEXT, [drawn["table-1"], drawn["stiffness"]], [table_1_shown(result)]
+        ),
+        Section("Walking: Fig. 4", f"{walk_said}\n{WALKING_TEXT}", [drawn["figure-4"]], [impulse_table(result)]),
+        Section(
+            "The walk", "", [drawn[name] for name in ("footfall", "timelapse-walk", "torso")], (),
+            Playback({"cockroach": result.walk}, "The walk, to be played.", moments=WALK_MOMENTS),
+        ),
+    ]  # fmt: skip
+    footer = (
+        "Numbers behind the figures: table-1.csv, sweep.csv, reactions.csv; runs/settled.nc and runs/walk.nc hold the "
+        f"simulations. Momentum balances in the walk to {result.walk.momentum_balance_error():.1e} of the weight's "
+        "impulse. Made by tailwork."
+    )
+    write_page(folder / "report.html", page("Nelson & Quinn, reproduced", SUMMARY, sections, footer))
+    return folder / "report.html"

@@ -1,0 +1,245 @@
+"""Robots in TOML files, read and written exactly. A file is data: nothing in it is evaluated.
+
+    name = "runner"
+    gravity = 9.81
+    stand = [0.0, 0.0, 0.4]
+
+    [torso]
+    kind = "plate"
+    mass = 12.0
+    …
+
+    [tail]
+    kind = "pendulum"
+    length = 0.48
+    …
+
+Every table besides [torso] is a part of that name; `kind` says which. The keys of a table are the fields of the class
+of that kind, in SI units. A joint that is left out of a hole or a spring is the torso.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import stat
+import tomllib
+from types import NoneType
+from typing import Any
+
+import tomli_w
+
+from tailwork.errors import NOTHING, FileError, RobotError, UnknownNameError
+from tailwork.files import why, write_whole
+from tailwork.robots.hints import alternatives, field_hints, item_hint, label
+from tailwork.robots.legs.dh import DhChain
+from tailwork.robots.legs.legs import InsectLeg, ThreeHingeLegs
+from tailwork.robots.paths import numbers
+from tailwork.robots.quantities import Described
+from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
+from tailwork.robots.tails import R3, Pendulum, Usrt
+
+TORSOS = (Torso, PlateTorso)
+PARTS = (ThreeHingeLegs, InsectLeg, DhChain, Pendulum, R3, Usrt, FreeLimb)
+
+LARGEST_FILE = 1_000_000  # bytes; a robot of ten thousand numbers needs a fifth of that
+MOST_WORDS = 32
+_WORD = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_KEY = re.compile(rf"#[^\n]*+|{_WORD}(?:[ \t]*+\.[ \t]*+{_WORD})*+")  # a comment, or words joined by dots
+_NUMBERS = re.compile(r"\[\n\s++([-+.\w]++(?:,\s++[-+.\w]++)*+),\s*+\]")
+
+
+def load(path: str | os.PathLike[str]) -> Robot:
+    """The robot described by a TOML file.
+
+    Raises:
+        FileError: the file cannot be read, or is not TOML.
+        RobotError: it describes no possible robot; the error has the path in the robot ("tail.mass").
+    """
+    return from_text(read_text(path), path)
+
+
+def from_text(text: str, path: str | os.PathLike[str]) -> Robot:
+    """The robot described by the text of a TOML file, which came from `path`."""
+    data = parsed(path, text)
+    try:
+        return _robot(data)
+    except RobotError as error:
+        error.add_note(f"in the file {os.fspath(path)}")
+        raise
+
+
+def save(robot: Robot, path: str | os.PathLike[str]) -> None:
+    """Writes a robot to a TOML file, whole or not at all; `load` gives back an equal robot.
+
+    Raises:
+        FileError: the file cannot be written.
+        RobotError: the robot has something that a file cannot hold: a symbol, or code such as a closed form.
+    """
+    text = as_text(robot)
+    if len(text.encode("utf-8", "replace")) > LARGEST_FILE:
+        raise FileError(path, f"the robot is too large for a file ({LARGEST_FILE} bytes)")
+    write_whole(path, text)
+
+
+def as_text(robot: Robot) -> str:
+    """The robot as the text of a TOML file.
+
+    Raises:
+        RobotError: the robot has something that a file cannot hold: a symbol, or code such as a closed form.
+    """
+    for name, part in robot.parts.items():
+        _require_kind(name, part, PARTS)
+    _require_kind("torso", robot.torso, TORSOS)
+    for path_in_robot, value in numbers(robot).items():  # which refuses closed forms
+        if not isinstance(value, float):
+            raise RobotError(path_in_robot, value, "a number; a file cannot hold symbols")
+    facing = {"forward": robot.forward} if robot.forward else {}
+    first = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, **facing}
+    data = {**first, "torso": robot.torso, **robot.parts}
+    plain = {key: _plain(value) for key, value in data.items()}
+    # Vectors on one line each, which is how one reads them. Text never spans lines here, so it cannot match.
+    return _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file that a person has written."""
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise FileError(path, "a directory, not a file")
+        if not stat.S_ISREG(mode):
+            raise FileError(path, "not a regular file")
+        with open(path, "rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError, TypeError) as error:
+        raise FileError(path, why(error)) from None
+    if len(content) > LARGEST_FILE:
+        raise FileError(path, f"too large (more than {LARGEST_FILE} bytes)")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FileError(path, f"not UTF-8 text (line {line}); save it as UTF-8") from None
+
+
+def parsed(path: Any, text: str) -> dict[str, Any]:
+    """What a text in TOML says; errors tell the file that it came from."""
+    # The time that the parser takes for a key (a.b.c) grows with the square of its words: hours for a megabyte.
+    keys = (key for key in _KEY.findall(text) if not key.startswith("#"))
+    if any(len(re.findall(_WORD, key)) > MOST_WORDS for key in keys):
+        raise FileError(path, f"nested too deeply: a key of more than {MOST_WORDS} words")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise FileError(path, "nested too deeply") from None
+    except tomllib.TOMLDecodeError as error:  # its message tells line and column, or that it is the end
+        last = text.count("\n") + 1
+        raise FileError(path, f"not TOML: {error}".replace("end of document", f"the end, line {last}")) from None
+    except ValueError:
+        raise FileError(path, "a number of too many digits") from None
+
+
+def _robot(data: dict[str, Any]) -> Robot:
+    own = [f.name for f in dataclasses.fields(Robot) if f.name != "parts"]
+    fields: dict[str, Any] = {"parts": {}}
+    for key, value in data.items():
+        if key == "torso":
+            fields[key] = _described(value, TORSOS, key)
+        elif key in own:
+            fields[key] = value
+        elif isinstance(value, dict):
+            fields["parts"][key] = _described(value, PARTS, key)
+        else:
+            raise UnknownNameError.among(key, key, own, "key, or a table for a part")
+    for key in ("name", "torso"):
+        if key not in fields:
+            raise RobotError(key, NOTHING, "a name for the robot" if key == "name" else "a table [torso]")
+    return Robot(**fields)
+
+
+def _described(data: Any, classes: tuple[type, ...], path: str) -> Any:
+    """The description in a table: of the one class, or of that which its `kind` says."""
+    if not isinstance(data, dict):
+        raise RobotError(path, data, "a table of fields")
+    cls = _class_of(data, classes, path)
+    hints = field_hints(cls)
+    fields = {f.name: f for f in dataclasses.fields(cls) if _is_readable(hints[f.name])}
+    given: dict[str, Any] = {}
+    for key, value in data.items():
+        if key in fields:
+            given[key] = _value(value, hints[key], f"{path}.{key}")
+        elif not (key == "kind" and hasattr(cls, "kind")):
+            what = f"field of {getattr(cls, 'kind', cls.__name__.lower())!r}"
+            raise UnknownNameError.among(f"{path}.{key}", key, fields, what)
+    for key, f in fields.items():
+        if key not in given and f.default is dataclasses.MISSING:
+            if NoneType not in alternatives(hints[key]):
+                raise RobotError(f"{path}.{key}", NOTHING, _requirement(f, hints[key]))
+            given[key] = None
+    try:
+        return cls(**given)
+    except RobotError as error:
+        raise error.within(path) from None
+
+
+def _class_of(data: dict[str, Any], classes: tuple[type, ...], path: str) -> type:
+    kinds = {getattr(cls, "kind", ""): cls for cls in classes}
+    if "kind" not in data:
+        if len(classes) == 1:
+            return classes[0]
+        raise RobotError(f"{path}.kind", NOTHING, f"one of {', '.join(map(repr, kinds))}")
+    kind = data["kind"]
+    if not isinstance(kind, str) or kind not in kinds:
+        if list(kinds) == [""]:
+            return classes[0]  # this class has no kinds, so that `kind` is reported as an unknown field
+        raise UnknownNameError.among(f"{path}.kind", str(kind), kinds, "kind")
+    return kinds[kind]
+
+
+def _classes_in(hint: Any) -> tuple[type, ...]:
+    """The description classes that a hint allows, directly or as the items of a list."""
+    items = item_hint(hint)
+    options = alternatives(hint if items is None else items)
+    return tuple(option for option in options if isinstance(option, type) and issubclass(option, Described))
+
+
+def _is_readable(hint: Any) -> bool:
+    """False for what only code can give: a closed form."""
+    return not any(getattr(option, "_is_protocol", False) for option in alternatives(hint))
+
+
+def _value(data: Any, hint: Any, path: str) -> Any:
+    """Tables become descriptions; anything else is checked when the description that holds it is created."""
+    classes = _classes_in(hint)
+    if not classes:
+        return data
+    if item_hint(hint) is None:
+        return _described(data, classes, path)
+    if not isinstance(data, list):
+        raise RobotError(path, data, f"a list of tables, [[{path}]]")
+    return tuple(_described(item, classes, f"{path}.{label(item, k)}") for k, item in enumerate(data))
+
+
+def _requirement(f: dataclasses.Field[Any], hint: Any) -> str:
+    kind = f.metadata.get("kind")
+    if kind is not None:
+        return kind.phrase()
+    if _classes_in(hint):
+        return "a list of tables" if item_hint(hint) is not None else "a table of fields"
+    return "text" if hint is str else "a value"
+
+
+def _require_kind(path: str, value: Any, classes: tuple[type, ...]) -> None:
+    if type(value) not in classes:
+        raise RobotError(path, value, "one of the kinds that files know: " + ", ".join(cls.kind for cls in classes))
+
+
+def _plain(value: Any) -> Any:
+    """A description as tables, lists, text and numbers."""
+    if isinstance(value, Described):
+        fields = {"kind": getattr(value, "kind", None)}
+        fields |= {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return {name: _plain(item) for name, item in fields.items() if item is not None}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value

@@ -1,0 +1,190 @@
+"""Some runs of a batch: how they are integrated, and what a measure sees of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tailwork.simulation.designs import answers, evaluated, in_shares, parameter_rows
+from tailwork.simulation.integrate.compiled import Settings, Tableau
+from tailwork.simulation.integrate.driver import FINISHED
+from tailwork.simulation.integrate.lane_driver import Ends, LaneKernels, Runs, integrate_lanes
+from tailwork.simulation.system import System
+from tailwork.typing import Floats
+
+REFUSED = -1
+"""Status of a run whose design is not possible: it was not started."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the runs of a batch are integrated."""
+
+    system: System
+    kernels: LaneKernels
+    tableau: Tableau
+    settings: Settings
+    names: Mapping[str, tuple[str, ...]]  # by kernel: of its parameters
+    duration: float  # [s]
+
+    def ends(
+        self, start: Start, times: Floats, pool: Executor | None, steps: int = 0, whole: np.ndarray | None = None
+    ) -> Ends:
+        """What becomes of some runs.
+
+        Args:
+            start: the runs.
+            times: of samples [s], (1 or runs, times).
+            pool: threads.
+            steps: how many steps of each to write down.
+            whole: which runs to integrate; None: all. The others are marked as refused.
+        """
+        fine = np.arange(len(start.states)) if whole is None else np.flatnonzero(whole)
+        own = start.only(fine)
+        rows = {
+            name: kernel_parameters(self.system, self.names.get(name, ()), own.columns, len(fine))
+            for name in ("derivative", "events", "linear")
+        }
+        runs = Runs(np.ascontiguousarray(own.states), np.ascontiguousarray(own.held), **rows)
+        times = np.ascontiguousarray(times[fine] if len(times) > 1 else times)
+        found = no_ends(len(fine), self.system.size, times.shape[1], steps)
+
+        def share(here: slice) -> None:
+            integrate_lanes(
+                self.kernels, self.tableau, self.settings, self.system.stops, runs, times, self.duration, here.start,
+                here.stop, found,
+            )  # fmt: skip
+
+        in_shares(pool, len(fine), share)
+        if len(fine) == len(start.states):
+            return found
+        every = no_ends(len(start.states), self.system.size, times.shape[1], steps)
+        for target, part in zip(every, found, strict=True):
+            target[fine] = part
+        return every
+
+
+@dataclass(frozen=True)
+class Start:
+    """What differs between some runs, a row each."""
+
+    states: Floats  # x at the start
+    held: Floats
+    columns: dict[str, Floats]  # varied numbers
+
+    def only(self, rows: Any) -> Start:
+        """Some of them, by a slice or by their numbers."""
+        return Start(self.states[rows], self.held[rows], {name: own[rows] for name, own in self.columns.items()})
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Some runs of a batch with their samples, as a measure sees them: (runs, times, …)."""
+
+    first: int  # number of the first run in the batch
+    times: Floats  # [s]; (runs, times) where samples go to the end of each run
+    states: Floats  # (runs, times, numbers): samples of what is integrated [SI]; not a number after a run's end
+    ended: Floats  # when each run ended [s]
+    steps: np.ndarray  # how many each took
+    possible: np.ndarray  # which designs are: the others were refused
+    way: Way  # how the runs were integrated
+    start: Start  # where they began, with their designs
+    pool: Executor | None = None  # threads that answer; None: this one
+
+    @property
+    def system(self) -> System:
+        """What was integrated."""
+        return self.way.system
+
+    def part(self, here: slice) -> Tile:
+        """Some of its runs, for a thread of its own."""
+        times = self.times[here] if self.times.ndim > 1 else self.times
+        return replace(
+            self, first=self.first + here.start, times=times, states=self.states[here], ended=self.ended[here],
+            steps=self.steps[here], possible=self.possible[here], start=self.start.only(here), pool=None,
+        )  # fmt: skip
+
+    def again(self, times: Floats) -> Tile:
+        """The same runs, sampled at other times [s], (runs, times), not decreasing."""
+        return replace(self, times=times, states=self._ends(times).samples)
+
+    def step_ends(self) -> Floats:
+        """When the steps of each run ended [s], (runs, steps); after its last step, its end."""
+        most = int(self.steps.max(initial=0))
+        found = self._ends(np.zeros((1, 0)), most).step_ends
+        return np.where(np.isnan(found), self.ended[:, None], found)
+
+    def _ends(self, times: Floats, steps: int = 0) -> Ends:
+        return self.way.ends(self.start, times, self.pool, steps=steps, whole=self.possible)
+
+    def ask(self, question: str, **arguments: Floats) -> dict[str, Floats]:
+        """One of the model's functions, each run with its own design; arguments and answers are (runs, times, …),
+        in SI units.
+        """
+        robot = "robot: "
+        own = {name.removeprefix(robot): x for name, x in self.start.columns.items() if name.startswith(robot)}
+        return answers(self.system.model, question, own, arguments, self.pool)
+
+    @cached_property
+    def _full(self) -> tuple[Floats, ...]:
+        kernel, names = self.system.compiled("expand")
+        runs, rows, _ = self.states.shape
+        held = self.start.held
+        times = np.broadcast_to(self.times[..., None], (runs, rows, 1))
+        inputs = np.concatenate(
+            [times, self.states, np.broadcast_to(held[:, None], (runs, rows, held.shape[1]))], axis=2
+        )
+        found = evaluated(kernel, kernel_parameters(self.system, names, self.start.columns, runs), inputs, self.pool)
+        layout = self.system.model.layout
+        sizes = [len(layout.coordinate_names), len(layout.velocity_names), len(layout.actuator_names)]
+        return tuple(np.split(found, np.cumsum(sizes), axis=2))
+
+    @property
+    def q(self) -> Floats:
+        """Coordinates [m, rad]."""
+        return self._full[0]
+
+    @property
+    def v(self) -> Floats:
+        """Velocities [m/s, rad/s]."""
+        return self._full[1]
+
+    @property
+    def tau(self) -> Floats:
+        """Efforts [N m or N]."""
+        return self._full[2]
+
+    @property
+    def given(self) -> Floats:
+        """Accelerations of the prescribed coordinates [rad/s²]."""
+        return self._full[3]
+
+
+def to_ends(tile: Tile, status: np.ndarray) -> Tile:
+    """The tile with as many samples of runs that ended early, up to their ends: those runs are done once more."""
+    times = np.repeat(tile.times[None], len(tile.states), axis=0)
+    early = np.flatnonzero((status != FINISHED) & (status != REFUSED))
+    if len(early):
+        times[early] = [np.linspace(0.0, end, tile.times.size) for end in tile.ended[early]]
+        tile.states[early] = tile.way.ends(tile.start.only(early), times[early], tile.pool).samples
+    return replace(tile, times=times)
+
+
+def kernel_parameters(system: System, names: Sequence[str], columns: Mapping[str, Floats], count: int) -> Floats:
+    """A kernel's parameters, a row a run."""
+    return parameter_rows(names, system.numbers, columns, count)
+
+
+def no_ends(count: int, size: int, samples: int, steps: int = 0) -> Ends:
+    """Ends of runs that have not been started: all refused, numbers not a number."""
+    whole = np.int64
+    return Ends(
+        np.full(count, REFUSED, whole), np.full(count, -1, whole), np.zeros(count), np.full((count, size), np.nan),
+        np.zeros(count, whole), np.zeros(count, whole), np.full((count, samples, size), np.nan),
+        np.full((count, steps), np.nan),
+    )  # fmt: skip

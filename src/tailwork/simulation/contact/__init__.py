@@ -1,0 +1,1 @@
+"""Feet on compliant ground."""

@@ -1,0 +1,1 @@
+"""Derivatives of runs: gradients (adjoint) and sensitivities (forward)."""

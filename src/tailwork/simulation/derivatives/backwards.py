@@ -1,0 +1,266 @@
+"""Steps differentiated backwards, in compiled code: from weights of the last state to those of the first.
+
+Steps are frozen: what is differentiated is the sequence of operations that the run consists of.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tailwork.simulation.integrate.compiled import Kernels, Tableau
+from tailwork.simulation.integrate.driver import between
+from tailwork.simulation.integrate.lane_driver import WIDTH
+from tailwork.simulation.integrate.native_call import call_kernel
+from tailwork.typing import Floats
+
+NODES = np.array([0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5])
+SHARES = np.array([5.0, 8.0, 5.0]) / 18.0
+"""Gauss–Legendre: integrals over a step, exact for polynomials up to the fifth degree."""
+
+
+class Pull(NamedTuple):
+    """A graph backwards (see `simulation.derivatives.vjp`): address, constants, and what is added up by design."""
+
+    address: int
+    constants: Floats
+    by_handed: Floats
+
+
+class Pulls(NamedTuple):
+    """All that runs backwards; addresses that a method does not need are 0."""
+
+    derivative: Pull
+    integrand: Pull
+    transposed: int
+    curvature: Pull
+    rates: int  # how many of a state's numbers are velocities
+
+
+class Path(NamedTuple):
+    """Steps that were taken; see tailwork.simulation.integrate.driver.Steps."""
+
+    times: Floats
+    states: Floats
+    stages: Floats
+    lengths: Floats
+    held: Floats
+
+
+@njit(cache=True, nogil=True)
+def dense_weights(p: Floats, theta: float, out: Floats) -> None:
+    """out[i] = how much of stage i is in the state at a share theta of a step."""
+    for i in range(p.shape[0]):
+        weight = 0.0
+        for j in range(p.shape[1] - 1, -1, -1):
+            weight = (weight + p[i, j]) * theta
+        out[i] = weight
+
+
+@njit(cache=True, nogil=True)
+def backwards(kernels: Kernels, pulls: Pulls, method: Tableau, path: Path, weight: Floats) -> float:
+    """From the last step to the first: `weight` becomes the derivative by the first state.
+
+    What concerns the design is added to the `by_handed` of each of `pulls`. Returns the integral of the integrand.
+    """
+    n, stages, steps, held = len(weight), len(method.b), len(path.lengths), len(path.held)
+    known, integral = 1 + n + held, 0.0
+    inputs, found = np.zeros(known + n), np.zeros(2 * n + len(pulls.derivative.by_handed))
+    value_inputs, value_found = np.zeros(known + 1), np.zeros(1 + n + len(pulls.integrand.by_handed) + 1)
+    for k in range(held):
+        inputs[1 + n + k], value_inputs[1 + n + k] = path.held[k], path.held[k]
+    by_stage, point, ends = np.zeros((stages, n)), np.zeros(n), np.zeros(stages)
+    size, n_v = kernels.linear_size, pulls.rates
+    linear_inputs, factors = np.zeros(known + n + 1), np.zeros(size + n + 1)
+    turned_inputs, turned = np.zeros(size + 2 * n + 1 + n_v), np.zeros(n + n_v)
+    bent_inputs = np.zeros((known + 2 * n_v + 2 * n + 2, WIDTH))
+    bent = np.zeros((n + n_v + len(pulls.curvature.by_handed) + 1, WIDTH))
+    w, z, change = np.zeros((stages, n)), np.zeros((stages, n_v)), np.zeros((stages, n))
+    first = np.zeros(n)
+    address, constants, by_handed = pulls.derivative.address, pulls.derivative.constants, pulls.derivative.by_handed
+    a, c = method.a, method.c
+    for s in range(steps - 1, -1, -1):
+        h, t, x, u = path.lengths[s], path.times[s], path.states[s], path.stages[s]
+        share = (path.times[s + 1] - t) / h
+        if s == steps - 1 and share < 1.0 - 1e-9:
+            dense_weights(method.p, share, ends)
+        else:
+            share = 1.0
+            for i in range(stages):
+                ends[i] = method.b[i]
+        for i in range(stages):
+            for k in range(n):
+                by_stage[i, k] = ends[i] * weight[k]
+        if pulls.integrand.address:
+            for node in range(len(NODES)):
+                theta = NODES[node] * share
+                between(x, u, method.p, theta, point)
+                dense_weights(method.p, theta, ends)
+                value_inputs[0] = t + theta * h
+                for k in range(n):
+                    value_inputs[1 + k] = point[k]
+                value_inputs[known] = SHARES[node] * share * h
+                call_kernel(pulls.integrand.address, value_inputs, pulls.integrand.constants, value_found)
+                integral += value_inputs[known] * value_found[-1]
+                for k in range(n):
+                    weight[k] += value_found[1 + k]
+                    for i in range(stages):
+                        by_stage[i, k] += ends[i] * value_found[1 + k]
+                for k in range(len(pulls.integrand.by_handed)):
+                    pulls.integrand.by_handed[k] += value_found[1 + n + k]
+        if method.stiff:
+            _stiff_step(kernels, pulls, method, t, h, x, u, inputs, found, by_stage, first, linear_inputs, factors,
+                        turned_inputs, turned, bent_inputs, bent, w, z, change, weight)  # fmt: skip
+        else:
+            _explicit_step(address, constants, by_handed, a, c, t, h, x, u, inputs, found, by_stage, weight)
+    return integral
+
+
+@njit(cache=True, nogil=True)
+def _pull(pull: Pull, inputs: Floats, found: Floats, n: int) -> None:
+    """Run a graph backwards; derivatives by x come first in `found`."""
+    call_kernel(pull.address, inputs, pull.constants, found)
+    for k in range(len(pull.by_handed)):
+        pull.by_handed[k] += found[n + k]
+
+
+@njit(cache=True, nogil=True)
+def stage_point(a: Floats, c: Floats, t: float, h: float, x: Floats, u: Floats, i: int, inputs: Floats) -> None:
+    """Time and state of stage i, into the inputs of a kernel."""
+    inputs[0] = t + c[i] * h
+    for k in range(len(x)):
+        inputs[1 + k] = x[k]
+    for j in range(i):
+        weight = a[i, j]
+        if weight != 0.0:
+            for k in range(len(x)):
+                inputs[1 + k] += weight * u[j, k]
+
+
+@njit(cache=True, nogil=True)
+def _explicit_step(
+    pull: int, constants: Floats, by_handed: Floats, a: Floats, c: Floats, t: float, h: float, x: Floats, u: Floats,
+    inputs: Floats, found: Floats, by_stage: Floats, weight: Floats,
+) -> None:  # fmt: skip
+    """A step x + Σ b_i u_i with u_i = h f(t + c_i h, X_i) and X_i = x + Σ_j a_ij u_j.
+
+    `by_stage` holds the weights of u; that of u_i gains a_ji times the weight of every later X_j. What is needed of
+    named tuples is given one by one: to take them apart at every step costs as much as some stages.
+    """
+    n, stages = len(x), len(c)
+    known = len(inputs) - n
+    for i in range(stages - 1, -1, -1):
+        largest = 0.0
+        for k in range(n):
+            inputs[known + k] = h * by_stage[i, k]
+            largest = max(largest, abs(by_stage[i, k]))
+        if largest == 0.0:
+            continue
+        stage_point(a, c, t, h, x, u, i, inputs)
+        call_kernel(pull, inputs, constants, found)
+        for k in range(len(by_handed)):
+            by_handed[k] += found[n + k]
+        for k in range(n):
+            weight[k] += found[k]
+        for j in range(i):
+            share = a[i, j]
+            if share != 0.0:
+                for k in range(n):
+                    by_stage[j, k] += share * found[k]
+
+
+@njit(cache=True, nogil=True)
+def _stiff_step(
+    kernels: Kernels, pulls: Pulls, method: Tableau, t: float, h: float, x: Floats, u: Floats, inputs: Floats,
+    found: Floats, by_stage: Floats, first: Floats, linear_inputs: Floats, factors: Floats, turned_inputs: Floats,
+    turned: Floats, bent_inputs: Floats, bent: Floats, w: Floats, z: Floats, change: Floats, weight: Floats,
+) -> None:  # fmt: skip
+    """A step of a Rosenbrock method (see `simulation.integrate.rosenbrock`): (sigma − J) u_i = F_i + h d_i df/dt.
+
+    With the weight of u_i, w_i = (sigma − J)⁻ᵀ times that is the weight of F_i, of J u_i and of h d_i df/dt. The last
+    two, which are the change of f along (h d_i, u_i), depend on x by second derivatives of the equations of motion.
+    """
+    n, n_v, stages, size = len(x), z.shape[1], len(method.b), kernels.linear_size
+    known = len(inputs) - n
+    n_q, sigma = n - n_v, 1.0 / (h * method.extra[stages, 0])
+    inputs[0] = t
+    for k in range(n):
+        inputs[1 + k] = x[k]
+    call_kernel(kernels.derivative, inputs, kernels.derivative_constants, first)
+    for k in range(known):
+        linear_inputs[k] = inputs[k]
+    for k in range(n):
+        linear_inputs[known + k] = first[k]
+    linear_inputs[known + n] = sigma
+    call_kernel(kernels.linear, linear_inputs, kernels.linear_constants, factors)
+    for k in range(size):
+        turned_inputs[k] = factors[k]
+    for i in range(stages - 1, -1, -1):
+        for k in range(n):
+            turned_inputs[size + n + 1 + n_v + k] = by_stage[i, k]
+        call_kernel(pulls.transposed, turned_inputs, kernels.linear_constants, turned)
+        for k in range(n):
+            w[i, k] = turned[k]
+        for k in range(n_v):
+            z[i, k] = turned[n + k]
+        for k in range(n):
+            change[i, k] = sigma * u[i, k]
+        for j in range(i):
+            other = method.extra[i, j] / h
+            for k in range(n):
+                by_stage[j, k] += other * w[i, k]
+                change[i, k] -= other * u[j, k]
+        if i:
+            stage_point(method.a, method.c, t, h, x, u, i, inputs)
+            for k in range(n):
+                inputs[known + k] = w[i, k]
+            _pull(pulls.derivative, inputs, found, n)
+            value = len(found) - n
+            for k in range(n):
+                weight[k] += found[k]
+                change[i, k] -= found[value + k]
+            for j in range(i):
+                for k in range(n):
+                    by_stage[j, k] += method.a[i, j] * found[k]
+    for k in range(n):
+        change[0, k] -= first[k]
+    # The state is the same for all stages; their directions and weights go side by side.
+    inputs[0] = t
+    for k in range(n):
+        inputs[1 + k] = x[k]
+        inputs[known + k] = w[0, k]
+    for k in range(known):
+        for lane in range(WIDTH):
+            bent_inputs[k, lane] = inputs[k]
+    for k in range(n_v):
+        for lane in range(WIDTH):
+            bent_inputs[known + k, lane] = first[n_q + k]
+    at_t = known + n_v
+    at_x, at_a, at_w, at_z = at_t + 1, at_t + 1 + n, at_t + 1 + n + n_v, at_t + 1 + n + n_v + n_q
+    for start in range(0, stages, WIDTH):
+        for lane in range(WIDTH):
+            i = start + lane
+            here = i < stages
+            i = min(i, stages - 1)
+            bent_inputs[at_t, lane] = h * method.extra[stages + 1, i]
+            for k in range(n):
+                bent_inputs[at_x + k, lane] = u[i, k]
+            for k in range(n_v):
+                bent_inputs[at_a + k, lane] = change[i, n_q + k]
+                bent_inputs[at_z + k, lane] = z[i, k]
+            for k in range(n_q):
+                bent_inputs[at_w + k, lane] = w[i, k]
+            bent_inputs[at_z + n_v, lane] = 1.0 if here else 0.0
+        call_kernel(pulls.curvature.address, bent_inputs, pulls.curvature.constants, bent)
+        for lane in range(WIDTH):
+            for k in range(n):
+                weight[k] += bent[k, lane]
+            for k in range(n_v):
+                inputs[known + n_q + k] += bent[n + k, lane]
+            for k in range(len(pulls.curvature.by_handed)):
+                pulls.curvature.by_handed[k] += bent[n + n_v + k, lane]
+    _pull(pulls.derivative, inputs, found, n)
+    for k in range(n):
+        weight[k] += found[k]

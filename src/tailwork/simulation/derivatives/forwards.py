@@ -1,0 +1,264 @@
+"""Steps differentiated forwards, in compiled code: how a run changes along directions, as many side by side as a
+register has lanes.
+
+Steps are frozen: what is differentiated is the sequence of operations that the run consists of.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tailwork.simulation.derivatives.backwards import Path, dense_weights
+from tailwork.simulation.derivatives.differentiate import constants_of, kernels_of
+from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau
+from tailwork.simulation.integrate.driver import between, integrate
+from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernel, LaneKernels, Runs
+from tailwork.simulation.integrate.native_call import call_kernel
+from tailwork.typing import Floats
+
+
+class Push(NamedTuple):
+    """A graph along directions (see tailwork.simulation.derivatives.jvp): address and constants, in lanes, and rates of
+    what its design hands over."""
+
+    address: int
+    constants: Floats
+    handed: Floats  # (handed over, lanes)
+
+
+class Pushes(NamedTuple):
+    """All that runs forwards; what a method does not need has the address 0."""
+
+    derivative: Push
+    curvature: Push
+    solve: int
+    rates: int  # how many of a state's numbers are velocities
+
+
+@njit(cache=True, nogil=True)
+def fill(rows: Floats, k: int, value: float) -> None:
+    """A number in every lane of a row."""
+    for lane in range(WIDTH):
+        rows[k, lane] = value
+
+
+@njit(cache=True, nogil=True)
+def copy(source: Floats, first: int, target: Floats, at: int, count: int) -> None:
+    """Rows of one array into another."""
+    for k in range(count):
+        for lane in range(WIDTH):
+            target[at + k, lane] = source[first + k, lane]
+
+
+@njit(cache=True, nogil=True)
+def add(factor: float, source: Floats, target: Floats, at: int) -> None:
+    """All rows of an array, times a factor, onto rows of another."""
+    for k in range(len(source)):
+        for lane in range(WIDTH):
+            target[at + k, lane] += factor * source[k, lane]
+
+
+@njit(cache=True, nogil=True)
+def forwards(
+    kernels: Kernels, pushes: Pushes, method: Tableau, path: Path, start: Floats, times: Floats, states: Floats,
+    out: Floats,
+) -> int:  # fmt: skip
+    """From the change of the first state, (n, lanes): states at given times, (times, n), and their changes, (times, n,
+    lanes). Returns how many of the times are within the run."""
+    n, stages, n_v = len(start), len(method.b), pushes.rates
+    known, size = 1 + n + len(path.held), kernels.linear_size
+    inputs = np.zeros((known + n + len(pushes.derivative.handed), WIDTH))
+    moved = np.zeros((2 * n, WIDTH))
+    bent_inputs = np.zeros((known + n_v + 1 + n + n_v + n + n_v + len(pushes.curvature.handed), WIDTH))
+    bent, solve_inputs = np.zeros((2 * n, WIDTH)), np.zeros((size + n + 1 + n_v, WIDTH))
+    x, first, factors = np.zeros((n, WIDTH)), np.zeros(n), np.zeros(size + n + 1)
+    here, linear_inputs = np.zeros(known), np.zeros(known + n + 1)
+    du, weights, change = np.zeros((stages, n, WIDTH)), np.zeros(stages), np.zeros(n)
+    copy(start, 0, x, 0, n)
+    for k in range(len(path.held)):
+        here[1 + n + k] = path.held[k]
+        fill(inputs, 1 + n + k, path.held[k])
+        fill(bent_inputs, 1 + n + k, path.held[k])
+    copy(pushes.derivative.handed, 0, inputs, known + n, len(pushes.derivative.handed))
+    bent_x = known + 2 * n_v + 1 + n  # where the second direction begins
+    copy(pushes.curvature.handed, 0, bent_inputs, bent_x + n + n_v, len(pushes.curvature.handed))
+    sample = 0
+    while sample < len(times) and times[sample] <= path.times[0]:
+        for k in range(n):
+            states[sample, k] = path.states[0, k]
+        copy(x, 0, out[sample], 0, n)
+        sample += 1
+    for s in range(len(path.lengths)):
+        h, t, u, at = path.lengths[s], path.times[s], path.stages[s], path.states[s]
+        if method.stiff:
+            # Linearised at the start of the step, and the direction (h d_i, u_i, …) of each stage.
+            here[0] = t
+            for k in range(n):
+                here[1 + k] = at[k]
+            call_kernel(kernels.derivative, here, kernels.derivative_constants, first)
+            for k in range(known):
+                linear_inputs[k] = here[k]
+                fill(bent_inputs, k, here[k])
+            for k in range(n):
+                linear_inputs[known + k] = first[k]
+            linear_inputs[known + n] = 1.0 / (h * method.extra[stages, 0])
+            call_kernel(kernels.linear, linear_inputs, kernels.linear_constants, factors)
+            for k in range(size):
+                fill(solve_inputs, k, factors[k])
+            for k in range(n_v):
+                fill(bent_inputs, known + k, first[n - n_v + k])
+            copy(x, 0, bent_inputs, bent_x, n)
+        for i in range(stages):
+            fill(inputs, 0, t + method.c[i] * h)
+            for k in range(n):
+                point = at[k]
+                for j in range(i):
+                    point += method.a[i, j] * u[j, k]
+                fill(inputs, 1 + k, point)
+            copy(x, 0, inputs, known, n)
+            for j in range(i):
+                add(method.a[i, j], du[j], inputs, known)
+            call_kernel(pushes.derivative.address, inputs, pushes.derivative.constants, moved)
+            if not method.stiff:
+                for k in range(n):
+                    for lane in range(WIDTH):
+                        du[i, k, lane] = h * moved[k, lane]
+                continue
+            if i == 0:
+                copy(moved, n - n_v, bent_inputs, bent_x + n, n_v)
+            for k in range(n):
+                change[k] = linear_inputs[known + n] * u[i, k] - moved[n + k, 0]
+                for j in range(i):
+                    change[k] -= method.extra[i, j] / h * u[j, k]
+            fill(bent_inputs, known + n_v, h * method.extra[stages + 1, i])
+            for k in range(n):
+                fill(bent_inputs, known + n_v + 1 + k, u[i, k])
+            for k in range(n_v):
+                fill(bent_inputs, known + n_v + 1 + n + k, change[n - n_v + k])
+            call_kernel(pushes.curvature.address, bent_inputs, pushes.curvature.constants, bent)
+            copy(moved, 0, solve_inputs, size, n)
+            for k in range(n - n_v):
+                for lane in range(WIDTH):
+                    solve_inputs[size + k, lane] += bent[k, lane]
+            for k in range(n_v):
+                for lane in range(WIDTH):
+                    solve_inputs[size + n + 1 + k, lane] = -bent[n - n_v + k, lane]
+            for j in range(i):
+                add(method.extra[i, j] / h, du[j], solve_inputs, size)
+            call_kernel(pushes.solve, solve_inputs, pushes.derivative.constants, du[i])
+        while sample < len(times) and times[sample] <= path.times[s + 1]:
+            theta = (times[sample] - t) / h
+            between(at, u, method.p, theta, states[sample])
+            dense_weights(method.p, theta, weights)
+            copy(x, 0, out[sample], 0, n)
+            for i in range(stages):
+                add(weights[i], du[i], out[sample], 0)
+            sample += 1
+        for i in range(stages):
+            add(method.b[i], du[i], x, 0)
+    return sample
+
+
+class Extension(NamedTuple):
+    """Kernels of a graph along directions."""
+
+    handing: LaneKernel
+    design: LaneKernel
+    push: LaneKernel
+    handed: int  # −1: there is no graph
+
+
+class Extensions(NamedTuple):
+    """All graphs that sensitivities need along directions."""
+
+    derivative: Extension
+    expansion: Extension
+    curvature: Extension
+    solve: int
+    rates: int
+    shown: int  # outputs of the expansion
+
+
+class Numbers(NamedTuple):
+    """By graph: the numbers of its design, a row a run."""
+
+    derivative: Floats
+    expansion: Floats
+    curvature: Floats
+
+
+class Directions(NamedTuple):
+    """By graph: rates of the numbers of its design, a row a direction; and those of the first state."""
+
+    derivative: Floats
+    expansion: Floats
+    curvature: Floats
+    start: Floats
+
+
+@njit(cache=True, nogil=True)
+def _pushed(extension: Extension, numbers: Floats, rates: Floats, first: int) -> Push:
+    """A graph for one design, along directions from number `first` on."""
+    if extension.handed < 0:
+        return Push(0, np.zeros(1), np.zeros((0, WIDTH)))
+    handed = np.zeros(max(extension.handed, 1))
+    call_kernel(extension.handing.scalar, handed, constants_of(extension.handing, numbers), handed)
+    constants, wide = constants_of(extension.push, handed), np.zeros(max(extension.push.constants, 1) * WIDTH)
+    for k in range(extension.push.constants * WIDTH):
+        wide[k] = constants[k // WIDTH]
+    own, moved = constants_of(extension.design, numbers), np.zeros((extension.handed, WIDTH))
+    for lane in range(min(WIDTH, len(rates) - first)):
+        call_kernel(extension.design.scalar, rates[first + lane], own, handed)
+        for k in range(extension.handed):
+            moved[k, lane] = handed[k]
+    return Push(extension.push.lanes, wide, moved)
+
+
+@njit(cache=True, nogil=True)
+def extend_runs(
+    kernels: LaneKernels, extensions: Extensions, method: Tableau, settings: Settings, stops: np.ndarray, runs: Runs,
+    numbers: Numbers, directions: Directions, times: Floats, t1: float, first_run: int, last_run: int,
+    status: np.ndarray, event: np.ndarray, ends: Floats, out: Floats,
+) -> None:  # fmt: skip
+    """Runs number `first_run` to `last_run` from time 0 to t1 [s], and how all coordinates and velocities change along
+    each direction, left in `out`, (runs, directions, times, coordinates and velocities); see `Ends` for the rest."""
+    n, shown = runs.states.shape[1], out.shape[3]
+    count = len(directions.start)
+    for r in range(first_run, last_run):
+        own = kernels_of(kernels, method, len(stops), runs, r)
+        held = runs.held[r]
+        status[r], event[r], found_times, states, stages, lengths, _, _, _, _ = integrate(
+            own, method, settings, stops, held, runs.states[r], 0.0, t1
+        )
+        ends[r] = found_times[-1]
+        path = Path(found_times, states, stages, lengths, held)
+        for first in range(0, count, WIDTH):
+            pushes = Pushes(
+                _pushed(extensions.derivative, numbers.derivative[r], directions.derivative, first),
+                _pushed(extensions.curvature, numbers.curvature[r], directions.curvature, first),
+                extensions.solve, extensions.rates,
+            )  # fmt: skip
+            start = np.zeros((n, WIDTH))
+            for lane in range(min(WIDTH, count - first)):
+                for k in range(n):
+                    start[k, lane] = directions.start[first + lane, k]
+            at, moved = np.zeros((len(times), n)), np.zeros((len(times), n, WIDTH))
+            known = forwards(own, pushes, method, path, start, times, at, moved)
+            expansion = _pushed(extensions.expansion, numbers.expansion[r], directions.expansion, first)
+            inputs = np.zeros((1 + n + len(held) + n + len(expansion.handed), WIDTH))
+            found = np.zeros((2 * extensions.shown, WIDTH))
+            copy(expansion.handed, 0, inputs, 1 + 2 * n + len(held), len(expansion.handed))
+            for k in range(len(held)):
+                fill(inputs, 1 + n + k, held[k])
+            for sample in range(known):
+                fill(inputs, 0, times[sample])
+                for k in range(n):
+                    fill(inputs, 1 + k, at[sample, k])
+                copy(moved[sample], 0, inputs, 1 + n + len(held), n)
+                call_kernel(expansion.address, inputs, expansion.constants, found)
+                for lane in range(min(WIDTH, count - first)):
+                    for k in range(shown):
+                        out[r, first + lane, sample, k] = found[k, lane]

@@ -1,0 +1,1 @@
+"""Integration methods: tableaus, steps, drivers."""

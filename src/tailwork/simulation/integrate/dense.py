@@ -1,0 +1,65 @@
+"""A trajectory that can be asked at any time: the dense output of its steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tailwork.errors import StateError
+from tailwork.simulation.integrate.driver import Steps
+from tailwork.simulation.system import System
+from tailwork.typing import Floats
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Steps with the same held efforts."""
+
+    steps: Steps
+    held: Floats
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Steps one after the other, and the polynomials between them."""
+
+    system: System
+    pieces: tuple[Piece, ...]
+    p: Floats
+
+    @property
+    def times(self) -> Floats:
+        """Ends of all steps [s]."""
+        ends = [piece.steps.times[1:] for piece in self.pieces]
+        return np.concatenate([self.pieces[0].steps.times[:1], *ends])
+
+    def states(self, times: Floats) -> tuple[Floats, Floats]:
+        """(x, held efforts) at any times within the run."""
+        times = np.asarray(times, dtype=np.float64)
+        ends = np.array([piece.steps.times[-1] for piece in self.pieces])
+        start = self.pieces[0].steps.times[0]
+        if times.size and (times.min() < start or times.max() > ends[-1]):
+            raise StateError("times", f"required: between {start:g} and {ends[-1]:g} s, the times of the run")
+        x = np.empty((len(times), self.system.size))
+        held = np.empty((len(times), self.system.held))
+        which = np.minimum(np.searchsorted(ends, times, side="left"), len(ends) - 1)
+        for k, piece in enumerate(self.pieces):
+            here = np.flatnonzero(which == k)
+            if len(here):
+                x[here], held[here] = _within(piece.steps, self.p, times[here]), piece.held
+        return x, held
+
+    def full(self, times: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """(q, v, tau, prescribed accelerations) at any times within the run."""
+        return self.system.full(np.asarray(times, dtype=np.float64), *self.states(times))
+
+
+def _within(steps: Steps, p: Floats, times: Floats) -> Floats:
+    """States at times within one piece."""
+    if not len(steps.lengths):
+        return np.repeat(steps.states[:1], len(times), axis=0)
+    step = np.clip(np.searchsorted(steps.times, times, side="right") - 1, 0, len(steps.lengths) - 1)
+    theta = (times - steps.times[step]) / steps.lengths[step]
+    powers = theta[:, None] ** np.arange(1, p.shape[1] + 1)
+    return steps.states[step] + np.einsum("tj,ij,tin->tn", powers, p, steps.stages[step])

@@ -1,0 +1,67 @@
+"""One step of a Rosenbrock method with the exact Jacobian, for stiff tails.
+
+Transformed form (Hairer & Wanner, Solving Ordinary Differential Equations II, Sect. IV.7): with sigma = 1/(h gamma),
+
+    (sigma 1 − J) u_i = f(t + c_i h, x + Σ_j a_ij u_j) + (1/h) Σ_j C_ij u_j + h d_i df/dt,   x_new = x + Σ b_i u_i.
+
+The 2n equations reduce to n; see tailwork.simulation.integrate.stage.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from tailwork.simulation.integrate.compiled import Kernels, Tableau
+from tailwork.simulation.integrate.native_call import call_kernel
+from tailwork.typing import Floats
+
+
+@njit(cache=True)
+def rosenbrock_step(
+    kernels: Kernels, method: Tableau, inputs: Floats, t: float, h: float, x: Floats, first: Floats, u: Floats,
+    new: Floats, error: Floats, linear_inputs: Floats, solve_inputs: Floats,
+) -> bool:  # fmt: skip
+    """One step of h [s] from (t, x); False if something is not finite. Arguments as for `explicit_step`; scratch.
+
+    What is not finite in a stage stays so to the end, where it is looked for.
+    """
+    n, stages, known = len(x), len(method.b), len(inputs)
+    size = len(solve_inputs) - n - 1
+    state, right, sums = inputs[1 : 1 + n], solve_inputs[size : size + n], error
+    inputs[0] = t
+    for k in range(n):
+        state[k] = x[k]
+        right[k] = first[k]
+        linear_inputs[known + k] = first[k]
+    for k in range(known):
+        linear_inputs[k] = inputs[k]
+    linear_inputs[known + n] = 1.0 / (h * method.extra[stages, 0])
+    call_kernel(kernels.linear, linear_inputs, kernels.linear_constants, solve_inputs)
+    for i in range(stages):
+        if i:
+            for k in range(n):
+                state[k] = x[k]
+                sums[k] = 0.0
+            for j in range(i):
+                weight, other = method.a[i, j], method.extra[i, j] / h
+                for k in range(n):
+                    state[k] += weight * u[j, k]
+                    sums[k] += other * u[j, k]
+            inputs[0] = t + method.c[i] * h
+            call_kernel(kernels.derivative, inputs, kernels.derivative_constants, right)
+            for k in range(n):
+                right[k] += sums[k]
+        solve_inputs[size + n] = h * method.extra[stages + 1, i]
+        call_kernel(kernels.solve, solve_inputs, kernels.linear_constants, u[i])
+    for k in range(n):
+        new[k] = x[k]
+        error[k] = 0.0
+    finite = 0.0
+    for i in range(stages):
+        weight, other = method.b[i], method.e[i]
+        for k in range(n):
+            new[k] += weight * u[i, k]
+            error[k] += other * u[i, k]
+    for k in range(n):
+        finite += 0.0 * new[k]
+    return finite == 0.0

@@ -1,0 +1,250 @@
+"""The comparative study: tails × motions on one robot, kept in a folder, continued where it was."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import tailwork.errors as tailwork_errors
+from tailwork.errors import FileError, RobotError
+from tailwork.files import ready_folder, write_whole
+from tailwork.robots import liu2020
+from tailwork.robots.io.toml import as_text
+from tailwork.robots.robot import Robot
+from tailwork.simulation import Run, load_run
+from tailwork.studies.compare.airborne import planar_rotation
+from tailwork.studies.manoeuvre import SAMPLES, Manoeuvre, perform, tail_name
+from tailwork.studies.measures import AXES, UNITS, Measures, measured, torso_angles
+from tailwork.studies.motions import TailMotion, coupled, pitch, roll, yaw
+from tailwork.studies.policies import stand
+from tailwork.studies.tail_coordinates import profiles
+from tailwork.typing import Floats
+
+TAIL_NAMES = ("pendulum", "r3", "usrt")
+SWEPT = tuple(range(10, 90, 10))  # [deg], as in Figs. 10 and 12
+SWEEP_SAMPLES = 61
+
+DRAWING = ("view", "papers", "lab", "cli")
+"""Stages that only show what the others have found."""
+
+Progress = Callable[[int, int, str], None]
+"""Told (done, all, what comes next)."""
+
+
+@lru_cache(maxsize=4)
+def source_digest(but: tuple[str, ...] = DRAWING) -> str:
+    """Of all that a run follows from besides its case: equations, methods, gains. Another version makes runs again.
+
+    Args:
+        but: stages that have no part in it.
+    """
+    package = Path(tailwork_errors.__file__).parent
+    sources = sorted(file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in but)
+    return hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is compared."""
+
+    robots: Mapping[str, Robot]  # by the label of their tail
+    motions: tuple[TailMotion, ...]  # that every tail makes
+    sweeps: Mapping[str, tuple[TailMotion, ...]]  # by the axis of the torso's answer
+    policy: str = "constant"  # what the legs do, as of a `Manoeuvre`
+    com_map: str = "arc"  # as of a `Manoeuvre`
+
+
+@dataclass(frozen=True)
+class Case:
+    """One manoeuvre of a plan and where its run is kept."""
+
+    tail: str
+    manoeuvre: Manoeuvre
+    samples: int = SAMPLES
+
+    @property
+    def name(self) -> str:
+        """Of the file; cases that differ have names that differ."""
+        return f"{self.manoeuvre.motion.name}-{self.tail}-{self.manoeuvre.policy}-{self.digest[:8]}"
+
+    @property
+    def digest(self) -> str:
+        """Says whether a kept run is of this very case."""
+        m = self.manoeuvre
+        told = {
+            "code": source_digest(), "robot": as_text(m.robot), "motion": asdict(m.motion), "policy": m.policy,
+            "drive": m.drive, "map": m.com_map, "attitude": m.attitude, "samples": self.samples,
+        }  # fmt: skip
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Result:
+    """A case with its run, its measures and what the same tail motion does in the air."""
+
+    case: Case
+    run: Run
+    measures: Measures
+    airborne: Floats  # net pitch, roll and yaw of the airborne robot [deg]
+    closed_form: float  # of planar motion of a pendulum [deg]; not a number for others
+
+    @property
+    def note(self) -> str:
+        """Why the run ended early, or that feet would have pulled."""
+        if self.run.stopped is not None:
+            return f"ends at {self.run.stopped.time:.3f} s: {self.run.stopped.reason}"
+        return "a foot would pull" if self.measures.least_normal_force < 0 else ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All results of a plan."""
+
+    plan: Plan
+    results: tuple[Result, ...]  # of the motions
+    swept: tuple[Result, ...]  # of the sweeps
+
+    def of(self, motion: TailMotion) -> dict[str, Result]:
+        """Results of a motion by tail."""
+        return {r.case.tail: r for r in (*self.results, *self.swept) if r.case.manoeuvre.motion == motion}
+
+
+def paper_plan() -> Plan:
+    """The study of Liu & Ben-Tzvi 2020, Sect. 5, with all three tails in every motion."""
+    sweeps = {"yaw": tuple(yaw(a) for a in SWEPT), "roll": tuple(roll(a) for a in SWEPT)}
+    motions = (yaw(40), yaw(80), roll(40), roll(80), coupled(), pitch(20, period=1.2))
+    return Plan({tail: liu2020(tail) for tail in TAIL_NAMES}, motions, sweeps, "paper")
+
+
+def with_tail(robot: Robot, tail: str) -> Robot:
+    """The robot with a tail of the 2020 paper in the place of its own."""
+    if tail not in TAIL_NAMES:
+        raise RobotError("tails", tail, f"'own' or one of {', '.join(TAIL_NAMES)}")
+    own = tail_name(robot)
+    part = replace(liu2020(tail).part("tail"), mount=robot.part(own).mount)
+    name = robot.name.removesuffix(f"-{robot.part(own).kind}")
+    return replace(robot.with_part(own, part), name=f"{name}-{tail}")
+
+
+def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
+    """Cases of the motions and of the sweeps that are not among them. Each motion is first asked of each tail."""
+    if not plan.robots or not (plan.motions or plan.sweeps):
+        raise RobotError("compare", "nothing", "at least one tail and one motion")
+    swept = [motion for motions in plan.sweeps.values() for motion in motions if motion not in plan.motions]
+    names = [motion.name for motion in (*plan.motions, *swept)]
+    if len(set(names)) != len(names):
+        raise RobotError("motions", names, "motions that differ, with names that differ")
+    for tail in plan.robots:
+        if not tail or not set(tail).isdisjoint("/\\[]"):
+            raise RobotError("tails", tail, "a label that can be part of a file's name")
+    found: list[list[Case]] = [[], []]
+    for which, (motions, samples) in enumerate(((plan.motions, SAMPLES), (swept, SWEEP_SAMPLES))):
+        for motion in motions:
+            for tail, robot in plan.robots.items():
+                manoeuvre = Manoeuvre(robot, motion, plan.policy, com_map=plan.com_map)
+                try:
+                    profiles(manoeuvre.tail_part, motion, plan.com_map)
+                    shape = manoeuvre.start_shape()
+                    stand(robot, plan.policy, manoeuvre.tail, shape, prescribed=manoeuvre.imposed)
+                except RobotError as error:
+                    raise RobotError(f"{motion.name} of the {tail} tail", error.value, error.required) from None
+                found[which].append(Case(tail, manoeuvre, samples))
+    return found[0], found[1]
+
+
+def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, total, what: None) -> Comparison:
+    """Run all cases of a plan; what is already in the folder is taken from there.
+
+    Args:
+        plan: what to compare.
+        folder: where runs and measures are kept; made if it is not there.
+        progress: told before each run.
+    """
+    folder = Path(folder)
+    chosen, swept = cases(plan)
+    ready_folder(folder)
+    ready_folder(folder / "runs")
+    results: list[Result] = []
+    every = [*chosen, *swept]
+    for done, case in enumerate(every):
+        progress(done, len(every), f"{case.manoeuvre.motion.name}, {case.tail}")
+        run = kept_run(case, folder / "runs")
+        aloft = case
+        if plan.policy != "airborne":
+            aloft = replace(case, manoeuvre=replace(case.manoeuvre, policy="airborne"), samples=SWEEP_SAMPLES)
+        results.append(_result(case, run, run if aloft is case else kept_run(aloft, folder / "runs")))
+    progress(len(every), len(every), "")
+    write_whole(folder / "measures.csv", as_csv(results))
+    return Comparison(plan, tuple(results[: len(chosen)]), tuple(results[len(chosen) :]))
+
+
+def kept_run(case: Case, folder: Path) -> Run:
+    """The run of a case, from the folder if it is there."""
+    if not folder.is_dir():
+        ready_folder(folder)
+    file = folder / f"{case.name}.nc"
+    if file.exists():
+        try:
+            run = load_run(file)
+        except FileError:
+            run = None  # damaged, or of an older version: made again
+        if run is not None and run.data.attrs.get("case") == case.digest:
+            return run
+    run = perform(case.manoeuvre, samples=case.samples)
+    run.save(file, {"case": case.digest})
+    return run
+
+
+def _result(case: Case, run: Run, aloft: Run) -> Result:
+    # Where a run ended early, its robot in the air is looked at then.
+    aloft_angles = angles_at(aloft, run.duration) - torso_angles(aloft)[0]
+    planar = planar_rotation(case.manoeuvre.robot, case.manoeuvre.tail, case.manoeuvre.motion)
+    closed = math.nan if planar is None or run.stopped is not None else math.degrees(planar)
+    return Result(case, run, measured(run, case.manoeuvre), aloft_angles, closed)
+
+
+def as_csv(results: Sequence[Result]) -> str:
+    """All measures, a line a case."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    airborne = [f"airborne {axis} [deg]" for axis in AXES]
+    header = ["motion", "tail", "policy", *(f"{name} [{unit}]" for name, unit in UNITS.items()), *airborne]
+    writer.writerow([*header, "airborne closed form [deg]", "note"])
+    for result in results:
+        case = result.case
+        values = [*asdict(result.measures).values(), *result.airborne, result.closed_form]
+        shown = ["" if math.isnan(x) else f"{x:.9g}" for x in values]
+        writer.writerow([case.manoeuvre.motion.name, case.tail, case.manoeuvre.policy, *shown, result.note])
+    return text.getvalue()
+
+
+def last_common(first: Run, second: Run) -> tuple[float, Floats, Floats]:
+    """The last time that both runs reached [s], and the torso's pitch, roll and yaw of each then [deg]."""
+    time = min(first.duration, second.duration)
+    return time, angles_at(first, time), angles_at(second, time)
+
+
+def angles_at(run: Run, time: float) -> Floats:
+    """Pitch, roll and yaw of the torso at a time of a run [deg], between its samples by cubics."""
+    from scipy.interpolate import CubicSpline
+
+    times, angles = run.data["time"].to_numpy(), torso_angles(run)
+    return CubicSpline(times, angles)(min(time, times[-1])) if len(times) > 2 else angles[-1]
+
+
+def sweep_rotations(comparison: Comparison, axis: str) -> Iterator[tuple[str, list[float], list[float], list[bool]]]:
+    """By tail: (label, net rotation, airborne rotation [deg], whether the run ended early) over a sweep."""
+    motions: Sequence[Any] = comparison.plan.sweeps[axis]
+    for tail in comparison.plan.robots:
+        found = [comparison.of(motion)[tail] for motion in motions]
+        net = [float(getattr(r.measures, axis)) for r in found]
+        aloft = [float(r.airborne[AXES.index(axis)]) for r in found]
+        yield tail, net, aloft, [r.run.stopped is not None for r in found]

@@ -1,0 +1,225 @@
+"""The folder of a design problem: what is finished is kept as it comes, and is not done again.
+
+    design/problem.toml          the problem, as it was given
+    design/answers/best.json     a finished choice, all of its numbers
+    design/robots/best.toml      its best design as a robot
+    design/runs/best.nc          its verifying run, and others
+    design/pareto.csv            the trade-off between several goals
+
+A file of answers is written last, as a whole: one that is there is finished. It bears the digest of its problem and of
+the code; those of another problem or another version are done again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tailwork.errors import FileError
+from tailwork.files import ready_folder, write_whole
+from tailwork.robots.io.toml import as_text
+from tailwork.simulation import Run, load_run
+from tailwork.studies.compare.comparison import DRAWING, source_digest
+from tailwork.studies.design.answer import Answer, Settings, answer_of, chosen
+from tailwork.studies.design.data import BEST, answer_data, answer_from, as_numbers, partial_from, plain
+from tailwork.studies.design.pareto import Partial
+from tailwork.studies.design.problem import Study
+from tailwork.studies.design.search import ImpossibleError, Progress
+from tailwork.studies.design.variables import checked_variables
+
+ANSWERS, ROBOTS, RUNS, PROBLEM, NOTED = "answers", "robots", "runs", "problem.toml", "files.json"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem whose choices have been made, and how it is solved."""
+
+    name: str  # of its files
+    choice: dict[str, Any]
+    study: Study
+    settings: Settings
+    given: Study  # before its choices were made
+
+    @property
+    def digest(self) -> str:
+        """Says whether what is kept is of this very problem, solved by this very code."""
+        study = {**plain(replace(self.study, choices={})), "robot": as_text(self.study.robot)}
+        told = {
+            "code": source_digest(DRAWING), "study": study, "settings": plain(replace(self.settings, threads=None)),
+            "given": as_text(self.given.robot),
+        }  # fmt: skip
+        return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What a finished case leaves, as it travels between machines: plain data, a robot as text, files of runs."""
+
+    data: dict[str, Any]
+    robot: str  # empty: there is no design
+    runs: dict[str, bytes]
+
+
+def cases(study: Study, settings: Settings) -> list[Case]:
+    """All cases of a problem; each is checked before any is solved."""
+    found = []
+    for k, (choice, own) in enumerate(chosen(study)):
+        checked_variables(own)
+        words = "-".join(f"{path.split('.')[-1]}-{value}" for path, value in choice.items())
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-")
+        found.append(Case(f"{k + 1:02d}-{slug}" if choice else BEST, choice, own, settings, study))
+    return found
+
+
+def solved(
+    case: Case, digest: str, tell: Progress = lambda what: None, before: Partial | None = None, keep: Any = None
+) -> Bundle:
+    """A case solved; that it is impossible is a result, too.
+
+    Args:
+        case: which.
+        digest: of the case, which its files will bear.
+        tell: told what is done next.
+        before: what of a front was finished before.
+        keep: told of each point of a front that is finished.
+    """
+    try:
+        keep = keep or (lambda partial: None)
+        answer = answer_of(case.study, case.choice, tell, case.settings, before, keep, case.given)
+    except ImpossibleError as error:
+        return Bundle({"digest": digest, "impossible": plain(error.__dict__)}, "", {})
+    data, runs = answer_data(answer)
+    with tempfile.TemporaryDirectory() as folder:
+        files = {name: _content(run, Path(folder) / f"{name}.nc", digest) for name, run in runs.items()}
+    return Bundle({"digest": digest, "runs": sorted(runs), **data}, as_text(answer.robot), files)
+
+
+def _content(run: Run, file: Path, digest: str) -> bytes:
+    run.save(file, {"problem": digest})
+    return file.read_bytes()
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where answers are kept."""
+
+    path: Path
+
+    def answer_file(self, case: Case) -> Path:
+        """The file of a case."""
+        return self.path / ANSWERS / f"{case.name}.json"
+
+    def run_file(self, case: Case, name: str) -> Path:
+        """The file of a run of a case."""
+        return self.path / RUNS / (f"{name}.nc" if case.name == BEST else f"{case.name}-{name}.nc")
+
+    def write(self, case: Case, bundle: Bundle) -> None:
+        """Keep what a case has left."""
+        robot = self.path / ROBOTS / f"{case.name}.toml"
+        files: dict[Path, str | bytes] = {self.run_file(case, name): run for name, run in bundle.runs.items()}
+        files |= {robot: bundle.robot} if bundle.robot else {}
+        files[self.answer_file(case)] = json.dumps(bundle.data, indent=1, ensure_ascii=False) + "\n"
+        for file, content in files.items():
+            write_whole(file, content)
+        self.note(*files)
+        with contextlib.suppress(OSError):
+            os.remove(self._partial_file(case))
+
+    def read(self, case: Case) -> Answer | ImpossibleError | None:
+        """What was found for a case; None: it is not finished, or is damaged, or of another problem or version."""
+        data = _data(self.answer_file(case), case.digest)
+        if data is None:
+            return None
+        try:
+            if "impossible" in data:
+                told = data["impossible"]
+                return ImpossibleError(told["conflict"], told["design"], as_numbers(told["measures"]))
+            runs = {name: load_run(self.run_file(case, name)) for name in data["runs"]}
+            if any(run.data.attrs.get("problem") != data["digest"] for run in runs.values()):
+                return None
+            return answer_from(data, case.study, runs)
+        except (FileError, KeyError, TypeError, ValueError, IndexError, AttributeError):  # damaged
+            return None
+
+    def note(self, *files: Path) -> None:
+        """Remember that files of the folder are ours: they go when another problem comes."""
+        known = self._noted() | {str(file.relative_to(self.path)): _digest(file) for file in files}
+        write_whole(self.path / ANSWERS / NOTED, json.dumps(known, indent=1) + "\n")
+
+    def _noted(self) -> dict[str, str]:
+        """Files that are ours, and the digests of what we have written."""
+        try:
+            found = json.loads((self.path / ANSWERS / NOTED).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def is_ours(self, file: Path) -> bool:
+        """Whether a file is as we have written it."""
+        return file.is_file() and self._noted().get(str(file.relative_to(self.path))) == _digest(file)
+
+    def forget(self) -> None:
+        """Remove what we have written and nobody has changed since: it is of another problem."""
+        for name in self._noted():
+            if self.is_ours(self.path / name):
+                (self.path / name).unlink()
+        write_whole(self.path / ANSWERS / NOTED, "{}\n")
+
+    def do(self, case: Case, tell: Progress) -> None:
+        """Solve a case here; each point of its front is kept as it comes."""
+        digest = case.digest
+        before = _data(self._partial_file(case), digest)
+        partial = None
+        if before is not None:
+            with contextlib.suppress(KeyError, TypeError, ValueError):  # damaged: begun again
+                partial = partial_from(before, len(case.study.variables), len(case.study.goals))
+
+        def keep(partial: Partial) -> None:
+            write_whole(self._partial_file(case), json.dumps({"digest": digest, **plain(partial)}) + "\n")
+
+        self.write(case, solved(case, digest, tell, partial, keep))
+
+    def _partial_file(self, case: Case) -> Path:
+        return self.path / ANSWERS / f"{case.name}.partial.json"
+
+
+def open_kept(path: Path, problem: str) -> Kept:
+    """A folder made ready for the answers to a problem, which is given as text.
+
+    What it holds of another problem is removed, as far as it is still as it was written.
+
+    Raises:
+        FileError: it cannot be used, or has a problem file that is not a copy of ours.
+    """
+    copy, kept = path / PROBLEM, Kept(path)
+    same = copy.is_file() and copy.read_bytes() == problem.encode()
+    if copy.exists() and not same and not kept.is_ours(copy):
+        raise FileError(copy, "another file of that name is there; choose another folder by --out")
+    for folder in (path, path / ANSWERS, path / ROBOTS, path / RUNS):
+        ready_folder(folder)
+    if not same:
+        kept.forget()
+        write_whole(copy, problem)
+        kept.note(copy)
+    return kept
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _data(file: Path, digest: str) -> Mapping[str, Any] | None:
+    """What a file holds, if it is of the same problem."""
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) and data.get("digest") == digest else None

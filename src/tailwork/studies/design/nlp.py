@@ -1,0 +1,255 @@
+"""One design problem as a smooth program: scaled variables, limits at every node, differences in the lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from tailwork.studies.design.evaluate import DIFFERENCE, Evaluator
+from tailwork.studies.design.measures import ENDS, MEASURES
+from tailwork.studies.design.problem import Goal, Limit
+from tailwork.typing import Floats
+
+MOST_ROUNDS = 200
+PRECISION = 1e-11
+"""Of the objective in its own scale, at which SLSQP stops."""
+NEAR = 1.0
+"""Limits at nodes that are farther off than this share of their bound are left out until they come near."""
+MISSED, AT_EDGE = 1e-9, 1e-9
+MOST_TRIES = 8
+CONVERGED = 1e-3
+"""Largest residual of an optimum: less than this share of the goal's scale is to be gained over the whole bounds."""
+BROKEN = 1e3
+"""What stands for a number that is none, in the scale of its limit or goal: far worse than anything real."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a limit: sign (bound − row) ≥ 0 for every row, in units of its scale."""
+
+    limit: Limit
+    bound: float
+    sign: float  # +1: at most, −1: at least
+    scale: float
+
+    @property
+    def words(self) -> str:
+        """In words, with the unit."""
+        return (Limit(self.limit.measure, most=self.bound) if self.sign > 0 else
+                Limit(self.limit.measure, least=self.bound)).words  # fmt: skip
+
+
+def sides_of(limits: Sequence[Limit]) -> list[Side]:
+    """All sides of some limits."""
+    found = []
+    for limit in limits:
+        for bound, sign in ((limit.least, -1.0), (limit.most, 1.0)):
+            if bound is not None:
+                found.append(Side(limit, float(bound), sign, max(abs(float(bound)), 1e-3)))
+    return found
+
+
+MODEL_END = sides_of([Limit("most_extension", most=0.98)])[0]
+"""Where legs stand, none may come to be all but straight: there the model ends, and what is computed means nothing."""
+
+
+def model_ends(evaluator: Evaluator, sides: Sequence[Side]) -> list[Side]:
+    """That limit, where there are feet on the ground and no limit says as much."""
+    said = any(
+        side.limit.measure == "most_extension" and 0 < side.sign * side.bound <= MODEL_END.bound for side in sides
+    )
+    return [MODEL_END] if evaluator.judge.has("extension") and not said else []
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Where a search came to rest."""
+
+    design: Floats  # in the variables' own units
+    goal: float  # in the measure's own unit
+    violation: float  # of the worst limit, as a share of its bound; 0: none
+    multipliers: dict[str, float]  # by side of a limit, in words: gain of the goal for each unit of the bound
+    bound_multipliers: dict[str, float]  # by variable: gain of the goal for each unit that its bound is moved outwards
+    residual: float  # what is left of the conditions of an optimum, in the goal's scale over the variables' ranges
+    why: str  # the method's own words on why it stopped
+
+    @property
+    def converged(self) -> bool:
+        """Whether the design is an optimum: nothing can be gained to first order without breaking a limit."""
+        return self.residual <= CONVERGED
+
+
+class Program:
+    """Minimise sign · goal within limits, from designs scaled to [0, 1].
+
+    A goal that is the worst along the path becomes a variable of its own, which all nodes stay below.
+    """
+
+    def __init__(self, evaluator: Evaluator, goal: Goal | None, sides: Sequence[Side], scale: float = 1.0) -> None:
+        self.evaluator = evaluator
+        self.goal = goal
+        self.sides = [*sides, *model_ends(evaluator, sides)]
+        self.scale = scale if scale > 0.0 else 1.0
+        self.low, self.span = evaluator.low, evaluator.high - evaluator.low
+        self.size = len(self.low)
+        way = None if goal is None else MEASURES[goal.measure].way
+        self.sign = 0.0 if goal is None else (-1.0 if goal.sense == "most" else 1.0)
+        # Slack: of infeasibility (no goal), or the bound below which all nodes of a worst-of goal stay.
+        self.slack = goal is None or (way in ENDS and (way == "smallest") == (goal.sense == "most"))
+        self._seen: tuple[bytes, tuple[Floats, Floats]] | None = None
+        self._gives = np.zeros(0)  # by row of the limits: whether infeasibility loosens it; the model's end stays
+
+    def design(self, z: Floats) -> Floats:
+        """A design in its own units; what is all but at a bound is at it."""
+        inside = np.clip(z[: self.size], 0.0, 1.0)
+        found = self.low + self.span * inside
+        found = np.where(inside < AT_EDGE, self.low, found)
+        return np.where(inside > 1.0 - AT_EDGE, self.low + self.span, found)
+
+    def _rows(self, designs: Floats) -> tuple[Floats, Floats]:
+        """By design: rows of the goal, and of all sides of limits (≥ 0 is within), in their scales."""
+        found = self.evaluator.roll(designs)
+        goal = np.zeros((len(designs), 0))
+        if self.goal is not None:
+            rows = self.evaluator.rows(self.goal.measure, designs, found)
+            if not self.slack:
+                worst = np.min if MEASURES[self.goal.measure].way == "smallest" else np.max
+                rows = worst(rows, axis=1, keepdims=True)
+            goal = self.sign * rows / self.scale
+        sides = [np.zeros((len(designs), 0))]
+        for side in self.sides:
+            rows = self._side_rows(side, designs, found)
+            sides.append(side.sign * (side.bound - rows) / side.scale)
+        kept = np.concatenate(sides, axis=1)
+        own = [np.full(rows.shape[1], 0.0 if side is MODEL_END else 1.0)
+               for side, rows in zip(self.sides, sides[1:], strict=True)]  # fmt: skip
+        self._gives = np.concatenate([np.zeros(0), *own])
+        return np.where(np.isfinite(goal), goal, BROKEN), np.where(np.isfinite(kept), kept, -BROKEN)
+
+    def _local(self, z: Floats) -> tuple[Floats, Floats]:
+        """Rows of goal and limits at z, first, and their derivatives by z, central differences."""
+        key = z[: self.size].tobytes()
+        if self._seen is None or self._seen[0] != key:
+            here = np.clip(z[: self.size], DIFFERENCE, 1.0 - DIFFERENCE)
+            moved = [here + DIFFERENCE * step for step in (*np.eye(self.size), *-np.eye(self.size))]
+            goal, kept = self._rows(self.low + self.span * np.array([np.clip(z[: self.size], 0.0, 1.0), *moved]))
+            self._seen = (key, (goal, kept))
+        return self._seen[1]
+
+    def _slope(self, rows: Floats) -> Floats:
+        """(rows, variables)."""
+        return (rows[1 : 1 + self.size] - rows[1 + self.size :]).T / (2.0 * DIFFERENCE)
+
+    def objective(self, z: Floats) -> tuple[float, Floats]:
+        """What is minimised, and its derivative."""
+        gradient = np.zeros(self.size + self.slack)
+        if self.slack:
+            gradient[-1] = 1.0
+            return float(z[-1]), gradient
+        goal, _ = self._local(z)
+        gradient[:] = self._slope(goal)[0]
+        return float(goal[0, 0]), gradient
+
+    def _all_within(self, z: Floats) -> Floats:
+        """All limits and, for a worst-of goal, its nodes: ≥ 0 within."""
+        goal, kept = self._local(z)
+        if self.goal is None:
+            return kept[0] + self._gives * z[-1]
+        return np.concatenate([kept[0], z[-1] - goal[0]]) if self.slack else kept[0]
+
+    def _all_slopes(self, z: Floats) -> Floats:
+        """Their derivatives."""
+        goal, kept = self._local(z)
+        slope = self._slope(kept)
+        if self.goal is None:
+            return np.concatenate([slope, self._gives[:, None]], axis=1)
+        if not self.slack:
+            return slope
+        lower = np.concatenate([-self._slope(goal), np.ones((goal.shape[1], 1))], axis=1)
+        return np.concatenate([np.concatenate([slope, np.zeros((len(slope), 1))], axis=1), lower])
+
+    def solve(self, start: Floats) -> Solved:
+        """From a design in its own units to the nearest optimum.
+
+        Most nodes are far from their limits, and the method's time grows with their number: it is given those that are
+        near, and those that it then turns out to violate, until none is.
+        """
+        z = (start - self.low) / self.span
+        bounds = [(0.0, 1.0)] * self.size
+        if self.slack:
+            goal, kept = self._local(z)
+            worst = -kept[0].min(initial=0.0) if self.goal is None else goal[0].max()
+            z, bounds = np.append(z, worst), [*bounds, (-BROKEN, BROKEN)]
+        near = self._all_within(z) < NEAR
+        for _ in range(MOST_TRIES):
+            chosen = np.flatnonzero(near)
+            found: Any = minimize(
+                self.objective, z, jac=True, bounds=bounds, method="SLSQP",
+                constraints=[{
+                    "type": "ineq",
+                    "fun": lambda z, chosen=chosen: self._all_within(z)[chosen],
+                    "jac": lambda z, chosen=chosen: self._all_slopes(z)[chosen],
+                }] if len(chosen) else [],
+                options={"maxiter": MOST_ROUNDS, "ftol": PRECISION},
+            )  # fmt: skip
+            values = self._all_within(found.x)
+            missed = (values < -MISSED) & ~near
+            if not missed.any():
+                break
+            near, z = near | (values < NEAR), found.x
+        multipliers = np.zeros(len(near))
+        if len(chosen):
+            multipliers[chosen] = np.asarray(found.multipliers)[: len(chosen)]
+        return self._solved(found.x, multipliers, str(found.message))
+
+    def at(self, design: Floats) -> Solved:
+        """A design as it is, without a search."""
+        z = (design - self.low) / self.span
+        goal, _ = self._local(z)
+        z = np.append(z, goal[0].max(initial=0.0)) if self.slack else z
+        return self._solved(z, np.zeros(len(self._all_within(z))), "no search")
+
+    def _solved(self, z: Floats, multipliers: Floats, why: str) -> Solved:
+        """Where a search came to rest, in the problem's own units."""
+        goal, kept = self._local(z)
+        scale = self.scale if self.goal is not None else 1.0
+        by_side: dict[str, float] = {}
+        place = 0
+        for side, count in zip(self.sides, self._counts(z), strict=True):
+            by_side[side.words] = float(multipliers[place : place + count].sum()) * scale / side.scale
+            place += count
+        _, slope = self.objective(z)
+        pull = (slope - self._all_slopes(z).T @ multipliers)[: self.size]
+        lower, upper = z[: self.size] < AT_EDGE, z[: self.size] > 1.0 - AT_EDGE
+        price = np.where(lower, pull, np.where(upper, -pull, 0.0))  # of each bound, where the design is at it
+        left = np.where(lower | upper, np.maximum(-price, 0.0), np.abs(pull))
+        edges = {
+            variable.name: max(float(price[k]), 0.0) * scale / float(self.span[k])
+            for k, variable in enumerate(self.evaluator.variables)
+            if lower[k] or upper[k]
+        }
+        value = 0.0
+        if self.goal is not None:
+            value = self.sign * self.scale * float(goal[0].max() if self.slack else goal[0, 0])
+        return Solved(
+            design=self.design(z), goal=value, violation=float(max(0.0, -kept[0].min(initial=0.0))),
+            multipliers=by_side, bound_multipliers=edges, residual=float(left.max(initial=0.0)), why=why,
+        )  # fmt: skip
+
+    def _counts(self, z: Floats) -> list[int]:
+        """How many rows each side has."""
+        designs = self.design(z)[None]
+        found = self.evaluator.roll(designs)
+        return [self._side_rows(side, designs, found).shape[1] for side in self.sides]
+
+    def _side_rows(self, side: Side, designs: Floats, found: Floats) -> Floats:
+        """What must stay on one side of a bound, (designs, k)."""
+        rows = self.evaluator.rows(side.limit.measure, designs, found)
+        way = MEASURES[side.limit.measure].way
+        if way in ENDS and (way == "smallest") != (side.sign < 0):  # the worst is to be beyond: only as a whole
+            return (np.min if way == "smallest" else np.max)(rows, axis=1, keepdims=True)
+        return rows

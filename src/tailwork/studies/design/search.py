@@ -1,0 +1,213 @@
+"""The best design of a problem: screen, diverse starts, a gradient method from each; how often each end is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tailwork.errors import RobotError, TailworkError
+from tailwork.studies.design.evaluate import Evaluator
+from tailwork.studies.design.idle import refuse_idle
+from tailwork.studies.design.measures import MEASURES
+from tailwork.studies.design.nlp import Program, Side, Solved, sides_of
+from tailwork.studies.design.problem import Goal, Limit
+from tailwork.typing import Floats
+
+SCREENED = 2048
+STARTS = 4
+AMONG = 64
+"""Starts are chosen from so many of the best that the screen has seen, far apart."""
+SAME = 1e-4
+"""Optima whose goals differ by less than this share are one."""
+BINDING = 1e-9
+"""Least price of a limit that holds the least violated design back."""
+ALLOWED = 1e-6
+"""Largest violation of a limit, as a share of its bound, that is rounding."""
+
+Progress = Callable[[str], None]
+"""Told what is done next."""
+
+
+class ImpossibleError(TailworkError):
+    """A problem that no design solves.
+
+    Attributes:
+        conflict: limits that cannot hold together, in words; none of them could be left out.
+        design: the least violated design, by variable.
+        measures: its measures.
+    """
+
+    def __init__(self, conflict: Sequence[str], design: dict[str, float], measures: dict[str, float]) -> None:
+        self.conflict = tuple(conflict)
+        self.design = design
+        self.measures = measures
+        near = ", ".join(f"{name} = {value:.4g}" for name, value in design.items())
+        what = " and ".join(self.conflict)
+        more = "cannot be met" if len(self.conflict) == 1 else "cannot hold together"
+        has = ", ".join(f"{name} {value:.4g} {MEASURES[name].unit}" for name, value in measures.items())
+        super().__init__(
+            f"limits: no design was found that meets them: {what} {more} within the bounds of the variables; required: "
+            f"a wider bound or a looser limit. The least violated design has {has} at {near}"
+        )
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Designs spread over the bounds, with their measures."""
+
+    designs: Floats
+    measures: dict[str, Floats]
+    violation: Floats  # of each, the worst as a share of its bound; 0: within all limits
+
+    @property
+    def judged(self) -> Floats:
+        """Designs whose measures are all numbers."""
+        return self.designs[np.isfinite(np.stack(list(self.measures.values()))).all(axis=0)]
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """An end that searches came to, and how many did."""
+
+    solved: Solved
+    times: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found, the best first."""
+
+    optima: tuple[Optimum, ...]  # the ends that searches came to, the best first
+    starts: int  # how many searches there were
+    screen: Screen  # the designs that were looked at before
+
+    @property
+    def best(self) -> Solved:
+        """The best design."""
+        return self.optima[0].solved
+
+
+def screened(evaluator: Evaluator, count: int = SCREENED, seed: int | None = None) -> Screen:
+    """Designs of a Sobol sequence over the bounds, judged."""
+    from scipy.stats import qmc  # slow to import, and needed for this alone
+
+    study = evaluator.study
+    sequence = qmc.Sobol(len(evaluator.variables), rng=study.seed if seed is None else seed)
+    designs = evaluator.low + (evaluator.high - evaluator.low) * sequence.random(count)
+    measures = evaluator.measures(designs, study.asked)
+    found = Screen(designs, measures, violations(sides_of(study.limits), measures))
+    if not len(found.judged):
+        required = (
+            "some design that can be simulated: in all of the "
+            f"{count:,} designs of the screen a leg comes to be straight, or the motion goes beyond all bounds; a "
+            "shorter or smaller motion, other leg policies or bounds. Lengths are in m, durations in s, angles in deg"
+        )
+        raise RobotError(
+            "variables", [f"{v.name} {v.low:g} … {v.high:g} {v.unit}" for v in evaluator.variables], required
+        )
+    return found
+
+
+def violations(sides: Sequence[Side], measures: dict[str, Floats]) -> Floats:
+    """The worst violation of each design as a share of its bound; infinite where any measure is not a number."""
+    worst = np.where(np.isnan(np.stack(list(measures.values()))).any(axis=0), np.inf, 0.0)
+    for side in sides:
+        over = side.sign * (measures[side.limit.measure] - side.bound) / side.scale
+        worst = np.maximum(worst, np.where(np.isnan(over), np.inf, over))
+    return worst
+
+
+def diverse(screen: Screen, evaluator: Evaluator, goal: Goal, count: int = STARTS) -> Floats:
+    """Good starts that are far apart: the best, then each time the farthest from those chosen."""
+    merit = screen.measures[goal.measure] * (-1.0 if goal.sense == "most" else 1.0)
+    order = np.lexsort((np.where(np.isfinite(merit), merit, np.inf), np.round(screen.violation, 12)))
+    among = order[np.isfinite(screen.violation[order])][: max(AMONG, count)]
+    scaled = (screen.designs[among] - evaluator.low) / (evaluator.high - evaluator.low)
+    chosen = [0]
+    while len(chosen) < min(count, len(among)):
+        away = np.linalg.norm(scaled[:, None] - scaled[chosen], axis=2).min(axis=1)
+        chosen.append(int(away.argmax()))
+    return screen.designs[among[chosen]]
+
+
+def best_design(evaluator: Evaluator, tell: Progress = lambda what: None, starts: int = STARTS) -> Found:
+    """The best design for the first goal of a problem.
+
+    Raises:
+        ImpossibleError: no design meets the limits.
+        RobotError: a variable does nothing.
+    """
+    goal = evaluator.study.goals[0]
+    tell(f"screening {SCREENED} designs")
+    screen = screened(evaluator)
+    refuse_idle(evaluator, screen.judged)
+    sides = sides_of(evaluator.study.limits)
+    values = screen.measures[goal.measure]
+    scale = float(np.nanstd(values[np.isfinite(values)])) or 1.0
+    program = Program(evaluator, goal, sides, scale)
+    ends: list[Solved] = []
+    for k, start in enumerate(diverse(screen, evaluator, goal, starts)):
+        tell(f"search {k + 1} of {starts}")
+        ends.append(program.solve(start))
+    fine = [end for end in ends if end.violation <= ALLOWED]
+    if not fine:
+        tell("no search ended within all limits: looking for the design that violates them least")
+        nearest = _least_violated(evaluator, screen, evaluator.study.limits)
+        if nearest.violation > ALLOWED:
+            raise impossible(evaluator, screen, nearest, tell)
+        again = program.solve(nearest.design)
+        fine = [again if again.violation <= ALLOWED else program.at(nearest.design)]
+        ends.append(again)
+    return Found(_together(fine, goal), len(ends), screen)
+
+
+def _together(ends: list[Solved], goal: Goal) -> tuple[Optimum, ...]:
+    """Ends that are the same counted, the best first."""
+    found: list[Optimum] = []
+    for end in sorted(ends, key=lambda end: -end.goal if goal.sense == "most" else end.goal):
+        same = next((k for k, o in enumerate(found) if abs(o.solved.goal - end.goal) <= SAME * abs(end.goal)), None)
+        if same is None:
+            found.append(Optimum(end, 1))
+        else:
+            found[same] = Optimum(found[same].solved, found[same].times + 1)
+    return tuple(found)
+
+
+def impossible(
+    evaluator: Evaluator, screen: Screen, nearest: Solved | None = None, tell: Progress = lambda what: None
+) -> ImpossibleError:
+    """Which limits of a problem cannot hold together, and the design that violates them least.
+
+    Args:
+        evaluator: of the problem.
+        screen: designs over its bounds.
+        nearest: the design that violates all limits least, if that is known.
+        tell: told what is done next.
+    """
+    tell("no design meets all limits: looking for those that conflict")
+    limits = list(evaluator.study.limits)
+    nearest = nearest or _least_violated(evaluator, screen, limits)
+    binding = {words for words, price in nearest.multipliers.items() if price > BINDING}
+    conflict = [limit for limit in limits if binding & {side.words for side in sides_of([limit])}]
+    if not conflict or _least_violated(evaluator, screen, conflict).violation <= ALLOWED:
+        conflict = list(limits)  # what binds there is not all
+    for limit in list(conflict):  # leave out one after the other: what is left over conflicts without it
+        rest = [other for other in conflict if other is not limit]
+        if rest and _least_violated(evaluator, screen, rest).violation > ALLOWED:
+            conflict = rest
+    names = [variable.name for variable in evaluator.variables]
+    design = dict(zip(names, nearest.design.tolist(), strict=True))
+    measured = evaluator.measures(nearest.design[None], [limit.measure for limit in conflict])
+    return ImpossibleError(
+        [limit.words for limit in conflict], design, {name: float(values[0]) for name, values in measured.items()}
+    )
+
+
+def _least_violated(evaluator: Evaluator, screen: Screen, limits: Sequence[Limit]) -> Solved:
+    """The design that violates some limits least."""
+    sides = sides_of(limits)
+    order = np.argsort(violations(sides, screen.measures))[:STARTS]
+    ends = [Program(evaluator, None, sides).solve(screen.designs[k]) for k in order]
+    return min(ends, key=lambda end: end.violation)

@@ -1,0 +1,183 @@
+"""How sure an answer is: what each variable does to it, alone and together, and what manufacturing spread does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tailwork.errors import RobotError
+from tailwork.studies.design.evaluate import DIFFERENCE, Evaluator
+from tailwork.studies.design.nlp import sides_of
+from tailwork.typing import Floats
+
+MANY = 4096
+"""Designs of a Monte Carlo sample, and at most so many at a time."""
+BASE = 2048
+"""Base samples of the Sobol indices."""
+SPREAD = 0.02
+"""Standard deviation of what is made, as a share of each value, unless told otherwise."""
+LEAST_SCATTER = 0.1
+"""Of a variable's range: its scatter is a share of no less. What is zero is not made without error, either."""
+BINS = 40
+"""Of the histograms of a Monte Carlo sample."""
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of measures at a design: by measure, for each variable, per unit of the variable."""
+
+    variables: tuple[str, ...]
+    by_measure: dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class Swing:
+    """What one variable alone does to a measure between two values, all others as they are."""
+
+    variable: str
+    low: float  # of the variable, in its unit
+    high: float
+    at_low: float  # the measure there, in its unit
+    at_high: float
+
+
+@dataclass(frozen=True)
+class Indices:
+    """Sobol indices of a measure over the bounds: shares of its variance, alone and with interactions.
+
+    Designs that cannot be judged count with the mean of the others; `judged` is the share of those that can.
+    """
+
+    variables: tuple[str, ...]
+    first: Floats
+    total: Floats
+    judged: float
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What becomes of a design whose numbers scatter: mean, standard deviation and 5 % to 95 % by measure."""
+
+    spread: float
+    count: int
+    mean: dict[str, float]
+    deviation: dict[str, float]
+    low: dict[str, float]  # 5 %
+    high: dict[str, float]  # 95 %
+    violated: dict[str, float]  # by side of a limit, in words: share of the sample beyond it
+    histograms: dict[str, tuple[Floats, Floats]]  # by measure: borders of bins, and how many fall into each
+    judged: float  # share of the sample that can be judged; the rest counts as beyond every limit, and nowhere else
+
+
+def slopes(evaluator: Evaluator, design: Floats, names: Sequence[str]) -> Slopes:
+    """Derivatives of measures by all variables, by central differences of fixed steps."""
+    span = evaluator.high - evaluator.low
+    steps = np.diag(DIFFERENCE * span)
+    found = evaluator.measures(np.concatenate([design + steps, design - steps]), names)
+    count = len(span)
+    return Slopes(
+        tuple(v.name for v in evaluator.variables),
+        {name: (x[:count] - x[count:]) / (2.0 * DIFFERENCE * span) for name, x in found.items()},
+    )
+
+
+def swings(evaluator: Evaluator, design: Floats, name: str, share: float = 0.05) -> tuple[Swing, ...]:
+    """What each variable does alone when it moves by a share of its range, within its bounds; the largest first.
+
+    Those whose moves cannot be judged come last.
+    """
+    reach = share * (evaluator.high - evaluator.low)
+    moved = []
+    for k in range(len(design)):
+        for sign in (-1.0, 1.0):
+            one = design.copy()
+            one[k] = np.clip(one[k] + sign * reach[k], evaluator.low[k], evaluator.high[k])
+            moved.append(one)
+    *values, here = evaluator.measures(np.array([*moved, design]), [name])[name]
+    found = [
+        Swing(
+            v.name, float(moved[2 * k][k]), float(moved[2 * k + 1][k]), float(values[2 * k]), float(values[2 * k + 1])
+        )
+        for k, v in enumerate(evaluator.variables)
+    ]
+
+    def reach_of(swing: Swing) -> float:
+        size = np.ptp([swing.at_low, swing.at_high, here])
+        return -float(size) if np.isfinite(size) else np.inf
+
+    return tuple(sorted(found, key=reach_of))
+
+
+def indices(evaluator: Evaluator, name: str, count: int = BASE) -> Indices:
+    """Sobol indices of a measure over the whole bounds (Saltelli's estimator, SciPy)."""
+
+    counted: list[tuple[int, int]] = []
+
+    def measured(x: Floats) -> Floats:
+        designs = np.ascontiguousarray(x.T)
+        parts = [designs[k : k + MANY] for k in range(0, len(designs), MANY)]
+        values = np.concatenate([evaluator.measures(part, [name])[name] for part in parts])
+        fine = np.isfinite(values)
+        counted.append((int(fine.sum()), len(fine)))
+        return np.where(fine, values, values[fine].mean() if fine.any() else 0.0)[None]
+
+    from scipy.stats import sobol_indices, uniform  # slow to import, and needed for this alone
+
+    ranges = [uniform(v.low, v.high - v.low) for v in evaluator.variables]
+    found = sobol_indices(func=measured, n=count, dists=ranges, rng=evaluator.study.seed)
+    judged = sum(fine for fine, _ in counted) / sum(every for _, every in counted)
+    names = tuple(v.name for v in evaluator.variables)
+    return Indices(names, np.ravel(found.first_order), np.ravel(found.total_order), judged)
+
+
+def tolerance(
+    evaluator: Evaluator, design: Floats, names: Sequence[str], spread: float = SPREAD, count: int = MANY
+) -> Tolerance:
+    """What independent normal errors do to a design; their standard deviation is a share of each value.
+
+    Small values scatter by that share of a tenth of their range. Bounds are not kept: what is made may lie beyond.
+    """
+    checked_spread("spread", spread)
+    from scipy.stats import qmc  # slow to import, and needed for this alone
+
+    scatter = qmc.MultivariateNormalQMC(np.zeros(len(design)), rng=evaluator.study.seed).random(count)
+    designs = design + spread * scatter_sizes(evaluator, design) * scatter
+    for k, variable in enumerate(evaluator.variables):
+        if variable.name.endswith(".tip_share"):
+            designs[:, k] = np.clip(designs[:, k], 0.0, 1.0)
+    sides = sides_of(evaluator.study.limits)
+    wanted = list(dict.fromkeys([*names, *(side.limit.measure for side in sides)]))
+    found = evaluator.measures(designs, wanted)
+    beyond = {side.words: ~(side.sign * (found[side.limit.measure] - side.bound) <= 0.0) for side in sides}
+    known = {name: x[~np.isnan(x)] for name, x in found.items()}
+    with np.errstate(invalid="ignore"):  # of what is infinite in some designs
+        return Tolerance(
+            spread, count,
+            {name: float(x.mean()) if len(x) else np.nan for name, x in known.items()},
+            {name: float(x.std()) if len(x) else np.nan for name, x in known.items()},
+            {name: float(np.quantile(x, 0.05)) if len(x) else np.nan for name, x in known.items()},
+            {name: float(np.quantile(x, 0.95)) if len(x) else np.nan for name, x in known.items()},
+            {words: float(np.mean(x)) for words, x in beyond.items()},
+            {name: _histogram(x) for name, x in known.items()},
+            min((len(x) for x in known.values()), default=count) / count,
+        )  # fmt: skip
+
+
+def checked_spread(path: str, spread: float) -> None:
+    """Make sure that a spread is one."""
+    if isinstance(spread, bool) or not isinstance(spread, (int, float)) or not 0.0 < spread < 1.0:
+        raise RobotError(path, spread, "a share between 0 and 1, such as 0.02")
+
+
+def scatter_sizes(evaluator: Evaluator, design: Floats) -> Floats:
+    """What the scatter of each variable is a share of: its value, but no less than a tenth of its range."""
+    return np.maximum(np.abs(design), LEAST_SCATTER * (evaluator.high - evaluator.low))
+
+
+def _histogram(values: Floats) -> tuple[Floats, Floats]:
+    """Borders of bins and how many values fall into each, but for one in a thousand at each end."""
+    fine = values[np.isfinite(values)]
+    counts, borders = np.histogram(fine, BINS, tuple(np.quantile(fine, [0.001, 0.999])) if len(fine) else None)
+    return borders, counts.astype(float)

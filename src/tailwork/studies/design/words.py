@@ -1,0 +1,396 @@
+"""An answer in words, for the terminal and for the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tailwork.errors import RobotError
+from tailwork.studies.design.answer import Answer
+from tailwork.studies.design.measures import MEASURES
+from tailwork.studies.design.nlp import MODEL_END, Solved, sides_of
+from tailwork.studies.design.pareto import Front
+from tailwork.studies.design.problem import Study
+from tailwork.studies.design.search import ALLOWED
+from tailwork.studies.design.variables import design_of, known_variables
+from tailwork.studies.design.verify import AGREE
+
+POLICY_WORDS = {
+    "straight-down": "the legs hold constant torques, under which the feet push straight down at rest (an open loop)",
+    "joint": "the legs hold constant torques, with springs and dampers at their joints",
+    "foot": "the legs hold constant torques, with springs and dampers at their feet",
+    "airborne": "no feet on the ground, the legs rigid",
+}
+PRICED = 1e-9
+"""Prices below this are none."""
+SMALL_STEP = 0.01
+"""Of numbers without a unit, by which their prices are counted: 1 is no small step of friction or extension."""
+OFTEN = 0.05
+"""Share of a sample beyond a limit that is worth a margin."""
+ALIKE = 0.02
+"""Goals of a front that differ by less than this share of their size are all but the same."""
+BEYOND = 1e-6
+"""A step beyond a bound, as a share of the variable's range, that tells whether there is anything."""
+
+
+def plain_name(name: str) -> str:
+    """A measure as one says it."""
+    return name.replace("_", " ")
+
+
+def unit_of(measure: str) -> str:
+    """Its unit as one writes it; empty: it has none."""
+    return shown_unit(MEASURES[measure].unit)
+
+
+def shown_unit(unit: str) -> str:
+    """A unit as one writes it; empty: none."""
+    return "" if unit == "1" else unit
+
+
+def number(x: float | None, digits: int = 4) -> str:
+    """A number for a table or a sentence."""
+    if x is None or math.isnan(x):
+        return "—"
+    if math.isinf(x):
+        return "∞" if x > 0.0 else "−∞"
+    return f"{x + 0.0:.{digits}g}".replace("-", "−")
+
+
+def with_unit(x: float, unit: str) -> str:
+    """A number and its unit."""
+    return f"{number(x)} {shown_unit(unit)}".strip()
+
+
+def headed(name: str, unit: str) -> str:
+    """A name with its unit, as the head of a column or of an axis."""
+    return f"{name} [{unit}]" if shown_unit(unit) else name
+
+
+def measure_head(name: str) -> str:
+    """A measure with its unit, as the head of a column or of an axis."""
+    return headed(plain_name(name), unit_of(name))
+
+
+def limit_words(side: str) -> str:
+    """One side of a limit as one says it, from the words by which it is known."""
+    return plain_name(side).replace("-", "−")
+
+
+def capitalised(text: str) -> str:
+    """A sentence or a title; names in it stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def choice_words(choice: Mapping[str, Any]) -> str:
+    """What was chosen, in words."""
+    return ", ".join(f"{path} = {_chosen(value)}" for path, value in choice.items())
+
+
+def _chosen(value: Any) -> str:
+    return str(value) if isinstance(value, str) else str(value).replace("-", "−")
+
+
+def goal_words(study: Study) -> str:
+    """What is wanted, in words."""
+    return ", ".join(f"{goal.sense} {plain_name(goal.measure)}" for goal in study.goals)
+
+
+def best_name(study: Study) -> str:
+    """What the best design is called: of several goals, it is the best in the first one."""
+    return "best design" if len(study.goals) == 1 else f"best in {plain_name(study.goals[0].measure)}"
+
+
+def best_words(study: Study) -> str:
+    """The same within a sentence."""
+    return "the best design" if len(study.goals) == 1 else f"the design {best_name(study)}"
+
+
+def problem_words(study: Study) -> str:
+    """A problem in one line; a name that says no more than the goal is not said twice."""
+    wanted = goal_words(study)
+    named = wanted if study.name.casefold() == wanted.casefold() else f"{study.name}: {wanted}"
+    return f"{named}; {scenario_words(study)}"
+
+
+def scenario_words(study: Study) -> str:
+    """What is done, in words."""
+    scenario = study.scenario
+    way = "to the right" if scenario.axis == "yaw" else "down"
+    sweep, time = _ranged(study, "sweep"), _ranged(study, "duration")
+    words = f"the tail sweeps {way} by {sweep}, in {time}; {POLICY_WORDS[scenario.policy]}"
+    if any(scenario.push):
+        push, point = (", ".join(number(x) for x in v) for v in (scenario.push, scenario.push_point))
+        words += f"; a push of ({push}) N s on the torso at ({point}) m as it starts"
+    return words
+
+
+def _ranged(study: Study, name: str) -> str:
+    """A number of the motion, or its bounds."""
+    unit = {"sweep": "deg", "duration": "s"}[name]
+    varied = next((variable for variable in study.variables if variable.name == f"motion.{name}"), None)
+    if varied is None:
+        return with_unit(getattr(study.scenario, name), unit)
+    return f"{number(varied.low)} to {number(varied.high)} {unit} (free)"
+
+
+def motion_words(answer: Answer) -> str:
+    """The numbers of the best design's motion."""
+    design = answer.verified.design
+    words = (
+        f"sweep {with_unit(design.sweep, 'deg')}, duration {with_unit(design.duration, 's')}, "
+        f"early {number(design.early)}, skew {number(design.skew)}"
+    )
+    if "control.kp" in known_variables(answer.study):
+        words += f", kp {with_unit(design.kp, 'N m/rad')}, kd {with_unit(design.kd, 'N m s/rad')}"
+    return words
+
+
+def headline(answer: Answer) -> str:
+    """What was found, beside the robot as it is given."""
+    study, goal = answer.study, answer.study.goals[0].measure
+    chosen = f", with {choice_words(answer.choice)}," if answer.choice else ""
+    value = with_unit(answer.verified.fine[goal], unit_of(goal))
+    text = f"The {plain_name(goal)} of {best_words(study)}{chosen} is {value}"
+    if answer.given is None:
+        return f"{text}; the robot as it is given does not come to the end of the motion."
+    given = answer.given.measures.get(goal)
+    if given is not None:
+        text += f"; that of the robot as it is given is {with_unit(given, unit_of(goal))}"
+        broken = [
+            f"{words}: {number(value, 3)}" for words, value in broken_limits(study, answer.given.measures).items()
+        ]
+        text += f", which breaks {'; '.join(broken)}" if broken else ""
+    return f"{text}."
+
+
+def broken_limits(study: Study, measures: Mapping[str, float]) -> dict[str, float]:
+    """Sides of limits that some measures are beyond, in words, and these measures."""
+    found = {}
+    for side in sides_of(study.limits):
+        value = measures.get(side.limit.measure)
+        if value is not None and side.sign * (value - side.bound) > ALLOWED * side.scale:
+            found[limit_words(side.words)] = value
+    return found
+
+
+def edge_words(answer: Answer, name: str, unit: str) -> str:
+    """That a variable is at its bound, and what moving the bound would give; empty: it is not."""
+    price = answer.best.bound_multipliers.get(name)
+    if price is None:
+        return ""
+    variable = next(one for one in answer.study.variables if one.name == name)
+    value = answer.values[name]
+    upper = abs(value - variable.high) < abs(value - variable.low)
+    where = "at its upper bound" if upper else "at its lower bound"
+    if not _goes_on(answer, name, (variable.high - variable.low) * (BEYOND if upper else -BEYOND)):
+        return f"{where}, which is all there is"
+    if price <= PRICED:
+        return where
+    if unit == "m":  # a metre is no small step of a robot's
+        price, unit = price / 100.0, "cm"
+    return f"{where}: {_gain(answer.study, price)} for each {shown_unit(unit) or '1'} {'more' if upper else 'less'}"
+
+
+def _goes_on(answer: Answer, name: str, step: float) -> bool:
+    """Whether there are designs beyond a variable's bound: no mass is negative, no share is more than all."""
+    try:
+        design_of(answer.study, {**answer.values, name: answer.values[name] + step})
+    except RobotError:
+        return False
+    return True
+
+
+def _gain(study: Study, price: float) -> str:
+    """So much of the goal."""
+    goal = study.goals[0]
+    better = "more" if goal.sense == "most" else "less"
+    return f"{number(price, 3)} {unit_of(goal.measure)} {better} {plain_name(goal.measure)}".replace("  ", " ")
+
+
+def price_words(answer: Answer) -> list[str]:
+    """What the limits cost, a sentence each, the dearest first in the share of its bound."""
+    found: list[tuple[float, str]] = []
+    stated = sides_of(answer.study.limits)
+    for side in stated:
+        price = answer.best.multipliers.get(side.words, 0.0)
+        if price <= PRICED:
+            continue
+        measure = side.limit.measure
+        unit, step = unit_of(measure) or f"{SMALL_STEP:g}", 1.0 if unit_of(measure) else SMALL_STEP
+        looser = "allowed" if side.sign > 0.0 else "given up"
+        words = f"{_gain(answer.study, price * step)} for each {unit} of {plain_name(measure)} {looser}"
+        found.append((-price * side.scale, words))
+    end = answer.best.multipliers.get(MODEL_END.words, 0.0)
+    if end > PRICED and MODEL_END.words not in [side.words for side in stated]:
+        words = (
+            f"{_gain(answer.study, end * SMALL_STEP)} for each {SMALL_STEP:g} of leg extension: the model ends at "
+            f"{MODEL_END.bound:g}, legs all but straight"
+        )
+        found.append((-end * MODEL_END.scale, words))
+    return [words for _, words in sorted(found)]
+
+
+def verified_words(answer: Answer) -> str:
+    """Whether finer steps and the single run agree."""
+    wrong = answer.verified.disagreements()
+    many = len(answer.verified.fine)
+    if not wrong:
+        return (
+            f"Verified: finer steps and a single run by the adaptive method agree in all {many} measures, to {AGREE:g} "
+            "of their size."
+        )
+    names = ", ".join(plain_name(name) for name in wrong)
+    return (
+        f"NOT verified: finer steps and a single run by the adaptive method disagree in {names}, by more than "
+        f"{AGREE:g} of their size."
+    )
+
+
+def airborne_words(answer: Answer) -> str:
+    """The closed form of the airborne robot beside the result; empty: there is nothing to compare."""
+    turn = answer.verified.fine.get("turn")
+    if turn is None or any(answer.study.scenario.push):  # which turns the body, too
+        return ""
+    if answer.airborne is None:
+        return (
+            "What the same sweep does in the air is not set beside it: for tails of many links there is none in closed "
+            "form."
+        )
+    if not answer.airborne:
+        return ""
+    ratio = turn / answer.airborne
+    words = (
+        f"In the air, in closed form, the same sweep turns the body by {number(answer.airborne)} deg; here "
+        f"{number(turn)} deg, "
+    )
+    if answer.study.scenario.policy == "airborne":
+        return words + f"{number(ratio, 6)} times that."
+    return words + f"{number(ratio, 3)} times that: the rest is what ground and legs do."
+
+
+def unsettled_words(solved: Solved) -> str:
+    """That a search has not converged, and why; empty: it has."""
+    if solved.converged:
+        return ""
+    why = solved.why.strip().rstrip(".")
+    ended = "there is still something to gain" if not why or "success" in why.casefold() else why[:1].lower() + why[1:]
+    return f"not converged: {ended}"
+
+
+def optima_words(answer: Answer) -> str:
+    """How many ends the searches have come to."""
+    ends, starts = answer.found.optima, answer.found.starts
+    count, loose = len(ends), sum(not one.solved.converged for one in ends)
+    lost = starts - sum(one.times for one in ends)
+    one, several = ("end", "ends") if loose else ("optimum", "optima")
+    words = f"{starts} searches from starts that lie far apart" if starts > 1 else "1 search"
+    words += f" came to {count} {one if count == 1 else several}"
+    if count > 1:
+        words += f"; the best was found {'once' if ends[0].times == 1 else f'{ends[0].times} times'}"
+    if loose:
+        words += "; it has not converged" if count == 1 else f"; {loose} of {count} have not converged"
+    return words + (f"; {lost} ended beyond a limit." if lost else ".")
+
+
+def swing_words(answer: Answer) -> str:
+    """What the table of single variables shows."""
+    ended = any(math.isnan(end) for swing in answer.swings for end in (swing.at_low, swing.at_high))
+    return (
+        f"what each variable alone does to {plain_name(answer.study.goals[0].measure)} near {best_words(answer.study)} "
+        f"(limits are not kept, so that a sign may differ from that of a price{'; —: a leg is straight' * ended})"
+    )
+
+
+def judged_words(share: float) -> str:
+    """Which share of some designs can be judged, and why the others cannot; empty: all can."""
+    if share >= 1.0:
+        return ""
+    return (
+        f"{number(100.0 * (1.0 - share), 2)} % of these designs cannot be judged: a leg comes to be all but straight, "
+        "where the model ends."
+    )
+
+
+def tolerance_words(answer: Answer) -> str:
+    """What scatter does, in words."""
+    found = answer.tolerance
+    said = [
+        f"{found.count:,} designs whose variables scatter independently, by {100 * found.spread:g} % of their values "
+        "(standard deviation).",
+        judged_words(found.judged),
+    ]
+    side, share = max(found.violated.items(), key=lambda one: one[1], default=("", 0.0))
+    if share > 0.0:
+        said.append(f"{100 * share:.1f} % are beyond {limit_words(side)}.")
+    if share > OFTEN and answer.robust is None:
+        one = len(answer.study.goals) == 1
+        said.append(
+            "A table [robust] in the problem keeps a margin to the limits."
+            if one
+            else "For one goal alone, a table [robust] in the problem keeps a margin to the limits."
+        )
+    return " ".join(filter(None, said))
+
+
+def robust_words(answer: Answer) -> str:
+    """What the margins are and what they cost; empty: none were asked for."""
+    if answer.robust is None or answer.margins is None or answer.unguarded is None:
+        return ""
+    goal = answer.study.goals[0]
+    unit = unit_of(goal.measure)
+    kept = [
+        f"{limit_words(words)} by {number(answer.margins[words], 3)}"
+        for words in answer.active
+        if words in answer.margins
+    ]
+    asked, worst = 1.0 - answer.robust.chance, max(answer.tolerance.violated.items(), key=lambda one: one[1])
+    text = (
+        f"Limits are kept with a margin against scatter: {', '.join(kept) or 'none is active'}. That costs "
+        f"{plain_name(goal.measure)}: {with_unit(answer.best.goal, unit)} in the place of "
+        f"{with_unit(answer.unguarded.goal, unit)}. Asked for: at most {100 * asked:.3g} % beyond each limit; found in "
+        f"a sample: {100 * worst[1]:.1f} % beyond {limit_words(worst[0])}."
+    )
+    if worst[1] > 1.1 * asked:
+        text += (
+            " That is more than asked for: margins are of first order, and what is the worst along the path can be so "
+            "at several moments. A higher chance in the problem makes up for it."
+        )
+    return text
+
+
+def front_words(study: Study, front: Front) -> str:
+    """How a front was found and how sure it is."""
+    count, first = len(front.designs), plain_name(study.goals[0].measure)
+    how = "spread by the evolutionary method NSGA-III" if front.method == "NSGA-III" else "the best of the screen"
+    agree = front.agree.count(True)
+    others = " and ".join(plain_name(goal.measure) for goal in study.goals[1:])
+    text = (
+        f"{count} designs, of which none is better in one goal without being worse in another: {how}, then polished: "
+        f"each has the best {first} for its {others} ({front.polished} were improved by that). Single adaptive runs "
+        f"agree for {agree} of {count}; at finer steps, {_kept(front)}. Rates say how much {first} one gains for each "
+        "unit given up in another goal; —: nothing, or it is not known."
+    )
+    return f"{_no_conflict(study, front)} {text}".strip()
+
+
+def _kept(front: Front) -> str:
+    """How well limits are kept."""
+    if front.excess <= ALLOWED:
+        return "all limits are kept"
+    return f"the worst limit is exceeded by {number(100 * front.excess, 2)} % of its bound"
+
+
+def _no_conflict(study: Study, front: Front) -> str:
+    """That there is nothing to choose between; empty: there is."""
+    for goal in study.goals:
+        values = front.measures[goal.measure]
+        if np.ptp(values) >= ALIKE * np.abs(values).max(initial=0.0) > 0.0:
+            return ""
+    return (
+        f"These goals do not conflict: the best designs differ by less than {100 * ALIKE:g} % in each of them, and any "
+        "one will do."
+    )

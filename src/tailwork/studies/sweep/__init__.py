@@ -1,0 +1,1 @@
+"""Sweeps: one scenario with many designs of a robot."""

@@ -1,0 +1,52 @@
+"""Tables of a sweep: the designs at the ends of each measure, and why designs ended early."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from tailwork.studies.sweep.folder import Results
+
+SHOWN = 5
+"""Designs at each end of a measure."""
+_NUMBER = re.compile(r"(?<![\w.])[-+−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
+"""A number that stands by itself, not one in a name such as leg4."""
+
+
+def extremes(results: Results, measure: str) -> list[list[str]]:
+    """The designs with the highest and the lowest values of a measure, of those that ran to their end.
+
+    Rows of "highest" or "lowest" or nothing, the number of the design, what was varied, and the value.
+    """
+    values = results.measures[measure]
+    candidates = np.flatnonzero(results.whole & np.isfinite(values))
+    order = candidates[np.argsort(values[candidates], kind="stable")]
+    count = min(SHOWN, len(order))
+    if len(order) <= 2 * SHOWN:
+        ends = [("highest", order[::-1])]
+    else:
+        ends = [("highest", order[::-1][:count]), ("lowest", order[:count])]
+    rows = []
+    for which, designs in ends:
+        for k, design in enumerate(designs):
+            varied = [f"{column[design]:.4g}" for column in results.values.values()]
+            rows.append(["" if k else which, str(design), *varied, f"{values[design]:.4g}".replace("-", "−")])
+    return rows
+
+
+def reason_rows(results: Results) -> list[tuple[int, int, str]]:
+    """Why designs ended early or are not possible: how many, the number of one, and its reason; the most first.
+
+    Reasons that differ only in their numbers count as one.
+    """
+    counts = np.bincount(results.which, minlength=len(results.texts))
+    firsts = np.full(len(results.texts), -1)
+    firsts[results.which[::-1]] = np.arange(len(results.which))[::-1]
+    groups: dict[str, tuple[int, int, str]] = {}
+    for text, count, first in sorted(zip(results.texts, counts, firsts, strict=True), key=lambda found: found[2]):
+        if text:
+            kind = _NUMBER.sub("#", text)
+            before = groups.get(kind, (0, int(first), text))
+            groups[kind] = (before[0] + int(count), before[1], before[2])
+    return sorted(groups.values(), key=lambda found: (-found[0], found[1]))

@@ -1,0 +1,147 @@
+"""One look for every picture: sizes, text, colours, and files that are the same bytes each time."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tailwork.files import ready_folder, write_whole
+from tailwork.view.scene.colors import INK, Look
+
+COLUMN = 3.5
+"""Width of a column of a paper [in]."""
+PAGE = 7.2
+"""Width of a page of a paper [in]."""
+
+FAINT = "#6e7781"
+RULE = "#e4e7eb"
+WARNING = "#b3261e"
+
+RC: Any = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so that a picture is the same on every machine
+    "mathtext.fontset": "dejavusans",
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.labelsize": 8.0,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 8.0,
+    "figure.titlesize": 9.0,
+    "figure.titleweight": "bold",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#8c959f",
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 4.0,
+    "axes.xmargin": 0.02,
+    "axes.unicode_minus": True,
+    "grid.color": RULE,
+    "grid.linewidth": 0.6,
+    "xtick.color": "#8c959f",
+    "ytick.color": "#8c959f",
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4.0,
+    "lines.solid_capstyle": "round",
+    "legend.frameon": False,
+    "legend.handlelength": 2.4,
+    "legend.columnspacing": 1.6,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "figure.constrained_layout.h_pad": 0.05,
+    "figure.constrained_layout.w_pad": 0.05,
+    "svg.hashsalt": "tailwork",
+    "svg.fonttype": "path",  # the same letters everywhere, whichever fonts are there
+    "pdf.fonttype": 42,
+}
+
+METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "pdf": {"Creator": "tailwork", "Producer": None, "CreationDate": None},
+    "svg": {"Creator": "tailwork", "Date": None},
+}
+"""What a file says of itself: no date and no version, so that the same picture is the same file."""
+KINDS = tuple(METADATA)
+DOTS_PER_INCH = 200
+
+_settings = RLock()
+"""Matplotlib keeps its settings in one place; threads draw one after the other."""
+
+
+@contextlib.contextmanager
+def look() -> Iterator[None]:
+    """While it lasts, matplotlib draws in our look; afterwards its settings are as before."""
+    with _settings, matplotlib.rc_context(RC):
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure [in] that arranges itself."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def arranged(figure: Figure) -> Figure:
+    """The figure with its arrangement settled, so that each file of it is arranged alike."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
+
+
+def titled(figure: Figure, title: str) -> None:
+    """A title above all panels, at the left; empty: none."""
+    if title:
+        figure.suptitle(title, x=0.01, ha="left")
+
+
+def line_key(text: str, style: Look, **more: Any) -> Line2D:
+    """The entry of a line in a legend."""
+    return Line2D([], [], color=style.color, linestyle=style.line, label=text, **more)
+
+
+def legend_below(figure: Figure, handles: Sequence[Line2D]) -> None:
+    """One legend below all panels: in one row if there is room, else in as many columns as find some."""
+    widths = [0.064 * len(str(handle.get_label())) + 0.55 for handle in handles]  # [in]
+    columns = len(handles) if sum(widths) < figure.get_figwidth() else int(figure.get_figwidth() / max(widths))
+    figure.legend(handles=handles, loc="outside lower center", ncols=max(1, columns))
+
+
+def zero_line(axes: Axes) -> None:
+    """A thin line at zero."""
+    axes.axhline(0.0, color="#8c959f", linewidth=0.6, zorder=1)
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """The figure as the content of a file: "png", "pdf" or "svg"."""
+    memory = io.BytesIO()
+    with look():
+        figure.savefig(memory, format=kind, dpi=DOTS_PER_INCH, metadata=METADATA[kind])
+    return memory.getvalue()
+
+
+def save(figure: Figure, folder: str | os.PathLike[str], name: str, kinds: Sequence[str] = KINDS) -> dict[str, Path]:
+    """Write name.png, name.pdf and name.svg, or some of them, into a folder, made if need be; their paths by kind."""
+    ready_folder(folder)
+    paths = {kind: Path(folder) / f"{name}.{kind}" for kind in kinds}
+    for kind, path in paths.items():
+        write_whole(path, rendered(figure, kind))
+    return paths

@@ -1,0 +1,213 @@
+"""Pictures of a manoeuvre on compliant ground beside the same one on pinned feet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tailwork.simulation import Run
+from tailwork.simulation.contact.ground import CONTACT_NAMES
+from tailwork.simulation.pose import TURNS, torso_angles
+from tailwork.studies.compare.soft_comparison import PINNED, SoftComparison, pinned_times
+from tailwork.view.draw.style import (
+    FAINT,
+    PAGE,
+    WARNING,
+    arranged,
+    legend_below,
+    line_key,
+    look,
+    new_figure,
+    titled,
+    zero_line,
+)
+from tailwork.view.figures.feet import friction
+from tailwork.view.figures.stops import mark_stop
+from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, MARKERS, ORANGE, PURPLE, SKY, VERMILION, Look
+
+FROM_PINNED, TURNED = "P from pinned [mm]", "turned from pinned [deg]"
+MARK: Any = {"color": WARNING, "linewidth": 0.8}
+DECADES = 1e5
+"""What is smaller by this than the largest difference is not shown."""
+COLORS = (ORANGE, GREEN, BLUE, PURPLE, SKY, VERMILION)
+ABOVE = 2.0
+"""The axis of friction ends at so many times the friction that there is."""
+BEFORE, AFTER = 0.1, 0.15
+"""Shares of the run that are shown before feet first slip or lift, and after they last begin to."""
+MOST_COLUMNS = 4
+
+
+def _looks(comparison: SoftComparison) -> dict[str, Look]:
+    """How each run is drawn in every picture."""
+    _, *grounds = comparison.runs
+    soft = {
+        label: Look(COLORS[k % len(COLORS)], LINES[(k + 1) % len(LINES)], MARKERS[k % len(MARKERS)])
+        for k, label in enumerate(grounds)
+    }
+    return {PINNED: Look(INK, LINES[0], "o"), **soft}
+
+
+def torso_figure(comparison: SoftComparison, *, title: str = "") -> Figure:
+    """Pitch, roll and yaw of the torso [deg] above; its height and how far it is from pinned below; over time [ms].
+
+    A line marks when the first foot slips or lifts. A run that stopped early ends in a cross.
+    """
+    looks, runs = _looks(comparison), comparison.runs
+    with look():
+        figure = new_figure(PAGE, 3.9)
+        (*angles, height, place, attitude) = figure.subplots(2, 3, sharex=True).flat
+        for label, run in runs.items():
+            times, turned = run.data["time"].to_numpy() * 1e3, torso_angles(run)
+            shown = {axes: np.degrees(turned[name]) for axes, name in zip(angles, TURNS, strict=True)}
+            shown[height] = run.data["q"].sel(coordinate="z").to_numpy() * 1e3
+            for axes, values in shown.items():
+                axes.plot(times, values, **_line(looks[label]))
+                if run.stopped is not None:
+                    mark_stop(axes, times[-1], values[-1], looks[label].color)
+        for axes, name in zip(angles, TURNS, strict=True):
+            zero_line(axes)
+            axes.set_ylabel(f"{name} [deg]")
+        height.set_ylabel("height of P [mm]")
+        height.set_xlabel("time [ms]")
+        for label, ground in zip(list(runs)[1:], comparison.grounds, strict=True):
+            times = ground.times[1:] * 1e3
+            place.plot(times, ground.place_difference[1:] * 1e3, **_line(looks[label]))
+            attitude.plot(times, np.degrees(ground.attitude_difference[1:]), **_line(looks[label]))
+        for axes, name in ((place, FROM_PINNED), (attitude, TURNED)):
+            axes.set_yscale("log")
+            axes.set_ylim(bottom=axes.get_ylim()[1] / DECADES)
+            axes.set_ylabel(name)
+            axes.set_xlabel("time [ms]")
+        keys = [line_key(label, looks[label]) for label in runs]
+        if slip_times(comparison):
+            for axes in (*angles, height, place, attitude):
+                axes.axvline(min(slip_times(comparison)) * 1e3, **MARK)
+            keys.append(Line2D([], [], label="first slip or lift", **MARK))
+        figure.align_ylabels()
+        titled(figure, title)
+        legend_below(figure, keys)
+        return arranged(figure)
+
+
+def _line(style: Look) -> dict[str, Any]:
+    return {"color": style.color, "linestyle": style.line, "linewidth": 1.6 if style.color == INK else 1.2}
+
+
+def slip_times(comparison: SoftComparison) -> list[float]:
+    """All times at which feet first slip or lift, or would [s]."""
+    every = [*comparison.pinned_times.values(), *(f for g in comparison.grounds for f in g.first_times.values())]
+    return [time for first in every for time in first.known]
+
+
+def feet_figure(comparison: SoftComparison, *, zoomed: bool = False, title: str = "") -> Figure:
+    """A column a foot, over time [ms]: its normal force [N], its friction, and when it slips or is in the air.
+
+    Zoomed: only around the time when feet slip or lift. The axis of friction is cut at twice the friction that there
+    is.
+    """
+    feet, looks, runs = list(comparison.pinned_times), _looks(comparison), comparison.runs
+    columns = min(len(feet), MOST_COLUMNS)
+    blocks = -(-len(feet) // columns)
+    heights = [1.6, 1.4, 0.16 * len(runs) + 0.15]
+    with look():
+        figure = new_figure(PAGE, (sum(heights) + 0.5) * blocks + 0.6)
+        grid = figure.subplots(
+            3 * blocks, columns, sharex=True, sharey="row", squeeze=False, height_ratios=heights * blocks
+        )
+        for k in range(blocks * columns):
+            panels = grid[3 * (k // columns) : 3 * (k // columns) + 3, k % columns]
+            if k >= len(feet):
+                for axes in panels:
+                    axes.set_axis_off()
+                continue
+            for label, run in runs.items():
+                first = 0 if run.ground is None else 1  # on compliant ground, forces are those of the step before
+                force = run.data["foot_force"].sel(foot=feet[k]).to_numpy()[first:]
+                times = run.data["time"].to_numpy()[first:] * 1e3
+                panels[0].plot(times, force[:, 2], **_line(looks[label]))
+                panels[1].plot(times, friction(force), **_line(looks[label]))
+                if run.stopped is not None:
+                    mark_stop(panels[0], times[-1], force[-1, 2], looks[label].color)
+            zero_line(panels[0])
+            panels[0].set_title(feet[k], fontweight="bold")
+            panels[1].axhline(comparison.friction, **MARK)
+            panels[1].set_ylim(0.0, ABOVE * comparison.friction or 1.0)
+            _draw_spans(panels[2], comparison, feet[k], looks)
+            panels[2].set_xlabel("time [ms]")
+            panels[2].tick_params(labelbottom=True)
+            if k % columns == 0:
+                panels[0].set_ylabel("normal force [N]")
+                panels[1].set_ylabel("friction [1]")
+        if zoomed:
+            grid[0, 0].set_xlim(*(1e3 * time for time in _around(comparison)))
+        figure.align_ylabels()
+        titled(figure, title)
+        states = [Line2D([], [], color=FAINT, linewidth=5, alpha=0.45, label="slips"),
+                  Line2D([], [], color=WARNING, linewidth=5, label="in the air")]  # fmt: skip
+        limit = Line2D([], [], label=f"friction {comparison.friction:g}", **MARK)
+        legend_below(figure, [*(line_key(label, looks[label]) for label in runs), limit, *states])
+        return arranged(figure)
+
+
+def _around(comparison: SoftComparison) -> tuple[float, float]:
+    """The time in which feet begin to slip or lift [s]."""
+    known, end = slip_times(comparison), max(run.duration for run in comparison.runs.values())
+    return max(0.0, min(known) - BEFORE * end), min(end, max(known) + AFTER * end)
+
+
+def _draw_spans(axes: Axes, comparison: SoftComparison, foot: str, looks: dict[str, Look]) -> None:
+    """A row a run, the pinned one on top: when the foot slips or is in the air, or would."""
+    for row, (label, run) in enumerate(comparison.runs.items()):
+        for start, end, state in foot_spans(run, foot, comparison.friction):
+            color = WARNING if state == "air" else looks[label].color
+            axes.barh(-row, (end - start) * 1e3, left=start * 1e3, height=0.8, color=color,
+                      alpha=1.0 if state == "air" else 0.45, gid=state)  # fmt: skip
+    count = len(looks)
+    axes.set_ylim(-count + 0.4, 0.6)
+    axes.set_yticks([-k for k in range(count)], list(looks), fontsize=6.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+
+
+def foot_spans(run: Run, foot: str, available: float) -> list[tuple[float, float, str]]:
+    """(start, end [s], state) of the times in which a foot slips or is in the air; a pinned one: in which it would."""
+    times, end = run.data["time"].to_numpy(), float(run.data["time"].to_numpy()[-1])
+    if run.ground is not None:
+        first = CONTACT_NAMES[int(run.data["contact"].sel(foot=foot).to_numpy()[0])]
+        marks = [(0.0, first), *((time, state) for time, name, state in run.changes if name == foot)]
+    else:
+        force = run.data["foot_force"].sel(foot=foot).to_numpy()
+        states = np.where(force[:, 2] < 0.0, "air", np.where(friction(force) > available, "slip", "stick"))
+        first = pinned_times(run, available)[foot]
+        known = {"slip": first.slips, "air": first.lifts}  # between the samples
+        marks = []
+        for k in np.flatnonzero(np.append(True, states[1:] != states[:-1])):
+            marks.append((known.pop(str(states[k]), None) or float(times[k]), str(states[k])))
+    ends = [*(time for time, _ in marks[1:]), end]
+    return [(start, stop, state) for (start, state), stop in zip(marks, ends, strict=True) if state != "stick"]
+
+
+def convergence_figure(comparison: SoftComparison, *, title: str = "") -> Figure:
+    """How far the torso is from the one on pinned feet against stiffness: as long as all feet stick, and in the first
+    half of that time."""
+    stiffness = np.array([float(g.ground.stiffness) for g in comparison.grounds])
+    halves = {"while all feet stick": (comparison.convergence(), BLUE, "o"),
+              "in the first half of it": (comparison.convergence(comparison.sticking / 2), ORANGE, "s")}  # fmt: skip
+    with look():
+        figure = new_figure(PAGE, 2.5)
+        for axes, name in zip(figure.subplots(1, 2), (FROM_PINNED, TURNED), strict=True):
+            for found, color, marker in halves.values():
+                values = found.place * 1e3 if name == FROM_PINNED else np.degrees(found.attitude)
+                axes.loglog(stiffness, values[-1] * stiffness[-1] / stiffness, color=FAINT, linewidth=0.8, zorder=1.5)
+                axes.loglog(stiffness, values, color=color, marker=marker, linestyle="none")
+            axes.set_xlabel("stiffness [N/m]")
+            axes.set_ylabel(name)
+        titled(figure, title)
+        keys = [Line2D([], [], color=color, marker=marker, linestyle="none", label=f"largest {said}")
+                for said, (_, color, marker) in halves.items()]  # fmt: skip
+        legend_below(figure, [*keys, Line2D([], [], color=FAINT, linewidth=0.8, label="1/stiffness")])
+        return arranged(figure)

@@ -1,0 +1,394 @@
+"""Pictures of a sweep: curves over one varied number, maps over two, a matrix of maps over more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Colormap, ListedColormap, Normalize
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from tailwork.studies.measures import UNITS
+from tailwork.studies.sweep.axes import LOG, Varied
+from tailwork.studies.sweep.folder import Results
+from tailwork.typing import Floats
+from tailwork.view.draw.style import COLUMN, PAGE, WARNING, arranged, look, new_figure, titled, zero_line
+from tailwork.view.scene.colors import BLUE, INK, VERMILION
+
+GREY = "#c9d1d9"
+VEIL = 0.55
+"""How white the map is where runs ended early."""
+MOST_SHOWN = 5
+"""Varied numbers in a matrix of maps."""
+MOST_BINS = 24
+SMOOTH = 0.02
+"""Contour lines are drawn where second differences are less than this share of the range."""
+MOST_DOTS = 80
+"""Curves of more designs are lines alone."""
+FEWEST_CELLS = 5
+"""A map with fewer cells in a direction has no contour lines."""
+OUTLIERS = 0.01
+"""Share of the designs at each end that does not set the range of colours, where it would stretch it much."""
+
+
+def measure_label(name: str) -> str:
+    """A measure as an axis names it."""
+    return _with_unit(name.replace("_", " "), UNITS[name])
+
+
+def varied_label(varied: Varied) -> str:
+    """What is varied, as an axis names it."""
+    return _with_unit(varied.path, varied.unit)
+
+
+def _with_unit(name: str, unit: str) -> str:
+    return name if unit in ("", "1") else f"{name} [{unit.replace('^2', '²').replace('^3', '³')}]"
+
+
+def curves(results: Results, *, title: str = "") -> Figure:
+    """Measures over the one number that is varied, a panel each."""
+    (varied,) = results.sweep.varied
+    order = np.argsort(results.values[varied.path], kind="stable")
+    x = results.values[varied.path][order]
+    whole, early, refused = (mask[order] for mask in (results.whole, results.early, results.refused))
+    names = results.sweep.measures
+    with look():
+        figure = new_figure(PAGE * 0.72, 0.75 + 1.65 * len(names))
+        panels = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0]
+        dots = {"linestyle": "none", "marker": "o", "markersize": 3.2, "zorder": 3}
+        for axes, name in zip(panels, names, strict=True):
+            y = results.measures[name][order]
+            y = np.where(np.isfinite(y), y, np.nan)
+            if np.nanmin(y, initial=np.inf) < 0.0 < np.nanmax(y, initial=-np.inf):
+                zero_line(axes)
+            axes.plot(x, np.where(refused, np.nan, y), color=BLUE, gid="measure")
+            if len(x) <= MOST_DOTS:
+                axes.plot(x[whole], y[whole], color=BLUE, **dots)
+            if early.any():
+                axes.plot(x[early], y[early], color=BLUE, markerfacecolor="white", gid="ended early", **dots)
+            if refused.any():
+                axes.plot(
+                    x[refused], np.zeros(refused.sum()), "x", color=WARNING, markersize=4.0, clip_on=False, zorder=4,
+                    transform=axes.get_xaxis_transform(), gid="not possible",
+                )  # fmt: skip
+            axes.set_ylabel(measure_label(name).replace(" [", "\n["))
+            _scale(axes, "x", varied)
+        panels[-1].set_xlabel(varied_label(varied))
+        titled(figure, title)
+        keys: list[Any] = []
+        if early.any():
+            keys.append(Line2D([], [], color=BLUE, linestyle="none", marker="o", markersize=3.2, mfc="white",
+                               label=f"ended early ({early.sum():,})"))  # fmt: skip
+        if refused.any():
+            keys.append(Line2D([], [], color=WARNING, linestyle="none", marker="x", markersize=4.0,
+                               label=f"not possible ({refused.sum():,})"))  # fmt: skip
+        _legend(figure, keys)
+        return arranged(figure)
+
+
+def design_map(results: Results, measure: str, *, title: str = "") -> Figure:
+    """A measure over the two numbers that are varied: cells of a grid, or points where designs were drawn."""
+    first, second = results.sweep.varied
+    colours = _Colours(results.measures[measure][~results.refused])
+    with look():
+        figure = new_figure(COLUMN * 1.5, COLUMN * 1.22)
+        axes = figure.subplots()
+        axes.grid(False)
+        if results.sweep.sampling == "grid":
+            drawn = _cells(axes, results, measure, colours)
+        else:
+            drawn = _points(axes, results, measure, colours)
+        _ends(axes, results, measure)
+        _scale(axes, "x", first)
+        _scale(axes, "y", second)
+        axes.set_xlabel(varied_label(first))
+        axes.set_ylabel(varied_label(second))
+        bar = figure.colorbar(drawn, ax=axes, extend=colours.extend, aspect=28, pad=0.02)
+        bar.set_label(measure_label(measure))
+        bar.outline.set_visible(False)  # type: ignore[operator]  # a spine, which is an artist
+        titled(figure, title)
+        _legend(figure, _map_keys(results))
+        return arranged(figure)
+
+
+def pair_matrix(results: Results, measure: str, *, title: str = "") -> Figure:
+    """A measure over three or more varied numbers: its mean over each pair, and its spread over each alone.
+
+    Means and spreads are over all designs that ran to their end, whatever the other numbers are.
+    """
+    shown = results.sweep.varied[:MOST_SHOWN]
+    use = results.whole & np.isfinite(results.measures[measure])
+    values = results.measures[measure][use]
+    binned = [_Bins(one, results.values[one.path], results.sweep.sampling == "grid") for one in shown]
+    places = [bins.places[use] for bins in binned]
+    means = {(row, column): _mean(values, places[column], places[row], binned[column].count, binned[row].count)
+             for row in range(len(shown)) for column in range(row)}  # fmt: skip
+    found = np.concatenate([mean.ravel() for mean in means.values()])
+    colours = _Colours(found)
+    count = len(shown)
+    with look():
+        figure = new_figure(PAGE, 0.4 + PAGE * 0.88)
+        panels = figure.subplots(count, count, squeeze=False, sharex="col")
+        drawn: Any = None
+        for row, column in np.ndindex(count, count):
+            axes: Any = panels[row, column]
+            if column > row:
+                axes.set_visible(False)
+                continue
+            if column == row:
+                _spread(axes, binned[row], places[row], values)
+                axes.set_ylabel(measure_label(measure))
+            else:
+                axes.grid(False)
+                axes.set_facecolor(GREY)
+                drawn = axes.pcolormesh(
+                    binned[column].edges, binned[row].edges, means[row, column], cmap=colours.map, norm=colours.norm,
+                    rasterized=True,
+                )  # fmt: skip
+                _scale(axes, "y", shown[row])
+                axes.tick_params(labelleft=column == 0)
+                axes.set_ylabel(varied_label(shown[row]) if column == 0 else "")
+            _scale(axes, "x", shown[column])
+            axes.set_xlabel(varied_label(shown[column]) if row == count - 1 else "")
+        beside = figure.add_axes((0.68, 0.72, 0.018, 0.22), label="colours")  # above the diagonal nothing else is
+        bar = figure.colorbar(drawn, cax=beside, extend=colours.extend)
+        bar.set_label(f"mean {measure_label(measure)}")
+        bar.outline.set_visible(False)  # type: ignore[operator]
+        titled(figure, title)
+        if not np.isfinite(found).all():
+            _legend(figure, [Patch(facecolor=GREY, label="no design there ran to its end")])
+        return arranged(figure)
+
+
+def _scale(axes: Axes, which: str, varied: Varied) -> None:
+    """A logarithmic axis where values are spaced so, with plain numbers."""
+    if varied.spacing == LOG:
+        axes.set(**{f"{which}scale": "log"})
+        axis = axes.xaxis if which == "x" else axes.yaxis
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def _legend(figure: Figure, keys: list[Any]) -> None:
+    if keys:
+        figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+
+
+class _Colours:
+    """Colours for values: from low to high, or from a centre at zero both ways where there are both signs."""
+
+    def __init__(self, values: Floats) -> None:
+        finite = values[np.isfinite(values)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        inner = np.quantile(finite, [OUTLIERS, 1 - OUTLIERS]) if finite.size else np.array([low, high])
+        room = float(inner[1] - inner[0])
+        below, above = inner[0] - low > 0.5 * room > 0.0, high - inner[1] > 0.5 * room > 0.0
+        low, high = float(inner[0]) if below else low, float(inner[1]) if above else high
+        above = above or bool(np.isposinf(values).any())
+        below = below or bool(np.isneginf(values).any())
+        self.extend = {(False, False): "neither", (True, False): "min", (False, True): "max"}.get(
+            (below, above), "both"
+        )
+        both = min(high, -low) > 0.1 * (high - low)
+        if both:
+            reach = max(high, -low)
+            low, high = -reach, reach
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        self.low, self.high = low, high
+        self.norm = Normalize(low, high)
+        self.line = INK if both else "white"
+        self.map: Colormap = matplotlib.colormaps["RdBu_r" if both else "viridis"]
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """A grid of two varied numbers in rising order, as cells: rows for the second, columns for the first."""
+
+    results: Results
+
+    @cached_property
+    def orders(self) -> list[np.ndarray]:
+        return [np.argsort(one.at(np.arange(one.size)), kind="stable") for one in self.results.sweep.varied]
+
+    def cells(self, column: np.ndarray) -> np.ndarray:
+        """A column of the results as cells."""
+        first, second = self.results.sweep.varied
+        return column.reshape(first.size, second.size)[np.ix_(*self.orders)].T
+
+    @property
+    def centres(self) -> list[Floats]:
+        return [one.at(order).astype(float) for one, order in zip(self.results.sweep.varied, self.orders, strict=True)]
+
+    @property
+    def edges(self) -> list[Floats]:
+        return [_edges(x, one.spacing == LOG) for one, x in zip(self.results.sweep.varied, self.centres, strict=True)]
+
+
+def _edges(centres: Floats, logarithmic: bool) -> Floats:
+    """Borders of cells half-way between their centres."""
+    if len(centres) == 1:
+        half = abs(centres[0]) * 0.05 or 0.5
+        return np.array([centres[0] - half, centres[0] + half])
+    x = np.log(centres) if logarithmic else centres
+    middle = (x[1:] + x[:-1]) / 2
+    edges = np.concatenate([[2 * x[0] - middle[0]], middle, [2 * x[-1] - middle[-1]]])
+    return np.exp(edges) if logarithmic else edges
+
+
+def _cells(axes: Axes, results: Results, measure: str, colours: _Colours) -> Any:
+    grid = _Grid(results)
+    x, y = grid.edges
+    values = grid.cells(np.where(results.refused, np.nan, results.measures[measure]))
+    early, refused = grid.cells(results.early), grid.cells(results.refused)
+    axes.set_facecolor(GREY)
+    drawn = axes.pcolormesh(
+        x, y, np.ma.masked_invalid(np.nan_to_num(values, nan=np.nan, posinf=1e300, neginf=-1e300)), cmap=colours.map,
+        norm=colours.norm, rasterized=True,
+    )  # fmt: skip
+    if early.any():
+        veil = np.ma.masked_equal(early.astype(float), 0.0)
+        axes.pcolormesh(x, y, veil, cmap=ListedColormap(["white"]), alpha=VEIL, rasterized=True, gid="ended early")
+    for mask, name in ((early, "border early"), (refused, "border refused")):
+        axes.add_collection(LineCollection(_borders(mask, x, y), colors=INK, linewidths=0.8, gid=name), autolim=False)
+    whole = grid.cells(results.whole)
+    smooth = np.where(whole & np.isfinite(values), values, np.nan)
+    if is_smooth(smooth):
+        _contours(axes, grid.centres, smooth, colours)
+    return drawn
+
+
+def _contours(axes: Axes, centres: list[Floats], values: Floats, colours: _Colours) -> None:
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    low, high = max(low, colours.low), min(high, colours.high)
+    levels = [level for level in MaxNLocator(8).tick_values(low, high) if low < level < high]
+    if not levels:
+        return
+    heights = np.ma.masked_invalid(values)
+    lines = axes.contour(*centres, heights, levels=levels, colors=colours.line, linewidths=0.7, linestyles="-")
+    axes.clabel(lines, fontsize=6.5, fmt=lambda level: f"{level:g}".replace("-", "−"))
+
+
+def is_smooth(values: Floats) -> bool:
+    """Whether a map is one of a smooth function, so that lines of equal height say something."""
+    if min(values.shape) < FEWEST_CELLS or np.isfinite(values).mean() < 0.2:
+        return False
+    room = np.nanmax(values) - np.nanmin(values)
+    bends = np.concatenate([np.abs(np.diff(values, 2, axis=axis)).ravel() for axis in (0, 1)])
+    bends = bends[np.isfinite(bends)]
+    return bool(room > 0.0 and bends.size and np.quantile(bends, 0.9) < SMOOTH * room * _few(values.shape))
+
+
+def _few(shape: tuple[int, ...]) -> float:
+    """Second differences of a smooth function fall with the square of the number of cells."""
+    return max(1.0, (25.0 / min(shape)) ** 2)
+
+
+def _borders(mask: np.ndarray, x: Floats, y: Floats) -> list[Any]:
+    """Lines around the cells of a mask, where they do not meet each other or the border of the map."""
+    found: list[Any] = []
+    for row, column in zip(*np.nonzero(mask[:, 1:] != mask[:, :-1]), strict=True):
+        found.append([(x[column + 1], y[row]), (x[column + 1], y[row + 1])])
+    for row, column in zip(*np.nonzero(mask[1:] != mask[:-1]), strict=True):
+        found.append([(x[column], y[row + 1]), (x[column + 1], y[row + 1])])
+    return found
+
+
+def _points(axes: Axes, results: Results, measure: str, colours: _Colours) -> Any:
+    x, y = results.values.values()
+    size = float(np.clip(9000.0 / len(x), 1.5, 30.0))
+    ran = ~results.refused & ~np.isnan(results.measures[measure])
+    more: dict[str, Any] = {"s": size, "rasterized": True}
+    early = results.early
+    drawn = axes.scatter(x[ran], y[ran], c=results.measures[measure][ran], cmap=colours.map, norm=colours.norm,
+                         linewidths=0.0, **more)  # fmt: skip
+    axes.scatter(x[early], y[early], facecolor="white", alpha=VEIL, linewidths=0.0, gid="ended early", **more)
+    axes.scatter(x[early], y[early], facecolor="none", edgecolor=INK, linewidths=0.4, **more)
+    axes.scatter(x[results.refused], y[results.refused], marker="x", color=WARNING, linewidths=0.8,
+                 gid="not possible", **more)  # fmt: skip
+    return drawn
+
+
+def _ends(axes: Axes, results: Results, measure: str) -> None:
+    """Marks at the designs of the highest and the lowest value."""
+    values = np.where(results.whole, results.measures[measure], np.nan)
+    if not np.isfinite(values).any():
+        return
+    values = np.where(np.isfinite(values), values, np.nan)
+    x, y = results.values.values()
+    for design, marker in ((int(np.nanargmax(values)), "^"), (int(np.nanargmin(values)), "v")):
+        axes.plot(x[design], y[design], marker, color=VERMILION, markersize=6.0, markeredgecolor="white",
+                  markeredgewidth=0.8, clip_on=False, zorder=5, gid="end")  # fmt: skip
+
+
+def _map_keys(results: Results) -> list[Any]:
+    keys: list[Any] = []
+    if results.whole.any():
+        mark = {"linestyle": "none", "color": VERMILION, "markersize": 6.0, "markeredgecolor": "white"}
+        keys += [
+            Line2D([], [], marker="^", label="highest", **mark),
+            Line2D([], [], marker="v", label="lowest", **mark),
+        ]
+    grid = results.sweep.sampling == "grid"
+    if results.early.any():
+        label = f"ended early ({results.early.sum():,})"
+        keys.append(
+            Patch(facecolor="#b9d3d0", edgecolor=INK, linewidth=0.8, label=label) if grid
+            else Line2D([], [], linestyle="none", marker="o", mfc="#b9d3d0", mec=INK, mew=0.4, label=label)
+        )  # fmt: skip
+    if results.refused.any():
+        label = f"not possible ({results.refused.sum():,})"
+        keys.append(
+            Patch(facecolor=GREY, edgecolor=INK, linewidth=0.8, label=label) if grid
+            else Line2D([], [], linestyle="none", marker="x", color=WARNING, label=label)
+        )  # fmt: skip
+    return keys
+
+
+class _Bins:
+    """Cells of one varied number: its values in a grid, else equal parts of its range."""
+
+    def __init__(self, varied: Varied, values: np.ndarray, grid: bool) -> None:
+        listed = np.unique(values) if grid or varied.spacing == "listed" else np.zeros(0)
+        if 0 < len(listed) <= MOST_BINS:
+            self.centres = listed.astype(float)
+            self.edges = _edges(self.centres, varied.spacing == LOG)
+            self.places = np.searchsorted(listed, values)
+        else:
+            parts = int(np.clip(np.sqrt(len(values) / 20.0), 4, MOST_BINS))
+            ends = float(values.min()), float(values.max())
+            borders = (np.geomspace if varied.spacing == LOG else np.linspace)(*ends, 2 * parts + 1)
+            self.edges, self.centres = borders[::2], borders[1::2]
+            self.places = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, parts - 1)
+        self.count = len(self.centres)
+
+
+def _mean(values: Floats, columns: np.ndarray, rows: np.ndarray, width: int, height: int) -> Floats:
+    """Mean of the values in each cell; not a number where there are none."""
+    cells = rows * width + columns
+    counts = np.bincount(cells, minlength=width * height)
+    sums = np.bincount(cells, weights=values, minlength=width * height)
+    with np.errstate(invalid="ignore"):
+        return (sums / np.where(counts, counts, np.nan)).reshape(height, width)
+
+
+def _spread(axes: Axes, bins: _Bins, places: np.ndarray, values: Floats) -> None:
+    """Median of a measure in each bin of a number, and between which values eight of ten designs are."""
+    order = np.argsort(places, kind="stable")
+    groups = np.split(values[order], np.searchsorted(places[order], np.arange(1, bins.count)))
+    found = np.array([np.quantile(g, [0.1, 0.5, 0.9]) if g.size else [np.nan] * 3 for g in groups])
+    axes.fill_between(bins.centres, found[:, 0], found[:, 2], color=BLUE, alpha=0.18, linewidth=0.0)
+    axes.plot(bins.centres, found[:, 1], color=BLUE)
+    axes.yaxis.tick_right()  # maps stand close at the left
+    axes.yaxis.set_label_position("right")
+    axes.spines["right"].set_visible(True)
+    axes.spines["left"].set_visible(False)

@@ -1,0 +1,189 @@
+"""A robot that walks: its torso over time, and pictures of it over a stride."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tailwork.control.gait.gait import Gait, leg_roles
+from tailwork.errors import RobotError
+from tailwork.robots import Robot
+from tailwork.robots.facing import forward_axis
+from tailwork.simulation import Run
+from tailwork.simulation.contact.ground import CONTACT_NAMES
+from tailwork.simulation.pose import torso_angles
+from tailwork.typing import Floats
+from tailwork.view.draw.ground import Ground, draw_ground, meshed, nice
+from tailwork.view.draw.moment import Moment, moments
+from tailwork.view.draw.panels import EDGE, GAP, HEAD, TIME, Sheet
+from tailwork.view.draw.stage import set_stage
+from tailwork.view.draw.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled
+from tailwork.view.draw.subject import Subject, joined, subject
+from tailwork.view.draw.theme import LIGHT
+from tailwork.view.figures.footfall import STATE_COLORS
+from tailwork.view.scene import scene_of
+from tailwork.view.scene.colors import BLUE, GREEN, LINES, PURPLE, VERMILION, mixed
+
+ROW_NAMES = {2: ("front", "hind"), 3: ("front", "middle", "hind")}
+SIDES = ("left", "right")
+LINE_COLORS = {"torso": BLUE, "pitch": GREEN, "roll": PURPLE}
+
+
+@dataclass(frozen=True)
+class Length:
+    """A unit of length, and how many of it make a metre."""
+
+    name: str
+    each: float
+
+
+METRE, CENTIMETRE = Length("m", 1.0), Length("cm", 100.0)
+
+
+def leg_names(robot: Robot) -> dict[str, str]:
+    """By leg of a robot with four or six: where it is, as "front left"."""
+    roles = leg_roles(robot)
+    rows = ROW_NAMES[len(roles) // 2]
+    return {leg: f"{rows[row]} {SIDES[side]}" for leg, (row, side) in roles.items()}
+
+
+def samples_a_stride(run: Run, gait: Gait) -> int:
+    """How many samples a stride has, by the whole run: samples are at whole steps, and so not quite even."""
+    return round(gait.period * (len(run.data["time"]) - 1) / run.duration)
+
+
+def _check_walk(run: Run, gait: Gait) -> None:
+    if run.ground is None or run.duration < gait.period * (1.0 - 1e-3):
+        raise RobotError("run", run.model.robot.name, f"a run on compliant ground of {gait.period:g} s at least")
+
+
+def torso_travel(run: Run, gait: Gait, *, settling: int, unit: Length = METRE, title: str = "") -> Figure:
+    """Height and forward speed of the torso, its pitch and roll, over time [s]: all of a run, and its last two strides.
+
+    Args:
+        run: of a walking robot.
+        gait: what it is asked for.
+        settling: strides at the start that numbers leave out: shaded.
+        unit: of lengths.
+        title: above the panels.
+    """
+    _check_walk(run, gait)
+    times, ahead = run.data["time"].to_numpy(), forward_axis(run.model.robot)
+    angles = {name: np.degrees(angle) for name, angle in torso_angles(run).items()}
+    rows = {
+        f"height [{unit.name}]": {"torso": unit.each * run.data["q"].sel(coordinate="z").to_numpy()},
+        f"speed [{unit.name}/s]": {"torso": unit.each * run.data["v"].sel(velocity=f"v_{ahead}").to_numpy()},
+        "angle [deg]": {"pitch": angles["pitch"], "roll": angles["roll"]},
+    }
+    each = samples_a_stride(run, gait)
+    last = slice(max(0, len(times) - 1 - 2 * each), None)
+    with look():
+        figure = new_figure(PAGE, 4.4)
+        panels = figure.subplots(len(rows), 2, sharex="col", sharey="row", width_ratios=(3, 2))
+        for (whole, late), (quantity, lines) in zip(panels, rows.items(), strict=True):
+            for name, values in lines.items():
+                whole.plot(times, values, color=mixed(LINE_COLORS[name], "#ffffff", 0.6), linewidth=0.5, gid=name)
+                whole.plot(*_stride_means(times, values, each), color=LINE_COLORS[name], gid=f"{name}, mean")
+                late.plot(times[last], values[last], color=LINE_COLORS[name], gid=name)
+            whole.axvspan(0.0, settling * gait.period, color=RULE, alpha=0.6, linewidth=0.0, zorder=0.4)
+            whole.set_ylabel(quantity)
+        for axes in panels[1]:
+            axes.axhline(unit.each * gait.speed, color=VERMILION, linewidth=0.9, linestyle=LINES[1], zorder=3)
+        for axes, what in zip(panels[0], ("whole run; bold: mean over a stride", "last two strides"), strict=True):
+            axes.set_title(what)
+        for axes in panels[-1]:
+            axes.set_xlabel("time [s]")
+        figure.align_ylabels()
+        titled(figure, title)
+        keys = [Line2D([], [], color=color, label=name) for name, color in LINE_COLORS.items()]
+        keys += [
+            Line2D([], [], color=VERMILION, linewidth=0.9, linestyle=LINES[1], label="speed asked for"),
+            Line2D([], [], color=RULE, linewidth=6.0, label="left out of the numbers"),
+        ]
+        legend_below(figure, keys)
+        return arranged(figure)
+
+
+def _stride_means(times: Floats, values: Floats, each: int) -> tuple[Floats, Floats]:
+    """Means over a stride of `each` samples, and the times in its middle."""
+    window = np.ones(each) / each
+    return np.convolve(times, window, "valid"), np.convolve(values, window, "valid")
+
+
+def stride_pictures(
+    run: Run, gait: Gait, *, views: Sequence[str] = ("side", "top"), frames: int = 8, columns: int = 4, title: str = ""
+) -> Figure:
+    """The last stride of a run as pictures that go along with the robot; feet on the ground are marked.
+
+    Args:
+        run: on compliant ground, a stride long at least.
+        gait: gives the length of a stride.
+        views: one below the other; see `tailwork.view.draw.camera.VIEWS`.
+        frames: how many moments of the stride, evenly spaced.
+        columns: how many of them stand side by side.
+        title: above the pictures.
+    """
+    times = run.data["time"].to_numpy()
+    _check_walk(run, gait)
+    wanted = times[-1] - gait.period * (1.0 - np.arange(frames) / frames)
+    rows = [int(np.abs(times - moment).argmin()) for moment in wanted]
+    scene = scene_of(run)
+    feet = [force.foot for force in scene.forces]
+    shown = moments(scene, times[rows])
+    subjects = [subject(scene, view, LIGHT) for view in views]
+    bounds = [_bounds(one, shown) for one in subjects]
+    with look():
+        width = (PAGE - 2 * EDGE - (columns - 1) * GAP) / columns
+        heights = [width * (high - low)[1] / (high - low)[0] for low, high in bounds]
+        line = sum(heights) + TIME + GAP
+        head = HEAD if title else 0.0
+        lines = -(-frames // columns)
+        figure = Figure(figsize=(PAGE, head + lines * line + TIME))
+        sheets = [Sheet(figure, low, high) for low, high in bounds]
+        if title:
+            sheets[0].write(EDGE, EDGE, title, fontsize=9, fontweight="bold")
+        mesh = nice(scene.size / 5.0)
+        for n, (row, moment) in enumerate(zip(rows, shown, strict=True)):
+            left, top = EDGE + (n % columns) * (width + GAP), head + (n // columns) * line
+            states = run.data["contact"].isel(time=row).to_numpy()
+            touching = {foot: CONTACT_NAMES[int(state)] for foot, state in zip(feet, states, strict=True)}
+            for sheet, one, tall in zip(sheets, subjects, heights, strict=True):
+                axes = sheet.panel(left, top, width, one.camera.project(one.under(moment)))
+                _draw(axes, one, moment, touching, mesh)
+                top += tall
+            said = f"{(times[row] - times[rows[0]]) * 1e3:.0f} ms"
+            sheets[0].write(left + width / 2, top, said, ha="center", color=FAINT)
+        note = (
+            f"Grid {Ground(np.zeros(2), np.zeros(2), mesh).shown}. A foot that sticks is blue, one that slips orange."
+        )
+        sheets[0].write(EDGE, head + lines * line, note, fontsize=7, color=FAINT)
+        return figure
+
+
+def _bounds(one: Subject, shown: Sequence[Moment]) -> tuple[Floats, Floats]:
+    """Lower left and upper right corner of the robot on the sheet, from the place under its torso [m]."""
+    corners = [(joined([one.robot(moment)]), one.camera.project(one.under(moment))) for moment in shown]
+    low = np.min([low - here for (low, _), here in corners], axis=0)
+    high = np.max([high - here for (_, high), here in corners], axis=0)
+    margin = 0.05 * float((high - low).max())
+    return low - margin, high + margin
+
+
+def _draw(axes: Axes, one: Subject, moment: Moment, touching: dict[str, str], mesh: float) -> None:
+    """One view of one moment; the panel goes along with the robot, the grid stays."""
+    under, size = one.under(moment), one.scene.size
+    ground = meshed(under[:2] - 3.0 * size, under[:2] + 3.0 * size, mesh)
+    draw_ground(axes, one.camera, ground, LIGHT, one.scene.terrain)
+    set_stage(axes, one, moment, forces=False, traces=False)
+    for force, place in zip(one.scene.forces, one.feet(moment), strict=True):
+        state = touching[force.foot]
+        if state in STATE_COLORS:
+            axes.plot(
+                *one.camera.project(place), marker="o", markersize=4.2, color=STATE_COLORS[state],
+                markeredgecolor="white", markeredgewidth=0.5, zorder=4, gid=f"{force.foot}.foot {state}",
+            )  # fmt: skip

@@ -1,0 +1,158 @@
+"""The pictures of a video: what stands still is drawn once, what moves is drawn over it each time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.artist import Artist
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from tailwork.typing import Floats
+from tailwork.view.draw.ghosts import in_ms, lines_of, notes_of, said
+from tailwork.view.draw.theme import Theme, drawing
+from tailwork.view.film.panel import Shot, Take, framed, set_shot, takes_of
+from tailwork.view.film.plots import ROW, Chart, draw_charts, heads_of, panels_of, spans
+from tailwork.view.scene import Scene
+from tailwork.view.scene.colors import shown
+
+HEIGHT, HIGHER = 4.6, 6.0
+"""Least height of the sheet with one robot and with several [in]. Letters grow with the number of pixels."""
+LEAST, EACH = 5.0, 2.6
+"""Least width of the sheet, and of it for each robot [in]."""
+HEAD, FOOT, NAME, MARGIN = 0.36, 0.26, 0.24, 0.1
+"""Heights of caption, note and names, and distance from the edges [in]."""
+BESIDE, ABOVE = 0.6, 0.46
+"""Share of the robot where its curves are beside and below it."""
+
+Place = tuple[float, float, float, float]
+"""Left, top, width and height, from the upper left corner of the sheet [in]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """Pictures that can be drawn one after the other."""
+
+    canvas: FigureCanvasAgg
+    shots: list[Shot]
+    charts: list[Chart]
+    clock: Text
+    times: Floats  # of the pictures [s]
+    still: Any  # what stands still, as matplotlib keeps it
+
+    def picture(self, number: int) -> memoryview:
+        """A picture: red, green, blue and alpha of its pixels, row by row from the top; it holds until the next."""
+        self.canvas.restore_region(self.still)
+        moving: list[Artist] = []
+        for shot in self.shots:
+            shot.show(number)
+            moving += shot.moving
+        for chart in self.charts:
+            chart.show(self.times[number])
+            moving += chart.moving
+        self.clock.set_text(in_ms(self.times[number]))
+        for artist in (*moving, self.clock):
+            artist.draw(self.canvas.get_renderer())
+        return self.canvas.buffer_rgba()
+
+
+def film(
+    scenes: Sequence[Scene], times: Floats, size: tuple[int, int], *, view: str, theme: Theme, plots: bool,
+    forces: bool, traces: bool, slow: str,
+) -> Film:  # fmt: skip
+    """A film of scenes side by side.
+
+    Args:
+        scenes: what it shows.
+        times: of its pictures [s].
+        size: of a picture [pixels].
+        view: one of `tailwork.view.draw.camera.VIEWS`, or two angles.
+        theme: colours.
+        plots: with curves beside the robots.
+        forces: with arrows for the forces on the feet.
+        traces: with centres of mass and their ways.
+        slow: how slow it is, in words.
+    """
+    dpi = min(size[0] / max(LEAST, EACH * len(scenes)), size[1] / (HEIGHT if len(scenes) == 1 else HIGHER))
+    wide, tall = size[0] / dpi, size[1] / dpi
+    with drawing(theme):
+        figure = Figure(figsize=(wide, tall), dpi=dpi)
+        canvas = FigureCanvasAgg(figure)
+        framing = framed(scenes, times, view, theme, forces)
+        clock, left_over = _write_caption(canvas, scenes, slow, theme)
+        meant = said(framing.strips, framing.ground, forces, traces, ghosts=False)
+        below = [*lines_of(left_over, wide), *lines_of(meant, wide), *notes_of(scenes, wide)]
+        columns = [panels_of(scene) if plots else [] for scene in scenes]
+        places = _places(wide, tall - ROW * (len(below) - 1), [bool(panels) for panels in columns])
+        takes = takes_of(framing, [robot[2:] for robot, _ in places])
+        until = (min(scene.times[0] for scene in scenes), max(scene.times[-1] for scene in scenes))
+        shots, charts = [], []
+        heads = heads_of(columns, [curves[2] for _, curves in places])
+        for take, panels, span, head, (robot, curves) in zip(
+            takes, columns, spans(columns), heads, places, strict=True
+        ):
+            shots.append(set_shot(figure, take, robot, forces, traces))
+            if panels:
+                charts += draw_charts(figure, take.strip.subject.scene, panels, span, head, curves, until, theme)
+            if len(scenes) > 1:
+                _write_name(figure, take, robot)
+        for n, line in enumerate(reversed(below)):
+            figure.text(MARGIN / wide, (0.4 * FOOT + n * ROW) / tall, line, va="center", fontsize=7, color=theme.faint)
+        canvas.draw()
+        return Film(canvas, shots, charts, clock, times, canvas.copy_from_bbox(figure.bbox))
+
+
+def _places(wide: float, tall: float, curves: Sequence[bool]) -> list[tuple[Place, Place]]:
+    """For every scene: where its robot is, and where its curves are, if it has any."""
+    count, height = len(curves), tall - HEAD - FOOT
+    each = (wide - 2 * MARGIN) / count
+    found = []
+    for k, has_curves in enumerate(curves):
+        left, top, across, down = MARGIN + k * each, HEAD, each - (MARGIN if k < count - 1 else 0.0), height
+        if count > 1:
+            top, down = top + NAME, down - NAME
+        if not any(curves):
+            found.append(((left, top, across, down), (left, top, across, down)))
+        elif count == 1 and wide > 1.2 * tall:
+            robot = BESIDE * across if has_curves else across
+            found.append(((left, top, robot - MARGIN, down), (left + robot, top, across - robot - MARGIN, down)))
+        else:
+            robot = ABOVE * down
+            found.append(((left, top, across, robot), (left, top + robot, across - MARGIN, down - robot)))
+    return found
+
+
+def _write_caption(canvas: FigureCanvasAgg, scenes: Sequence[Scene], slow: str, theme: Theme) -> tuple[Text, str]:
+    """Robot and motion at the left, the clock and how slow it is at the right; the clock, and what found no room."""
+    figure = canvas.figure
+    wide, height = figure.get_figwidth(), 1.0 - 0.5 * HEAD / figure.get_figheight()
+    robots = dict.fromkeys(scene.caption.robot for scene in scenes)
+    motions = dict.fromkeys(filter(None, (scene.caption.motion for scene in scenes)))
+    name = shown(scenes[0].label) if len(scenes) == 1 else ", ".join(robots)
+    more = "  ·  ".join([*(robots if len(scenes) == 1 and name not in robots else ()), *motions])
+
+    def write(place: float, text: str, **style: Any) -> tuple[Text, float, float]:
+        """Text, and where it starts and ends, as shares of the width."""
+        written = figure.text(place, height, text, va="center", **style)
+        box = written.get_window_extent(canvas.get_renderer())
+        return written, box.x0 / figure.bbox.width, box.x1 / figure.bbox.width
+
+    bold: dict[str, Any] = {"fontweight": "bold", "fontsize": 9}
+    _, tempo, _ = write(1.0 - MARGIN / wide, slow, ha="right", color=theme.faint)
+    longest = in_ms(max(scene.times[-1] for scene in scenes))
+    clock, least, _ = write(tempo - 0.1 / wide, longest, ha="right", animated=True, **bold)
+    _, _, end = write(MARGIN / wide, name, **bold)
+    written, _, end = write(end + 0.1 / wide, more, color=theme.faint)
+    if end < least - 0.1 / wide:
+        return clock, ""
+    written.remove()
+    return clock, more
+
+
+def _write_name(figure: Figure, take: Take, place: Place) -> None:
+    left, top, _, _ = place
+    figure.text(left / figure.get_figwidth(), 1.0 - (top - NAME) / figure.get_figheight(), take.strip.label, va="top",
+                fontweight="bold", color=take.strip.color)  # fmt: skip

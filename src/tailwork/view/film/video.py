@@ -1,0 +1,141 @@
+"""Videos of runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+
+import numpy as np
+
+from tailwork.errors import RobotError
+from tailwork.files import kind_of, write_whole
+from tailwork.simulation import Run
+from tailwork.typing import Floats
+from tailwork.view.draw.picture import as_scenes
+from tailwork.view.draw.theme import DARK, LIGHT
+from tailwork.view.film.ffmpeg import VIDEOS, ffmpeg, write_gif, write_mp4
+from tailwork.view.film.film import Film, film
+from tailwork.view.scene import Scene
+
+LASTS = 6.0
+"""How long a video lasts about, unless told [s]."""
+SIZES = {"mp4": (1280, 720), "gif": (800, 450)}
+RATES = {"mp4": 30.0, "gif": 25.0}  # a GIF counts in hundredths of a second
+MOST_RATES = {"mp4": 120.0, "gif": 50.0}  # a GIF counts delays in hundredths of a second, two at least
+MOST_PICTURES = 100_000
+PALETTE_FROM = 8
+"""Pictures that the colours of a GIF are chosen from."""
+
+
+def write_video(
+    shown: Mapping[str, Run] | Sequence[Scene],
+    path: str | os.PathLike[str],
+    *,
+    slow: float | None = None,
+    fps: float | None = None,
+    size: tuple[int, int] | None = None,
+    view: str = "three-quarter",
+    plots: bool = True,
+    forces: bool = True,
+    traces: bool = True,
+    dark: bool = False,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> Path:
+    """Write a video of one or more runs side by side as MP4 or GIF, by the end of the name, whole or not at all.
+
+    Args:
+        shown: runs by label, or their scenes.
+        path: of the file.
+        slow: how many times slower than life; if None, such that it lasts about 6 s.
+        fps: pictures a second; if None, 30, of a GIF 25.
+        size: width and height [pixels], even; if None, 1280 × 720, of a GIF 800 × 450.
+        view: "three-quarter", "side", "rear", "top", or two angles (see `tailwork.view.draw.camera.camera`).
+        plots: with angles of the torso, normal forces of the feet and efforts of the tail, and a cursor in them.
+        forces: with arrows for the forces on the feet.
+        traces: with centres of mass and the ways that they have come.
+        dark: light on dark paper.
+        tell: is told how many pictures are done, and how many there will be.
+
+    Returns:
+        The path.
+    """
+    scenes = as_scenes(shown)
+    kind = kind_of(path, VIDEOS, "a video")
+    slow, size = _slow(scenes, slow), _size(size or SIZES[kind])
+    fps = _fps(RATES[kind] if fps is None else fps, MOST_RATES[kind])
+    times = picture_times(scenes, slow, fps)
+    ffmpeg()  # what is missing is said before the work
+    made = film(
+        scenes, times, size, view=view, theme=DARK if dark else LIGHT, plots=plots, forces=forces, traces=traces,
+        slow=_words(slow),
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="tailwork-") as folder:
+        file = Path(folder) / f"video.{kind}"
+        if kind == "mp4":
+            write_mp4(file, _pictures(made, tell), size, fps)
+        else:
+            few = np.unique(np.linspace(0, len(times) - 1, PALETTE_FROM).astype(int))
+            write_gif(file, (made.picture(k) for k in few), _pictures(made, tell), size, fps)
+        write_whole(path, file.read_bytes())
+    return Path(path)
+
+
+def picture_times(scenes: Sequence[Scene], slow: float, fps: float) -> Floats:
+    """Times of the pictures of a video [s], the first and the last moment of the scenes among them."""
+    first, last = min(scene.times[0] for scene in scenes), max(scene.times[-1] for scene in scenes)
+    if last <= first:
+        raise RobotError("runs", f"{last - first:g} s", "a run that lasts; `tailwork picture` shows a single moment")
+    count = round((last - first) * slow * fps) + 1
+    if not 2 <= count <= MOST_PICTURES:
+        required = (
+            f"as many that there are 2 to {MOST_PICTURES} pictures (fps × slow × {last - first:.4g} s); here {count}"
+        )
+        raise RobotError("slow", slow, required)
+    return np.linspace(first, last, count)
+
+
+def size_from_text(text: str) -> tuple[int, int]:
+    """A size as "1280x720"."""
+    found = re.fullmatch(r"(\d{1,5})[x×](\d{1,5})", text.strip())
+    if found is None:
+        raise RobotError("size", text, "width and height in pixels, as 1280x720")
+    return _size((int(found[1]), int(found[2])))
+
+
+def _pictures(made: Film, tell: Callable[[int, int], None]) -> Iterator[memoryview]:
+    for number in range(len(made.times)):
+        tell(number, len(made.times))
+        yield made.picture(number)
+    tell(len(made.times), len(made.times))
+
+
+def _slow(scenes: Sequence[Scene], slow: float | None) -> float:
+    if slow is None:
+        longest = max(scene.times[-1] for scene in scenes) - min(scene.times[0] for scene in scenes)
+        return max(1.0, float(f"{LASTS / max(longest, 1e-9):.2g}"))
+    if not isinstance(slow, Real) or not np.isfinite(slow) or slow <= 0:
+        raise RobotError("slow", slow, "a number greater than 0: how many times slower than life")
+    return float(slow)
+
+
+def _fps(fps: float, most: float) -> float:
+    if not isinstance(fps, Real) or not 1.0 <= fps <= most:
+        raise RobotError("fps", fps, f"a number from 1 to {most:g}: pictures a second (a GIF takes at most 50)")
+    return float(fps)
+
+
+def _size(size: tuple[int, int]) -> tuple[int, int]:
+    whole = len(size) == 2 and all(isinstance(n, int) and 64 <= n <= 4096 and n % 2 == 0 for n in size)
+    if not whole:
+        raise RobotError("size", size, "two even numbers from 64 to 4096: width and height in pixels")
+    return size
+
+
+def _words(slow: float) -> str:
+    if slow == 1.0:
+        return "as fast as life"
+    return f"{slow:g} times slower" if slow > 1.0 else f"{1.0 / slow:.3g} times faster"

@@ -1,0 +1,1 @@
+"""Reports: pages that hold pictures and tables."""

@@ -1,0 +1,294 @@
+"""The report of a design problem: the best designs and why, on one page."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from tailwork.simulation import Run
+from tailwork.studies.design import rows, words
+from tailwork.studies.design.answer import Answer, Settings
+from tailwork.studies.design.cautions import cautions, feet_pull, feet_words
+from tailwork.studies.design.data import BEST
+from tailwork.studies.design.files import Problem
+from tailwork.studies.design.kept import PROBLEM, Kept, cases
+from tailwork.studies.design.pareto import Front
+from tailwork.studies.design.repeat import repeat_code
+from tailwork.studies.design.variables import known_variables
+from tailwork.view.draw.style import KINDS
+from tailwork.view.figures.design import (
+    parallel_coordinates,
+    pareto_pairs,
+    scatter_histograms,
+    sobol_shares,
+    tail_motion,
+    tornado,
+)
+from tailwork.view.figures.feet import foot_forces
+from tailwork.view.report.comparison import Drawing, Drawings, drawn_pictures
+from tailwork.view.report.numbers import write_numbers
+from tailwork.view.report.report import Picture, Playback, Section, Table, page, write_page
+
+REPORT, PARETO, FIGURES = "report.html", "pareto.csv", "figures"
+MOST_PLAYED = 4
+"""Runs in a player."""
+MOST_LINES = 100
+"""Designs of the screen that are drawn as lines."""
+MOST_POINTS = 16
+"""Of a front that are listed; all are in the file."""
+SAME = 1e-3
+"""Variables of a front that differ by less than this share of their range are the same in all of its designs."""
+LISTING, CODE = "THE PROBLEM FILE STANDS HERE", "CODE STANDS HERE"
+"""What the text of the problem and lines of code take the place of, with their lines as they are."""
+STYLE = """\
+.table { max-height: none; }  /* tables here are short enough to stand on the page as they are */
+.listing { overflow-x: auto; padding: 0.9rem 1.1rem; background: var(--tint); border-radius: 8px; font-size: 0.85rem;
+  line-height: 1.45; }
+.table caption { max-width: calc(100vw - 3rem); }  /* they do not scroll away with a wide table */
+.warning { border-left: 4px solid #d4a72c; padding-left: 0.8rem; color: var(--ink); }
+"""
+WARNING = "Warning: "
+FEET = (
+    "The model pins the feet: they stay where they are. These are the forces that this takes. Where a foot would have "
+    "to pull, or needs more friction than the ground has, a real foot would lift or slip."
+)
+REPEATED = (
+    "A robot's file has neither the motion nor what the legs do. These lines read the run that is kept, and run the "
+    "design again, from the folder in which the command was given. Its motion: {}."
+)
+
+
+def figures(answer: Answer) -> Drawings:
+    """All figures of an answer by file name: captions and what draws them."""
+    study, goal = answer.study, words.plain_name(answer.study.goals[0].measure)
+    best, judged = words.best_words(study), words.judged_words(answer.indices.judged)
+    found: dict[str, tuple[str, Drawing]] = {
+        "motion": (
+            f"The tail's motion of {best}: {words.motion_words(answer)}; and as the problem states it. "
+            f"{'Of a tail of many links, the angle of the last one. ' if study.tail.kind != 'pendulum' else ''}",
+            lambda: tail_motion(answer),
+        ),
+        "tornado": (
+            f"What each variable alone does to the {goal} when it moves by 5 % of its range, within its bounds; its "
+            "values stand at the bars. Limits are not kept.",
+            lambda: tornado(answer),
+        ),
+        "sobol": (
+            f"Sobol indices over the whole bounds: which variables make designs differ in {goal}, alone and together "
+            f"with others. {judged}",
+            lambda: sobol_shares(answer),
+        ),
+        "tolerance": (
+            f"What becomes of {answer.tolerance.count:,} designs whose variables scatter by "
+            f"{100 * answer.tolerance.spread:g} % of their values.",
+            lambda: scatter_histograms(answer),
+        ),
+    }
+    screen = answer.found.screen
+    within = screen.violation <= 0.0
+    if within.sum() > 1:
+        designs = screen.designs[within][:MOST_LINES]
+        measures = {name: values[within][:MOST_LINES] for name, values in screen.measures.items()}
+        found["screen"] = (
+            f"The {len(designs)} best designs of the screen that keep all limits, each a line over all variables, and "
+            f"{best} that was then found.",
+            lambda: parallel_coordinates(study, designs, measures, best=(answer.best.design, answer.verified.fine)),
+        )
+    if answer.verified.run.model.foot_names:
+        runs = _runs(answer)
+        found["feet"] = (
+            "Normal force of each foot, and the friction that it needs to stay.",
+            lambda: foot_forces(runs),
+        )
+    if answer.front is not None:
+        front = answer.front
+        third = "; the colour is the third goal" if len(study.goals) > 2 else ""
+        found["pareto"] = (
+            f"The designs of the front in pairs of goals{third}. Rings: designs to be played above, by their number in "
+            "the table.",
+            lambda: pareto_pairs(study, front),
+        )
+        found["front"] = (
+            "The designs of the front, each a line over all variables and goals.",
+            lambda: parallel_coordinates(study, front.designs, front.measures),
+        )
+    return found
+
+
+def report_files(answer: Answer, folder: Path) -> list[Path]:
+    """All files that a report on an answer, the best one, writes."""
+    drawn = [folder / FIGURES / f"{name}.{kind}" for name in figures(answer) for kind in KINDS]
+    return [folder / REPORT, *([] if answer.front is None else [folder / PARETO]), *drawn]
+
+
+def write_report(
+    problem: Problem, answers: Sequence[Answer], folder: Path, progress: Callable[[str], None] = lambda what: None
+) -> Path:
+    """Draw and save all figures, and write the report on answers, the best first; its path."""
+    best = answers[0]
+    drawn = drawn_pictures(figures(best), folder, progress)
+    progress("writing the page")
+    sections = [_best(answers, drawn), _why(best)]
+    if len(answers) > 1:
+        sections.insert(1, _choices(answers))
+    if best.front is not None:
+        sections.append(_front(best, best.front, drawn))
+        write_numbers(folder / PARETO, *rows.front_numbers(best.study, best.front))
+    sections += [_sensitivity(best, drawn), _tolerance(best, drawn), _found(best, drawn)]
+    if "feet" in drawn:
+        sections.append(Section("Feet", f"{feet_words(best)}\n\n{FEET}", [drawn["feet"]]))
+    sections += [_verification(best), *_literature(best)]
+    sections.append(Section("To run it again", f"{REPEATED.format(words.motion_words(best))}\n\n{CODE}"))
+    sections.append(Section("The problem", LISTING))
+    html = page(words.capitalised(problem.study.name), _summary(answers), sections, _footer(best))
+    for place, text in ((LISTING, problem.text), (CODE, _code(problem, best, folder))):
+        html = html.replace(f"<p>{place}</p>", f'<pre class="listing" tabindex="0">{escape(text)}</pre>')
+    html = html.replace(f"<p>{WARNING}", f'<p class="warning"><strong>{WARNING.strip()}</strong> ')
+    write_page(folder / REPORT, html.replace("</style>", f"{STYLE}</style>", 1))
+    return folder / REPORT
+
+
+def _summary(answers: Sequence[Answer]) -> str:
+    best = answers[0]
+    study, prices = best.study, words.price_words(best)
+    text = f"Wanted: {words.goal_words(study)}, of the robot {study.robot.name}: {words.scenario_words(study)}. "
+    text += words.headline(best)
+    text += f" What holds it back: {'; '.join(prices)}." if prices else " No limit holds it back."
+    feet = "" if feet_pull(best) else feet_words(best)
+    checked = "" if best.verified.disagreements() else words.verified_words(best)
+    more = " ".join(filter(None, [feet, words.airborne_words(best), checked]))
+    return "\n\n".join([text, *(WARNING + caution for caution in cautions(best)), more])
+
+
+def _code(problem: Problem, best: Answer, folder: Path) -> str:
+    """Lines that run the best design again."""
+    case = next(case for case in cases(problem.study, Settings()) if case.choice == best.choice)
+    robot_file = str(tomllib.loads(problem.text)["robot"].get("file", ""))
+    return repeat_code(best, Kept(folder).run_file(case, BEST), folder / PROBLEM, robot_file)
+
+
+def _runs(answer: Answer) -> dict[str, Run]:
+    """The best design and the robot as it is given."""
+    runs = {words.best_name(answer.study): answer.verified.run}
+    return runs if answer.given is None else {"as given": answer.given.run, **runs}
+
+
+def _best(answers: Sequence[Answer], drawn: dict[str, Picture]) -> Section:
+    best = answers[0]
+    runs, name = _runs(best), words.best_words(best.study)
+    for other in answers[1 : MOST_PLAYED + 1 - len(runs)]:
+        runs[words.choice_words(other.choice)] = other.verified.run
+    playback = Playback(runs, "The runs that verify the designs, to be played.")
+    marks = rows.measure_caption(best)
+    tables = [
+        Table(rows.DESIGN_HEADER, rows.design_rows(best), f"The variables of {name}"),
+        Table(rows.MEASURE_HEADER, rows.measure_rows(best),
+              "What is wanted and what is limited" + (f" ({marks})" if marks else "")),
+    ]  # fmt: skip
+    return Section(words.capitalised(name), "", [drawn["motion"]], tables, playback)
+
+
+def _choices(answers: Sequence[Answer]) -> Section:
+    goal = words.plain_name(answers[0].study.goals[0].measure)
+    heads, cells = rows.choice_table(answers)
+    table = Table(list(map(_whole_unit, heads)), cells)
+    return Section("All choices", f"Sorted by their {goal}, the best first.", (), [table])
+
+
+def _whole_unit(head: str) -> str:
+    """A head whose unit is not broken between two lines."""
+    before, bracket, unit = head.partition(" [")
+    return before + bracket + unit.replace(" ", "\u00a0")
+
+
+def _why(answer: Answer) -> Section:
+    prices = words.price_words(answer)
+    goal = words.plain_name(answer.study.goals[0].measure)
+    text = (
+        f"These limits hold the {goal} of {words.best_words(answer.study)} back. A price is what the {goal} gains for "
+        "a small step by which a limit is loosened; variables that stand at a bound have one, too, in the table above."
+        if prices
+        else f"No limit holds the {goal} back: only the bounds of the variables do, with prices in the table above."
+    )
+    tables = [Table(("price",), [[words.capitalised(price)] for price in prices])] if prices else []
+    more = "\n\n".join(filter(None, [text, words.robust_words(answer)]))
+    return Section("What limits it", more, (), tables)
+
+
+def _sensitivity(answer: Answer, drawn: dict[str, Picture]) -> Section:
+    goal = words.plain_name(answer.study.goals[0].measure)
+    tables = [
+        Table(rows.swing_header(answer.study), rows.swing_rows(answer), words.capitalised(words.swing_words(answer))),
+        Table(rows.INDICES_HEADER, rows.indices_rows(answer), f"Sobol indices: shares of the variance of {goal}"),
+    ]
+    return Section("What moves it", "", [drawn["tornado"], drawn["sobol"]], tables)
+
+
+def _tolerance(answer: Answer, drawn: dict[str, Picture]) -> Section:
+    table = Table(rows.TOLERANCE_HEADER, rows.tolerance_rows(answer))
+    return Section("What scatter does", words.tolerance_words(answer), [drawn["tolerance"]], [table])
+
+
+def _found(answer: Answer, drawn: dict[str, Picture]) -> Section:
+    pictures = [drawn["screen"]] if "screen" in drawn else []
+    table = Table(rows.optima_header(answer.study), rows.optima_rows(answer))
+    return Section("How it was found", words.optima_words(answer), pictures, [table])
+
+
+def _verification(answer: Answer) -> Section:
+    table = Table(rows.VERIFIED_HEADER, rows.verified_rows(answer, every=True))
+    return Section("Verification", words.verified_words(answer), (), [table])
+
+
+def _literature(answer: Answer) -> list[Section]:
+    found = rows.literature_rows(answer)
+    header = ("tail", "length / torso length", "mass / torso mass", "note")
+    return [Section("Beside the literature", "", (), [Table(header, found)])] if found else []
+
+
+def _front(answer: Answer, front: Front, drawn: dict[str, Picture]) -> Section:
+    study = answer.study
+    runs = {f"point {k + 1}": one.run for k, one in list(front.samples.items())[:MOST_PLAYED]}
+    points = listed_points(len(front.designs), list(front.samples))
+    playback = Playback(runs, "Designs of the front: the best in each goal, and one between them.")
+    text = f"{words.front_words(study, front)} All {len(front.designs)} are in {PARETO}"
+    text += "." if len(points) == len(front.designs) else f"; {len(points)} of them are listed here."
+    heads = list(map(_whole_unit, rows.front_header(study)))
+    tables = [Table(heads, rows.front_rows(study, front, points)), _designs(answer, front, points)]
+    return Section("Trade-off", text, [drawn["pareto"], drawn["front"]], tables, playback)
+
+
+def _designs(answer: Answer, front: Front, points: Sequence[int]) -> Table:
+    """The variables of some points of a front; those that are the same in all are in the caption."""
+    study, units = answer.study, known_variables(answer.study)
+    span = np.array([variable.high - variable.low for variable in study.variables])
+    differ = np.ptp(front.designs, axis=0) > SAME * span
+    alike = [
+        f"{variable.name} {words.with_unit(float(front.designs[:, k].mean()), units[variable.name])}"
+        for k, variable in enumerate(study.variables)
+        if not differ[k]
+    ]
+    heads = [head for head, other in zip(rows.variable_heads(study), differ, strict=True) if other]
+    cells = [[str(k + 1), *(words.number(x) for x in front.designs[k][differ].tolist())] for k in points]
+    caption = "The same designs" + (f"; in all of the front: {', '.join(alike)}" if alike else "")
+    return Table(["point", *heads], cells, caption)
+
+
+def listed_points(count: int, samples: Sequence[int]) -> list[int]:
+    """Points of a front that are listed, evenly spread, those that are played among them."""
+    if count <= MOST_POINTS:
+        return list(range(count))
+    spread = np.linspace(0, count - 1, MOST_POINTS - len(samples)).round().astype(int)
+    return sorted({*samples, *spread.tolist()})
+
+
+def _footer(answer: Answer) -> str:
+    balance = words.number(answer.verified.run.energy_balance_error(), 2)
+    return (
+        f"Energy balances in the verifying run to {balance} of what moved. Made by tailwork; answers, robots and "
+        "runs are kept in the folder."
+    )

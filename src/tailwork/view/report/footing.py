@@ -1,0 +1,162 @@
+"""Tables and report of a manoeuvre on compliant ground beside the same one on pinned feet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from tailwork.studies.compare.soft_comparison import FirstTimes, SoftComparison, stiffness_text
+from tailwork.studies.compare.soft_manoeuvre import critical_damping
+from tailwork.studies.motions import motion_words
+from tailwork.view.figures.feet import friction
+from tailwork.view.figures.footing import convergence_figure, feet_figure, slip_times, torso_figure
+from tailwork.view.figures.stops import stop_note
+from tailwork.view.report.comparison import POLICY_WORDS, Drawing, Drawings, drawn_pictures
+from tailwork.view.report.comparison import shown as rounded
+from tailwork.view.report.report import Playback, Section, Table, page, write_page
+
+CONVERGENCE_HEADER = (
+    "stiffness [N/m]", "sinks [mm]", "first half [mm]", "first half [°]", "sticking [mm]", "sticking [°]", "end [mm]",
+    "end [°]",
+)  # fmt: skip
+FEET_TEXT = (
+    "Pinned feet can push, pull and hold without limit. The ground cannot: where the pinned model asks a foot for more "
+    "friction than there is, a foot on the ground slips, and where it asks it to pull, it lifts. On stiff ground that "
+    "happens at about the time that the pinned model says; softer ground gives way first. What follows a slip, the "
+    "pinned model does not know."
+)
+CONVERGENCE_TEXT = (
+    "How far the torso is from the one on pinned feet: the way of its point P, the first sinking taken off, and the "
+    "angle between the two; the largest as long as all feet stick, the largest in the first half of that time, and at "
+    "the end. It falls as 1/stiffness (a slope of −1) as long as all feet stick; less so where a leg comes near to "
+    "being straight, because softer ground then takes up more of it. The error of the method is taken off by "
+    "extrapolation from two steps."
+)
+
+
+def time_rows(comparison: SoftComparison) -> list[list[str]]:
+    """By foot: the friction it needs, then what it does and when [ms]: by the pinned model, and on each ground."""
+    rows = []
+    for foot, pinned in comparison.pinned_times.items():
+        needed = float(friction(comparison.pinned.data["foot_force"].sel(foot=foot).to_numpy()).max())
+        firsts = [pinned, *(ground.first_times[foot] for ground in comparison.grounds)]
+        rows.append([foot, rounded(needed, 2), *map(_said, firsts)])
+    return rows
+
+
+def _said(first: FirstTimes) -> str:
+    """What a foot does, and when [ms]."""
+    done = sorted((time, what) for what, time in (("slips", first.slips), ("lifts", first.lifts)) if time is not None)
+    return ", ".join(f"{what} {time * 1e3:.1f}" for time, what in done) or "sticks"
+
+
+def convergence_rows(comparison: SoftComparison) -> list[list[str]]:
+    """By ground: how deep the robot sinks, how far it is from the pinned one as long as all feet stick, in the first
+    half of that time and at the end; then the slopes."""
+    half, whole = comparison.convergence(comparison.sticking / 2), comparison.convergence()
+    rows = []
+    for k, ground in enumerate(comparison.grounds):
+        lengths = [ground.sinking, half.place[k], whole.place[k], float(ground.place_difference[-1])]
+        angles = [half.attitude[k], whole.attitude[k], float(ground.attitude_difference[-1])]
+        sinks, *apart = (f"{x * 1e3:.3g}" for x in lengths)
+        turned = (f"{math.degrees(x):.3g}" for x in angles)
+        pairs = [cell for pair in zip(apart, turned, strict=True) for cell in pair]
+        rows.append([stiffness_text(ground.ground), sinks, *pairs])
+    if len(rows) > 1:
+        slopes = (half.place_slope, half.attitude_slope, whole.place_slope, whole.attitude_slope)
+        rows.append(["slope", "", *(rounded(x, 2).replace("-", "−") for x in slopes), "", ""])
+    return rows
+
+
+def ground_words(comparison: SoftComparison) -> str:
+    """The ground in a few words."""
+    ground = comparison.grounds[0].ground
+    share = ground.tangential_damping / critical_damping(comparison.manoeuvre.robot, float(ground.stiffness))
+    return (
+        f"friction {ground.static_friction:.3g}, {ground.kinetic_friction:.3g} while slipping; damping {share:.3g} of "
+        "what is critical for the robot that bounces on it"
+    )
+
+
+def notes(comparison: SoftComparison) -> list[str]:
+    """Runs that ended early, and why."""
+    found = {label: stop_note(run) for label, run in comparison.runs.items()}
+    return [f"{label}: {note}" for label, note in found.items() if note]
+
+
+def figures(comparison: SoftComparison) -> Drawings:
+    """All figures by file name: captions and what draws them."""
+    manoeuvre = comparison.manoeuvre
+    title = f"{manoeuvre.robot.name}, {manoeuvre.motion.name}, leg policy {manoeuvre.policy}"
+    found: dict[str, tuple[str, Drawing]] = {}
+    if slip_times(comparison):
+        found["feet-slipping"] = (
+            "Each foot around the time when feet slip or lift: normal force, ratio of tangential to normal force, and "
+            "when it slips or is in the air (pinned: would slip, would have to pull).",
+            lambda: feet_figure(comparison, zoomed=True, title=title),
+        )
+    found["feet"] = (
+        "Each foot over the whole run.",
+        lambda: feet_figure(comparison, title=title),
+    )
+    found["torso"] = (
+        "The torso on pinned feet and on each ground, and how far apart they are, the first sinking taken off.",
+        lambda: torso_figure(comparison, title=title),
+    )
+    several = len(comparison.grounds) > 1
+    if several and (comparison.convergence(comparison.sticking / 2).place > 0.0).all():  # else feet slip at once
+        found["convergence"] = (
+            "How far the torso is from the one on pinned feet, against stiffness.",
+            lambda: convergence_figure(comparison, title=title),
+        )
+    return found
+
+
+def write_report(
+    comparison: SoftComparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
+) -> Path:
+    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.saving."""
+    drawn = drawn_pictures(figures(comparison), folder, progress, processes)
+    feet = [picture for name, picture in drawn.items() if name.startswith("feet")]
+    sections = [
+        Section(
+            "When feet slip or lift",
+            "\n\n".join([FEET_TEXT, *(f"{note}." for note in notes(comparison))]),
+            feet,
+            [
+                Table(
+                    ("foot", "friction needed", *(f"{label} [ms]" for label in comparison.runs)), time_rows(comparison)
+                )
+            ],
+        ),
+        Section("The torso", "", [drawn["torso"]], (), Playback(comparison.runs, "The runs, to be played.", "overlay")),
+        Section(
+            "Nearer to pinned feet with stiffness",
+            f"{CONVERGENCE_TEXT} All feet stick until {comparison.sticking * 1e3:.1f} ms.",
+            [drawn[name] for name in ("convergence",) if name in drawn],
+            [Table(CONVERGENCE_HEADER, convergence_rows(comparison))],
+        ),
+    ]
+    html = page("Pinned feet and compliant ground", _summary(comparison), sections, _footer(comparison))
+    write_page(folder / "report.html", html)
+    return folder / "report.html"
+
+
+def _summary(comparison: SoftComparison) -> str:
+    manoeuvre = comparison.manoeuvre
+    return (
+        f"Robot {manoeuvre.robot.name}. Motion of its tail: {motion_words(manoeuvre.motion)}. Leg policy: "
+        f"{POLICY_WORDS[manoeuvre.policy]}. The same is done on pinned feet and on flat compliant ground: "
+        f"{ground_words(comparison)}. There the robot starts as it stands, pressed into the ground by what its feet "
+        "bear at the first instant."
+    )
+
+
+def _footer(comparison: SoftComparison) -> str:
+    pinned, soft = comparison.pinned, [ground.run for ground in comparison.grounds]
+    worst = max(run.momentum_balance_error() for run in soft)
+    return (
+        f"On pinned feet energy balances to {pinned.energy_balance_error():.1e} of what moved; on the ground momentum "
+        f"balances to {worst:.1e} of the weight's impulse. Made by tailwork; runs are kept in the folder."
+    )

@@ -1,0 +1,119 @@
+"""The report of a sweep: its maps and its tables on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from tailwork.studies.measures import MEANINGS, UNITS
+from tailwork.studies.motions import motion_words
+from tailwork.studies.sweep.axes import LOG, Varied
+from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
+from tailwork.studies.sweep.tables import extremes, reason_rows
+from tailwork.view.figures.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
+from tailwork.view.report.comparison import POLICY_WORDS, Drawing, Drawings, drawn_pictures
+from tailwork.view.report.report import Section, Table, page, write_page
+
+NOTHING = "No design has a value: this robot has nothing that it measures."
+EARLY = (
+    "Where a run ended early, measures are those of its time until then and cannot be compared with others: maps are "
+    "pale there, points hollow, and tables leave them out."
+)
+
+
+def figures(results: Results) -> Drawings:
+    """All figures by file name: captions and what draws them."""
+    sweep = results.sweep
+    title = f"{sweep.manoeuvre.robot.name}, {sweep.manoeuvre.motion.name}, leg policy {sweep.manoeuvre.policy}"
+    if len(sweep.varied) == 1:
+        caption = f"Measures over {sweep.varied[0].path}."
+        return {"curves": (caption, lambda: curves(results, title=title))}
+    found: dict[str, tuple[str, Drawing]] = {}
+    for name in sweep.measures:
+        used = results.whole if len(sweep.varied) > 2 else ~results.refused
+        if not np.isfinite(results.measures[name][used]).any():
+            continue  # nothing to show
+        if len(sweep.varied) == 2:
+            caption = f"{_sentence(name)} over {sweep.varied[0].path} and {sweep.varied[1].path}."
+            found[f"map-{name}"] = (caption, lambda name=name: design_map(results, name, title=title))
+        else:
+            caption = (
+                f"{_sentence(name)}: its mean over each pair of varied numbers, and over each alone its median and "
+                "where eight of ten designs are, whatever the other numbers."
+            )
+            left_out = int((~results.whole).sum())
+            if left_out:
+                caption += f" Designs that ended early or are not possible ({left_out:,}) are left out."
+            if len(sweep.varied) > MOST_SHOWN:
+                caption += f" The first {MOST_SHOWN} of {len(sweep.varied)} numbers are shown."
+            found[f"matrix-{name}"] = (caption, lambda name=name: pair_matrix(results, name, title=title))
+    return found
+
+
+def write_report(
+    results: Results, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
+) -> Path:
+    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.saving."""
+    sweep = results.sweep
+    drawn = drawn_pictures(figures(results), folder, progress, processes)
+    sections: list[Section] = []
+    if "curves" in drawn:
+        sections.append(Section("Measures", "", [drawn["curves"]]))
+    for name in sweep.measures:
+        pictures = [drawn[kind] for kind in (f"map-{name}", f"matrix-{name}") if kind in drawn]
+        header = ("", "design", *(varied_label(one) for one in sweep.varied), measure_label(name))
+        rows = extremes(results, name)
+        tables = [Table(header, rows, "Designs at the ends, of those that ran to their end")] if rows else []
+        text = f"{_sentence(name)} [{UNITS[name]}]."
+        if not np.isfinite(results.measures[name]).any():
+            text += f" {NOTHING}"
+        sections.append(Section(name.replace("_", " ").capitalize(), text, pictures, tables))
+    ended = reason_rows(results)
+    if ended:
+        rows = [[f"{count:,}", str(example), reason] for count, example, reason in ended]
+        text = f"{results.early.sum():,} designs ended early; {results.refused.sum():,} are not possible."
+        text += f" {EARLY}" if results.early.any() else ""
+        sections.append(Section("Why designs ended early", text, (), [Table(("designs", "one of them", "note"), rows)]))
+    sections.append(_files(results))
+    write_page(folder / "report.html", page("Sweep of designs", _summary(results), sections, "Made by tailwork."))
+    return folder / "report.html"
+
+
+def _sentence(name: str) -> str:
+    return MEANINGS[name][:1].upper() + MEANINGS[name][1:]
+
+
+def _summary(results: Results) -> str:
+    sweep, manoeuvre = results.sweep, results.sweep.manoeuvre
+    how = {
+        "grid": "all of a grid",
+        "random": f"drawn at random (seed {sweep.seed})",
+        "sobol": f"of a scrambled Sobol sequence (seed {sweep.seed})",
+    }[sweep.sampling]
+    return (
+        f"{sweep.designs:,} designs of the robot {manoeuvre.robot.name}, {how}. Varied: "
+        f"{'; '.join(_range(one) for one in sweep.varied)}. Motion of its tail: {motion_words(manoeuvre.motion)}. Leg "
+        f"policy: {POLICY_WORDS[manoeuvre.policy]}. {results.whole.sum():,} ran to their end, "
+        f"{results.early.sum():,} ended early, {results.refused.sum():,} are not possible."
+    )
+
+
+def _range(varied: Varied) -> str:
+    unit = "" if varied.unit in ("", "1") else f" {varied.unit}"
+    if varied.spacing == "listed":
+        return f"{varied.path} of {', '.join(f'{x:g}' for x in varied.values)}{unit}"
+    first, last = varied.values
+    count = f" in {varied.count} values" if varied.count else ""
+    return f"{varied.path} from {first:g} to {last:g}{unit}{count}" + (", logarithmic" if varied.spacing == LOG else "")
+
+
+def _files(results: Results) -> Section:
+    names = ", ".join([*results.values, *results.measures])
+    text = (
+        f"All results are in {RESULTS}, a row a design: design, {names}, time (simulated, in s), reason (why it ended "
+        f"early). pandas.read_parquet, polars.read_parquet and DuckDB open it; so they do {PARTS}/*.parquet while a "
+        "sweep goes on. Units stand in the metadata of the columns. plan.json says what the sweep is."
+    )
+    return Section("The results", text)

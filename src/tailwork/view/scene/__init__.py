@@ -1,0 +1,36 @@
+"""Runs as scenes: what every picture, page and video is made from. Imports no library that draws."""
+
+from tailwork.view.scene.build import scene_of, scenes_of
+from tailwork.view.scene.scene import (
+    Ball,
+    Bar,
+    Box,
+    Caption,
+    Curve,
+    Force,
+    Frame,
+    Marker,
+    Plot,
+    Scene,
+    Solid,
+    Terrain,
+    Thread,
+)
+
+__all__ = [
+    "Ball",
+    "Bar",
+    "Box",
+    "Caption",
+    "Curve",
+    "Force",
+    "Frame",
+    "Marker",
+    "Plot",
+    "Scene",
+    "Solid",
+    "Terrain",
+    "Thread",
+    "scene_of",
+    "scenes_of",
+]

@@ -1,0 +1,199 @@
+"""From a run to its scene."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from tailwork.errors import RobotError
+from tailwork.robots import Robot
+from tailwork.robots.facing import forward_axis
+from tailwork.robots.tails import R3, Pendulum, Usrt
+from tailwork.simulation import Run
+from tailwork.typing import Floats
+from tailwork.view.scene.caption import caption_of
+from tailwork.view.scene.colors import CENTER, OTHERS, TAILS, lit
+from tailwork.view.scene.motion import Placed, limb_motion, quaternions, torso_motion
+from tailwork.view.scene.plots import foot_color, plots_of
+from tailwork.view.scene.scene import Force, Frame, Marker, Rows, Scene, Terrain, point_of
+from tailwork.view.scene.shapes import Drawn, drawn
+
+TAIL_KINDS = (Pendulum, R3, Usrt)
+
+
+def scenes_of(runs: Mapping[str, Run], *, most: int | None = None) -> tuple[Scene, ...]:
+    """Scenes of runs by label, each with a colour of its own: that of its tail, unless another has it already."""
+    if not isinstance(runs, Mapping) or not runs or not all(isinstance(run, Run) for run in runs.values()):
+        raise RobotError("runs", runs, "at least one run, by label: {'pendulum': run}")
+    colors: list[str] = []
+    for run in runs.values():
+        spare = [color for color, _, _ in (*TAILS.values(), *OTHERS) if color not in colors] or [OTHERS[0][0]]
+        own = _tail_color(run.model.robot)
+        others = [color for color in spare if color not in {taken for taken, _, _ in TAILS.values()}] or spare
+        colors.append(own if own in spare else others[0])
+    return tuple(
+        scene_of(run, label, color=color, most=most) for (label, run), color in zip(runs.items(), colors, strict=True)
+    )
+
+
+def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = None) -> Scene:
+    """The scene of a run.
+
+    Args:
+        run: the run.
+        label: its name among others; the robot's, if empty.
+        color: of the tail and the curves; that of the kind of tail, if empty.
+        most: at most so many moments are kept, evenly; None: all samples of the run.
+    """
+    robot, layout = run.model.robot, run.model.layout
+    label, color = label or robot.name, color or _tail_color(robot) or OTHERS[0][0]
+    sound = _sound(run)
+    rows = _kept(sound, most)
+    q = run.data["q"].to_numpy()[rows]
+    masses = _masses(robot)
+    parts = [str(part) for part in run.data["part"].to_numpy()]
+    centers = run.data["part_center"].to_numpy()[rows]
+    weights = np.array([masses[part] for part in parts])
+    middle = weights @ centers / weights.sum()
+    fall, notes = _fall(run, middle, q)
+    if sound < len(run.data["time"]):
+        notes = (*notes, f"shown until {run.data['time'].to_numpy()[sound - 1]:.4g} s: what follows holds no numbers")
+    if len(rows) < sound:
+        notes = (*notes, f"{len(rows)} of {sound} samples are shown")
+    shapes = drawn(robot, color)
+    forces = _forces(run, shapes, rows)
+    tips = tuple(
+        (name, shapes.on(name, limb.tip.joint), point_of(limb.tip.point))
+        for name, limb in layout.limbs.items()
+        if limb.foot is None and limb.tip is not None
+    )
+    frames = _frames(run, shapes.frames, q, fall)  # when all that need one are known
+    legs = list(layout.legs)
+    return Scene(
+        label=label,
+        color=color,
+        forward=forward_axis(robot),
+        times=run.data["time"].to_numpy()[rows],
+        frames=frames,
+        solids=tuple(shapes.solids),
+        threads=tuple(shapes.threads),
+        forces=forces,
+        markers=(
+            Marker("centre of mass", middle - fall, CENTER, shapes.thickness),
+            *(
+                Marker(f"centre of mass of the {part}", centers[:, k] - fall, lit(color, -0.35), 0.8 * shapes.thickness)
+                for k, part in enumerate(parts)
+                if part != "torso" and part not in legs
+            ),
+        ),
+        terrain=_terrain(run),
+        weight=sum(masses.values()) * float(robot.gravity),
+        plots=plots_of(run, label, color, rows),
+        events=run.events,
+        tips=tips,
+        caption=caption_of(run, notes),
+    )
+
+
+def _tail_color(robot: Robot) -> str:
+    """The colour of a robot's kind of tail; empty: it has none, or several."""
+    kinds = {part.kind for part in robot.parts.values() if isinstance(part, TAIL_KINDS)}
+    return TAILS[kinds.pop()][0] if len(kinds) == 1 else ""
+
+
+def _kept(count: int, most: int | None) -> Rows:
+    """Numbers of the samples that are kept, the first and the last among them."""
+    if most is not None and (not isinstance(most, int) or most < 2):
+        raise RobotError("most", most, "a whole number, at least 2")
+    if most is None or count <= most:
+        return np.arange(count)
+    return np.unique(np.linspace(0, count - 1, most).round().astype(np.intp))
+
+
+def _masses(robot: Robot) -> dict[str, float]:
+    """By part of a run's data: its mass [kg]."""
+    found = {"torso": float(robot.torso.body().mass)}
+    for name, limb in robot.limbs().items():
+        found[name] = sum(float(joint.body.mass) for joint in limb.joints if joint.body is not None)
+    return found
+
+
+def _fall(run: Run, middle: Floats, q: Floats) -> tuple[Floats, tuple[str, ...]]:
+    """What is taken off all places, (times, 3) [m]: how far a robot in the air has come down with its centre of mass.
+
+    A torso that is held has no height of its own: it is shown so high that nothing reaches below the ground.
+    """
+    fall = np.zeros_like(middle)
+    if not run.model.layout.torso_free:
+        torso = torso_motion(run.model.layout, q)
+        lowest = min(
+            (float(places[:, 2].min()) for limb in run.model.layout.limbs
+             for places in _limb_points(run, limb, q, torso)), default=0.0,
+        )  # fmt: skip
+        fall[:, 2] = min(lowest, 0.0)
+        return fall, ("the torso is held: shown above the ground, at a height that means nothing",)
+    if run.model.foot_names or run.ground is not None:
+        return fall, ()
+    fall[:, 2] = middle[:, 2] - middle[0, 2]
+    return fall, (("in the air: seen by an eye that falls with it",) if np.abs(fall).max() > 0 else ())
+
+
+def _limb_points(run: Run, limb: str, q: Floats, torso: Placed) -> Iterator[Floats]:
+    """Places over time of the joints of a limb, its foot and its tip, (times, 3) [m]."""
+    found = limb_motion(run.model.layout, limb, q, torso)
+    yield from (places for places, _ in found.values())
+    own = run.model.layout.limbs[limb]
+    for end in (own.foot, own.tip):
+        if end is not None:
+            places, rotations = found[end.joint]
+            yield places + rotations @ np.array(end.point, dtype=float)
+
+
+def _sound(run: Run) -> int:
+    """How many samples of a run, from its start, hold finite coordinates and places.
+
+    Raises:
+        RobotError: not even the first does.
+    """
+    held = ("q", "part_center", "foot_force")
+    rows = [run.data[name].to_numpy().reshape(len(run.data["time"]), -1) for name in held if name in run.data]
+    fine: np.ndarray = np.asarray(np.isfinite(np.concatenate(rows, axis=1)).all(axis=1))
+    if not fine[0]:
+        raise RobotError("run", run.model.robot.name, "a run whose first sample holds numbers; this one shows nothing")
+    return len(fine) if fine.all() else int(np.argmin(fine))
+
+
+def _frames(run: Run, names: list[str], q: Floats, fall: Floats) -> tuple[Frame, ...]:
+    """The frames of those names."""
+    layout = run.model.layout
+    torso = torso_motion(layout, q)
+    placed: dict[str, Placed] = {"torso": torso}
+    for limb in layout.limbs:
+        if any(name.startswith(f"{limb}.") for name in names):
+            found = limb_motion(layout, limb, q, torso)
+            placed |= {f"{limb}.{joint}": frame for joint, frame in found.items()}
+    return tuple(Frame(name, placed[name][0] - fall, quaternions(placed[name][1])) for name in names)
+
+
+def _forces(run: Run, shapes: Drawn, rows: Rows) -> tuple[Force, ...]:
+    """The forces of the ground on the feet."""
+    if "foot_force" not in run.data:
+        return ()
+    found = []
+    legs, force = list(run.model.layout.legs), run.data["foot_force"].to_numpy()[rows]
+    for k, name in enumerate(str(foot) for foot in run.data["foot"].to_numpy()):
+        foot = run.model.layout.limbs[name].foot
+        assert foot is not None
+        frame = shapes.on(name, foot.joint)
+        found.append(Force(name, frame, point_of(foot.point), force[:, k], foot_color(legs, name)))
+    return tuple(found)
+
+
+def _terrain(run: Run) -> Terrain:
+    """The ground under a run."""
+    field = None if run.ground is None else run.ground.surface
+    if field is None:
+        return Terrain(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
+    columns, rows = field.heights.shape
+    return Terrain(np.linspace(*field.x, columns), np.linspace(*field.y, rows), field.heights)

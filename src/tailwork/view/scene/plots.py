@@ -1,0 +1,86 @@
+"""The curves of a run: what the torso does, what the motors do, what the ground does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tailwork.simulation import Run
+from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
+from tailwork.typing import Floats
+from tailwork.view.scene.colors import FEET, LINES, lit
+from tailwork.view.scene.scene import Curve, Plot, Rows
+
+EFFORTS = {"N m": "torques", "N": "tensions"}
+
+
+def friction_used(force: Floats) -> Floats:
+    """Tangential over normal force of (…, 3) forces; infinite where a foot would pull."""
+    across, normal = np.hypot(force[..., 0], force[..., 1]), force[..., 2]
+    return np.where(normal > 0, across / np.where(normal > 0, normal, 1.0), np.inf)
+
+
+def foot_color(feet: Sequence[str], foot: str) -> str:
+    """The colour of a foot in every picture."""
+    return FEET[feet.index(foot) % len(FEET)]
+
+
+def plots_of(run: Run, label: str, color: str, rows: Rows) -> tuple[Plot, ...]:
+    """All plots of a run at some of its samples."""
+    found: list[Plot] = []
+    if run.model.layout.torso_free:
+        for group, values, unit in (("angles", torso_angles(run), "°"), ("rates", torso_rates(run), "°/s")):
+            for name in TURNS:
+                title = name if group == "angles" else f"{name} rate"
+                curve = Curve(label, np.degrees(values[name])[rows], color)
+                found.append(Plot(title, title, unit, group, (curve,), shared=True))
+    return (*found, *_effort_plots(run, color, rows), *_foot_plots(run, rows))
+
+
+def _effort_plots(run: Run, color: str, rows: Rows) -> list[Plot]:
+    """Efforts of the legs and of the others, a plot a unit; what imposes a motion among them."""
+    data, layout = run.data, run.model.layout
+    legs = list(layout.legs)
+    curves: dict[tuple[str, str], list[Curve]] = {}
+
+    def add(name: str, unit: str, values: Floats, more: str = "") -> None:
+        limb, _, joint = name.partition(".")
+        kind, shade = ("leg", foot_color(legs, limb)) if limb in legs else ("tail", color)
+        here = curves.setdefault((kind, unit), [])
+        before = sum(1 for curve in here if curve.name.startswith(f"{limb}."))
+        shade = lit(shade, min(0.4 * (before // len(LINES)), 0.8))  # when the line styles begin again
+        here.append(Curve(f"{limb}.{joint}{more}" if joint else f"{limb}{more}", values, shade, before % len(LINES)))
+
+    if "tau" in data:
+        efforts = data["tau"].to_numpy()[rows]
+        for k, (name, unit) in enumerate(zip(run.model.actuator_names, layout.actuator_units, strict=True)):
+            add(name, unit, efforts[:, k])
+    if "prescribed_effort" in data:
+        efforts = data["prescribed_effort"].to_numpy()[rows]
+        for k, name in enumerate(run.model.prescribed_names):
+            add(name, "N m", efforts[:, k], " (imposed)")
+    found: list[Plot] = []
+    for (kind, unit), here in sorted(curves.items(), key=lambda item: item[0][0] == "leg"):
+        title = f"{kind} {EFFORTS.get(unit, 'efforts')}"
+        found.append(Plot(title, title, unit, "torques", tuple(here)))
+    return found
+
+
+def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
+    """Normal force, and friction used, of every foot."""
+    if "foot_force" not in run.data:
+        return []
+    force = run.data["foot_force"].to_numpy()[rows]
+    feet, legs = [str(foot) for foot in run.data["foot"].to_numpy()], list(run.model.layout.legs)
+    across = friction_used(force)
+    # Not shown: a foot that would pull, or that hardly touches, where the ratio says nothing.
+    across = np.where(np.isfinite(across) & (force[..., 2] > 1e-3 * np.abs(force[..., 2]).max()), across, np.nan)
+    dashes = [legs.index(foot) // len(FEET) % len(LINES) for foot in feet]
+    lines = [(foot, k, foot_color(legs, foot), dashes[k]) for k, foot in enumerate(feet)]
+    normal = tuple(Curve(foot, force[:, k, 2], color, dash) for foot, k, color, dash in lines)
+    used = tuple(Curve(foot, across[:, k], color, dash) for foot, k, color, dash in lines)
+    return [
+        Plot("normal force", "normal force", "N", "feet", normal),
+        Plot("friction", "friction needed" if run.ground is None else "friction used", "1", "feet", used),
+    ]

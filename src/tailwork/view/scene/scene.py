@@ -1,0 +1,238 @@
+"""A run as things to be looked at: frames that move, solids on them, lines, arrows, traces, and curves beside them.
+
+Every picture, page and video is made from a `Scene` alone; nothing here knows how it will be shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tailwork.errors import UnknownNameError
+from tailwork.typing import Floats
+
+Point = tuple[float, float, float]
+"""A place in a frame, or sizes along its axes [m]."""
+
+Rows = NDArray[np.intp]
+"""Numbers of samples."""
+ARROW = 1.4
+"""Length of an arrow of `Scene.force_unit`, as a share of the torso's longest side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A rigid frame over time, seen from the inertial frame."""
+
+    name: str  # "torso", or "limb.joint"
+    places: Floats  # of its origin, (times, 3) [m]
+    turns: Floats  # unit quaternions w, x, y, z to the inertial frame [1], (times, 4); neighbours never change sign
+
+    def rotations(self) -> Floats:
+        """The same turns as matrices, (times, 3, 3) [1]."""
+        w, x, y, z = self.turns.T
+        rows = [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+        return np.moveaxis(np.array(rows), -1, 0)
+
+    def path(self, point: Point) -> Floats:
+        """Where a point of the frame is over time, (times, 3) [m]."""
+        return self.places + self.rotations() @ np.array(point)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box whose sides lie along the axes of its frame."""
+
+    center: Point  # in its frame [m]
+    size: Point  # along the axes of its frame [m]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A round bar that may taper; its ends are rounded, or flat as those of a disc."""
+
+    start: Point  # in its frame [m]
+    end: Point  # in its frame [m]
+    start_radius: float  # [m]
+    end_radius: float  # [m]
+    rounded: bool = True  # whether its ends are
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A ball, or an ellipsoid with its axes along those of its frame."""
+
+    center: Point  # in its frame [m]
+    radii: Point  # along the axes of its frame [m]
+
+
+Shape = Box | Bar | Ball
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A shape on a frame. Roles: "torso", "front" (the torso's front end), "leg", "joint", "foot" and "tail"."""
+
+    frame: int  # number of the frame that holds it
+    shape: Shape  # a `Box`, a `Bar` or a `Ball`
+    color: str  # "#rrggbb"
+    role: str  # what it is a part of
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A line through points of frames: a cable, or a spring, drawn as a coil of a radius."""
+
+    kind: str  # "cable" or "spring"
+    name: str  # of the cable, or of the spring
+    points: tuple[tuple[int, Point], ...]  # (number of a frame, point in it [m])
+    color: str  # "#rrggbb"
+    radius: float  # of the cable, or of the coil [m]
+
+
+@dataclass(frozen=True, eq=False)
+class Force:
+    """The force of the ground on a foot."""
+
+    foot: str  # its name
+    frame: int  # number of the frame that holds the foot
+    point: Point  # in the frame [m]
+    forces: Floats  # inertial frame, (times, 3) [N]
+    color: str  # "#rrggbb"
+
+
+@dataclass(frozen=True, eq=False)
+class Marker:
+    """A centre of mass and its way."""
+
+    name: str  # what it marks
+    places: Floats  # (times, 3) [m]
+    color: str  # "#rrggbb"
+    radius: float  # [m]
+
+
+@dataclass(frozen=True, eq=False)
+class Terrain:
+    """The ground: the plane z = 0, or heights on a grid."""
+
+    x: Floats  # of the columns of the grid [m]; empty: the plane
+    y: Floats  # of the rows of the grid [m]
+    heights: Floats  # (x, y) [m]
+
+    @property
+    def flat(self) -> bool:
+        """Whether it is the plane z = 0."""
+        return self.heights.size == 0
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A quantity over the times of the scene."""
+
+    name: str  # for the legend
+    values: Floats  # (times,), in the unit of its plot; not a number: not shown there
+    color: str  # "#rrggbb"
+    dash: int = 0  # number of the line style
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Curves of one unit. Plots of several scenes with the same key are shown as one where `shared`."""
+
+    key: str  # "pitch", "normal force", …
+    title: str  # for the reader
+    unit: str  # of all its curves
+    group: str  # "angles", "rates", "torques" or "feet"
+    curves: tuple[Curve, ...]  # over the times of the scene
+    shared: bool = False  # whether plots of several scenes are one
+
+
+@dataclass(frozen=True)
+class Caption:
+    """What is shown, in words."""
+
+    robot: str  # its name
+    motion: str  # what the tail or the legs do; empty: not known
+    measures: tuple[tuple[str, str], ...]  # (what, how much, with its unit)
+    notes: tuple[str, ...]  # why it ended early, what is not as it seems
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """All of a run that can be seen. Lengths in m, in the inertial frame (z up, ground at z = 0)."""
+
+    label: str  # its name among others
+    color: str  # of its tail and of its curves
+    forward: str  # axis of the torso frame that points forward, "x" or "y"
+    times: Floats  # [s]
+    frames: tuple[Frame, ...]  # the first is the torso
+    solids: tuple[Solid, ...]  # torso, links, joints and feet
+    threads: tuple[Thread, ...]  # cables and springs
+    forces: tuple[Force, ...]  # of the ground on the feet
+    markers: tuple[Marker, ...]  # centres of mass
+    terrain: Terrain  # the ground
+    weight: float  # of the robot [N]: what arrows are measured by
+    plots: tuple[Plot, ...]  # what can be plotted beside it
+    events: tuple[tuple[float, str], ...]  # (time [s], what happened)
+    tips: tuple[tuple[str, int, Point], ...]  # (limb, number of a frame, point in it [m]): ends of limbs without a foot
+    caption: Caption  # what is shown, in words
+
+    @property
+    def duration(self) -> float:
+        """From the first to the last moment [s]."""
+        return float(self.times[-1] - self.times[0])
+
+    @property
+    def size(self) -> float:
+        """Longest side of the torso [m]."""
+        return max(max(s.shape.size) for s in self.solids if s.role == "torso" and isinstance(s.shape, Box))
+
+    @property
+    def force_unit(self) -> float:
+        """What arrows are measured by [N]: the robot's weight, or the largest force where it weighs nothing."""
+        largest = max((float(np.abs(force.forces).max(initial=0.0)) for force in self.forces), default=0.0)
+        return self.weight or largest or 1.0
+
+    def frame(self, name: str) -> Frame:
+        """The frame of that name."""
+        for frame in self.frames:
+            if frame.name == name:
+                return frame
+        raise UnknownNameError.among("frame", name, (frame.name for frame in self.frames), "frame")
+
+    def extent(self) -> tuple[Floats, Floats]:
+        """Lower and upper corner of all that is ever drawn but arrows [m]."""
+        lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
+        for solid in self.solids:
+            points, radius = _skeleton(solid.shape)
+            for point in points:
+                path = self.frames[solid.frame].path(point)
+                lower, upper = (
+                    np.minimum(lower, path.min(axis=0) - radius),
+                    np.maximum(upper, path.max(axis=0) + radius),
+                )
+        return lower, upper
+
+
+def point_of(values: Any) -> Point:
+    """Three numbers as a point."""
+    x, y, z = (float(value) for value in values)
+    return (x, y, z)
+
+
+def _skeleton(shape: Shape) -> tuple[list[Point], float]:
+    """Points that span a shape, and how far it reaches beyond them [m]."""
+    if isinstance(shape, Bar):
+        return [shape.start, shape.end], max(shape.start_radius, shape.end_radius)
+    if isinstance(shape, Ball):
+        return [shape.center], max(shape.radii)
+    center, half = np.array(shape.center), np.array(shape.size) / 2.0
+    signs = [(a, b, c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
+    return [point_of(center + half * sign) for sign in signs], 0.0

@@ -1,0 +1,168 @@
+"""`tailwork compare`: a study from the command line, its report, and what is said of wrong requests."""
+
+from __future__ import annotations
+
+import csv
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pages import bare
+from tailwork.cli import compare as command_module
+from tailwork.cli import main
+from tailwork.robots import liu2020, load
+from tailwork.simulation import Run, load_run
+from tailwork.studies.compare import comparison as module
+from tailwork.view.report import comparison as view
+
+
+def files_in(folder: Path) -> list[str]:
+    """All files below a folder."""
+    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
+
+
+def never(*given: Any, **more: Any) -> Run:
+    """In the place of what must not be called."""
+    raise AssertionError(f"simulated: {given}")
+
+
+class Links(HTMLParser):
+    """Collects all that a page refers to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Attributes that name something else."""
+        self.tags.append(tag)
+        self.found += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "data", "action")]
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A robot of one's own from a file, with its own tail and another, leaves a study with a report."""
+    monkeypatch.setattr(command_module, "SWEPT", (10, 20))
+    liu2020("pendulum").replace({"torso.mass": 14.0, "tail.length": 0.5}).save(tmp_path / "mine.toml")
+    out = tmp_path / "out"
+    asked = ["--tails", "own,r3", "--motion", "yaw:20", "--sweep", "yaw", "--out", str(out)]
+    assert main(["compare", str(tmp_path / "mine.toml"), *asked]) == 0
+    said = capsys.readouterr()
+    assert "error" not in said.err
+    assert str(out / "report.html") in said.out and "constant leg torques that balance" in said.out
+    names = [
+        f"runs/yaw{angle}-{tail}-{policy}-DIGEST.nc"
+        for angle in (10, 20) for tail in ("own", "r3") for policy in ("airborne", "constant")
+    ]  # fmt: skip
+    figures = ["feet-yaw20", "net-yaw", "timelapse-yaw20", "torso-yaw20"]
+    kinds = {name: ("pdf", "png") if "timelapse" in name else ("pdf", "png", "svg") for name in figures}
+    drawn = [f"figures/{name}.{kind}" for name, found in kinds.items() for kind in found]
+    found = sorted(re.sub(r"-[0-9a-f]{8}\.nc$", "-DIGEST.nc", name) for name in files_in(out))
+    assert found == sorted(["measures.csv", "report.html", *names, *drawn])
+    assert all((out / name).stat().st_size > 1000 for name in drawn)
+    run, changed = (load_run(*(out / "runs").glob(f"yaw20-{tail}-constant-*.nc")) for tail in ("own", "r3"))
+    assert run.model.robot == load(tmp_path / "mine.toml")
+    other = changed.model.robot
+    assert other.torso == run.model.robot.torso and other.part("tail").kind == "r3"
+
+    # The report is one page that needs nothing else.
+    html = (out / "report.html").read_text(encoding="utf-8")
+    page = Links()
+    page.feed(bare(html))
+    assert [link[:30] for link in page.found if not link.startswith(("data:", "#")) and link] == []
+    assert not {"script", "iframe", "object", "embed"} & set(page.tags)
+    assert page.tags.count("img") == len(figures)
+    assert html.count('class="tailwork" data-tailwork') == 1, "the motion can be played"
+    lines = list(csv.DictReader((out / "measures.csv").read_text().splitlines()))
+    assert [(line["motion"], line["tail"]) for line in lines] == [
+        (f"yaw{angle}", tail) for angle in (20, 10) for tail in ("own", "r3")
+    ]
+    for line in lines[:2]:
+        assert f">{float(line['yaw [deg]']):.1f}</td>" in html
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["liu2021"], "robot: got 'liu2021'"),
+        (["missing.toml"], "missing.toml: no such file"),
+        (["--tails", "r4"], "tails: got 'r4'"),
+        (["--tails", "r3,r3"], "tails that differ"),
+        (["--tails", "other.toml"], "other.toml: no such file"),
+        (["--motion", "jaw:40"], "did you mean 'yaw'"),
+        (["--motion", "yaw"], "an angle in degrees"),
+        (["--motion", "yaw:x"], "got 'x'; required: a number"),
+        (["--motion", "yaw:40,duration=0"], "duration: got 0.0"),
+        (["--motion", "yaw:95"], "yaw95 of the pendulum tail"),
+        (["--motion", "yaw:40", "--motion", "yaw:40"], "motions that differ"),
+        (["--motion", "yaw:40,duration=1,duration=2"], "each word once"),
+        (["--motion", "roll:40,angle=0"], "an angle other than 0"),
+        (["liu2018", "--motion", "yaw:40", "--policy", "paper"], "yaw40 of the own tail: got 'paper'"),
+        (["blaberus", "--motion", "yaw:40"], "one pendulum, R3 or USRT tail"),
+        (["--motion", "yaw:40", "--out", "{file}"], "file: a file is where a folder should be"),
+        (["--motion", "yaw:40", "--out", "{file}/below"], "below: a file is where a folder should be"),
+    ],
+    ids=lambda x: " ".join(x) if isinstance(x, list) else "",
+)
+def test_wrong_commands(
+    options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """2, one line on stderr, nothing on stdout, nothing simulated and nothing left behind."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "perform", never)
+    (tmp_path / "file").write_text("mine")
+    assert main(["compare", *(option.replace("{file}", str(tmp_path / "file")) for option in options)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("error: ") and shown.err.count("\n") == 1
+    assert said in shown.err
+    assert files_in(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("options", [["--policy", "papers"], ["--map", "line"], ["--sweep", "pitch"]])
+def test_choices_that_are_not_offered(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """The parser itself refuses them."""
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", *options])
+    assert ended.value.code == 2
+    assert "invalid choice" in capsys.readouterr().err
+
+
+def test_an_interrupted_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """130, as other commands do."""
+
+    def interrupted(*given: Any, **more: Any) -> Run:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "perform", interrupted)
+    assert main(["compare", "--motion", "yaw:20", "--tails", "r3", "--out", str(tmp_path / "out")]) == 130
+    assert not (tmp_path / "out" / "report.html").exists()
+
+
+def test_notes_stand_below_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Why a run ended early is a line of its own."""
+    monkeypatch.setattr(view, "write_report", lambda comparison, out, *more: out / "report.html")
+    assert main(["compare", "--tails", "pendulum", "--motion", "roll:80", "--out", str(tmp_path / "out")]) == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    (line,) = csv.DictReader((tmp_path / "out" / "measures.csv").read_text().splitlines())
+    assert line["note"].startswith("ends at 0.270 s: leg4 nearly straight")
+    (row,) = (
+        k for k, text in enumerate(lines) if text.split()[:2] == ["pendulum", f"{float(line['pitch [deg]']):.1f}"]
+    )
+    assert "ends" not in lines[row]
+    (note,) = (k for k, text in enumerate(lines) if line["note"] in text)
+    assert note > row and lines[note].startswith("pendulum")
+
+
+def test_options_given_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    """There is one policy for all runs: two of them are refused."""
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", "--policy", "joint", "--policy", "foot"])
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == "" and "error: --policy: one a study" in said.err

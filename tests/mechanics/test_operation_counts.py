@@ -1,0 +1,111 @@
+"""How many operations the compiled equations take for one state; the counts are kept in the repository."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tailwork.control import JointServo, held_posture, posed
+from tailwork.kernels.graph import split
+from tailwork.mechanics.layout import Layout, make_layout
+from tailwork.model import Model
+from tailwork.model.questions import recorded
+from tailwork.robots import blaberus, liu2020
+from tailwork.robots.paths import rebuild
+from tailwork.robots.robot import Robot
+from tailwork.simulation.system import System
+
+FILE = Path(__file__).parents[1] / "data" / "operation_counts.json"
+UPDATE = "python tests/mechanics/test_operation_counts.py"
+GROWTH = 0.02
+PATH_SHARE = {"pendulum": 0.22, "r3": 0.13, "usrt": 0.12, "blaberus": 0.015}
+"""How much more `path` may take than `forward_dynamics`: foot forces, extensions and powers are little more."""
+
+ROBOTS: dict[str, tuple[Callable[[], Robot], str]] = {
+    "pendulum": (lambda: liu2020("pendulum"), "all"),
+    "r3": (lambda: liu2020("r3"), "all"),
+    "usrt": (lambda: liu2020("usrt"), "all"),
+    "blaberus": (blaberus, "none"),
+}
+QUESTIONS = ("forward_dynamics", "path")
+COUNTED = [*((question, name) for question in QUESTIONS for name in ROBOTS), ("step", "blaberus")]
+STEP_SHARE = 1.9
+"""How much more a linearly implicit step on compliant ground may take than the forward dynamics of the same tree."""
+
+
+def count(question: str, name: str) -> int:
+    """Operations that one state costs: those of the graph's main part, which is what a Kernel counts."""
+    make, stance = ROBOTS[name]
+    robot = make()
+    layout = make_layout(robot, stance, (), "free", "rpy", ())
+
+    def with_symbols(exchange: Callable[[str, float], Any]) -> Layout:
+        return dataclasses.replace(layout, robot=rebuild(robot, lambda path, value, kind: exchange(path, value)))
+
+    graph, _ = recorded(with_symbols, question)
+    return split(graph)[1].flops
+
+
+def step_count() -> int:
+    """Operations of a step of the cockroach on compliant ground, its joints held by a servo."""
+    model = Model(blaberus(), "none")
+    servo = JointServo(table=held_posture(model, posed(model)), kp=1.0, kd=1.0)
+    return split(System(model, [servo]).graphs("step")["step"][0])[1].flops
+
+
+def counts() -> dict[str, dict[str, int]]:
+    """Those of all robots."""
+    asked = {question: {name: count(question, name) for name in ROBOTS} for question in QUESTIONS}
+    return asked | {"step": {"blaberus": step_count()}}
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, dict[str, int]]:
+    """The counts now."""
+    return counts()
+
+
+@pytest.mark.parametrize(("question", "name"), COUNTED)
+def test_operations_do_not_grow(question: str, name: str, found: dict[str, dict[str, int]]) -> None:
+    """None grows by more than 2 % over what is kept in the repository."""
+    kept = json.loads(FILE.read_text(encoding="utf-8"))[question][name]
+    now = found[question][name]
+    assert now <= kept * (1 + GROWTH), (
+        f"{question} of {name} takes {now} operations, {now / kept - 1:.1%} more than the {kept} that are kept. "
+        f"If that is worth it, run `{UPDATE}` and say why in the commit."
+    )
+
+
+@pytest.mark.parametrize(("question", "name"), COUNTED)
+def test_kept_counts_are_not_stale(question: str, name: str, found: dict[str, dict[str, int]]) -> None:
+    """Nor are they far above what is needed, or growth would go unseen."""
+    kept = json.loads(FILE.read_text(encoding="utf-8"))[question][name]
+    now = found[question][name]
+    assert now >= kept * (1 - GROWTH), (
+        f"{question} of {name} takes only {now} operations, {1 - now / kept:.1%} fewer than the {kept} that are kept: "
+        f"run `{UPDATE}`."
+    )
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_path_costs_little_more_than_its_acceleration(name: str, found: dict[str, dict[str, int]]) -> None:
+    """Foot forces, extensions, powers and dissipation beside the acceleration."""
+    share = found["path"][name] / found["forward_dynamics"][name] - 1
+    print(f"{name}: path takes {share:.1%} more operations than forward_dynamics")
+    assert share < PATH_SHARE[name]
+
+
+def test_a_step_on_the_ground_costs_as_the_forward_dynamics_do(found: dict[str, dict[str, int]]) -> None:
+    """It is solved limb by limb, too: no matrix of all velocities is formed or factored."""
+    assert found["step"]["blaberus"] < STEP_SHARE * found["forward_dynamics"]["blaberus"]
+
+
+if __name__ == "__main__":
+    FILE.parent.mkdir(exist_ok=True)
+    FILE.write_text(json.dumps(counts(), indent=2) + "\n", encoding="utf-8")
+    print(FILE.read_text(encoding="utf-8"), end="")
