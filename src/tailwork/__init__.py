@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tailwork import control, mechanics, papers, simulation, studies, view
     from tailwork.simulation import gradient, load_run, sensitivities, simulate, simulate_batch
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 _SIMULATION = ("gradient", "load_run", "sensitivities", "simulate", "simulate_batch")
 _PACKAGES = ("control", "mechanics", "papers", "simulation", "studies", "view")
