@@ -12,7 +12,7 @@ from tailwork.robots.presets.blaberus import blaberus
 from tailwork.robots.presets.liu2018 import liu2018
 from tailwork.robots.presets.liu2020 import liu2020
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
-from tailwork.robots.tails import R3, Pendulum, Usrt, pendulum, r3, usrt
+from tailwork.robots.tails import R3, FreeTail, Pendulum, Tail, Usrt, pendulum, r3, tail_name, usrt
 
 __all__ = [
     "R3",
@@ -23,6 +23,7 @@ __all__ = [
     "DhRow",
     "Foot",
     "FreeLimb",
+    "FreeTail",
     "Hole",
     "InsectLeg",
     "Joint",
@@ -33,6 +34,7 @@ __all__ = [
     "PlateTorso",
     "PointSpring",
     "Robot",
+    "Tail",
     "ThreeHingeLegs",
     "Tip",
     "Torso",
@@ -49,6 +51,7 @@ __all__ = [
     "point_mass",
     "presets",
     "r3",
+    "tail_name",
     "usrt",
 ]
 

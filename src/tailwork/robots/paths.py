@@ -104,7 +104,39 @@ def replace(robot: Any, changes: Mapping[str, Any]) -> Any:
     for path in changes:
         if path not in known:
             raise UnknownNameError.among(str(path), str(path), valid, "path in this robot")
-    return _changed(robot, (), _by_first_word(changes), "")
+    totals = {path: value for path, value in changes.items() if path in total_paths(robot)}
+    own = {path: value for path, value in changes.items() if path not in totals}
+    found = _changed(robot, (), _by_first_word(own), "") if own or not totals else robot
+    return with_totals(found, totals, own) if totals else found
+
+
+def total_paths(robot: Any) -> dict[str, str]:
+    """Paths of numbers of a whole part, such as "tail.total_mass", with their units."""
+    parts = getattr(robot, "parts", {})
+    return {
+        f"{name}.{total}": unit for name, part in parts.items() if hasattr(part, "totals")
+        for total, unit in part.totals().items()
+    }  # fmt: skip
+
+
+def with_totals(robot: Any, totals: Mapping[str, Any], own: Mapping[str, Any] | None = None) -> Any:
+    """A copy with numbers of whole parts exchanged; `own` are paths that are given beside them."""
+    by_part: dict[str, dict[str, Any]] = {}
+    for path, value in totals.items():
+        name, _, total = path.partition(".")
+        by_part.setdefault(name, {})[total] = value
+        for field in robot.parts[name].follow(total):
+            for other in own or ():
+                if other == f"{name}.{field}" or other.startswith(f"{name}.{field}."):
+                    inside = other.removeprefix(f"{name}.")
+                    raise RobotError(other, (own or {})[other], f"either {inside} or {total}, from which it follows")
+    parts = dict(robot.parts)
+    for name, values in by_part.items():
+        try:
+            parts[name] = parts[name].with_totals(values)
+        except RobotError as error:
+            raise error.within(name) from None
+    return dataclasses.replace(robot, parts=parts)
 
 
 def paths(robot: Any) -> list[str]:
@@ -117,7 +149,7 @@ def paths(robot: Any) -> list[str]:
             walk(item, inner, f"{path}{name}.")
 
     walk(robot, (), "")
-    return found
+    return [*found, *total_paths(robot)]
 
 
 def _inside(value: Any, shape: tuple[int, ...]) -> Iterator[tuple[str, Any, tuple[int, ...]]]:

@@ -38,10 +38,10 @@ from tailwork.robots.legs.legs import InsectLeg, ThreeHingeLegs
 from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import Described
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
-from tailwork.robots.tails import R3, Pendulum, Usrt
+from tailwork.robots.tails import R3, FreeTail, Pendulum, Usrt
 
 TORSOS = (Torso, PlateTorso)
-PARTS = (ThreeHingeLegs, InsectLeg, DhChain, Pendulum, R3, Usrt, FreeLimb)
+PARTS = (ThreeHingeLegs, InsectLeg, DhChain, Pendulum, R3, Usrt, FreeTail, FreeLimb)
 
 LARGEST_FILE = 1_000_000  # bytes; a robot of ten thousand numbers needs a fifth of that
 MOST_WORDS = 32

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
-from tailwork.algebra.expression import Scalar
+import numpy as np
+
+from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body, bar, point_mass, tipped_bar
 from tailwork.robots.limb import Joint, Limb, Motor, Tip
-from tailwork.robots.quantities import Described, Vector, all_numbers, nonnegative, positive, vector
+from tailwork.robots.quantities import Vector, all_numbers, nonnegative, positive, vector
+from tailwork.robots.tails.tail import Tail
+from tailwork.typing import Floats
+
+SINGULAR = math.radians(89.9)
+"""Yaw of a pendulum that is too near to its singular joint [rad]."""
 
 
 @dataclass(frozen=True)
-class Pendulum(Described):
+class Pendulum(Tail):
     """An ideal bar, a point mass at its tip, or both, on a universal joint.
 
     Tail vector t = Rx(ta) Rz(tb) [0, −length, 0]: +ta swings it down, +tb to the right (Liu & Ben-Tzvi 2018, Eq. 10;
@@ -50,3 +59,51 @@ class Pendulum(Described):
         if isinstance(self.tip_mass, float) and self.tip_mass == 0.0:
             return bar(self.mass, self.length, 1)
         return tipped_bar(self.mass, self.tip_mass, self.length, 1)
+
+    def totals(self) -> dict[str, str]:
+        """Mass, length, and the share of the mass that is at the tip."""
+        return {**super().totals(), "tip_share": "1"}
+
+    def follow(self, total: str) -> tuple[str, ...]:
+        """Both masses, or the length."""
+        return ("length",) if total == "total_length" else ("mass", "tip_mass")
+
+    def total(self, name: str) -> Scalar:
+        """The value of one of `totals`."""
+        return self.tip_mass / self.total_mass() if name == "tip_share" else super().total(name)
+
+    def total_mass(self) -> Scalar:
+        """Mass of bar and tip [kg]."""
+        return self.mass + self.tip_mass
+
+    def with_totals(self, values: Mapping[str, Scalar]) -> Self:
+        """The share at the tip stays, by default; motors keep their armature."""
+        self.check_totals(values)
+        share = values.get("tip_share", self.total("tip_share"))
+        if all_numbers(share) and not 0.0 <= share <= 1.0:
+            raise RobotError("tip_share", share, "a share from 0 to 1")
+        mass = values.get("total_mass", self.total_mass())
+        changes = {"length": values["total_length"]} if "total_length" in values else {}
+        if values.keys() - {"total_length"}:
+            changes |= {"mass": mass * (1.0 - share), "tip_mass": mass * share}
+        return replace(self, **changes)
+
+    def tracking_gains(self) -> dict[str, tuple[float, float]]:
+        """Keeps within the 0.5° of Liu & Ben-Tzvi 2020 up to 80°."""
+        return {"ta": (1000.0, 20.0), "tb": (1000.0, 20.0)}
+
+    def coordinates(self, alpha: Scalar, theta: Scalar, angle: str = "arc") -> dict[str, Scalar]:
+        """Both angles [rad] in closed form; every kind of `angle` is the same for a rigid tail."""
+        aside = sin(alpha) * sin(theta)
+        return {
+            "ta": arctan2(cos(alpha) * sin(theta), cos(theta)),
+            "tb": -arctan2(aside, sqrt(1.0 - aside * aside)),
+        }
+
+    def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
+        """Less than 90° to the side."""
+        aside = np.abs(np.arcsin(np.sin(alpha) * np.sin(theta)))
+        beyond = np.where(np.abs(np.cos(alpha)) < 1e-9, np.abs(theta), aside) >= SINGULAR
+        if beyond.any() or np.abs(theta).max() >= math.pi:
+            size = f"{math.degrees(np.abs(theta).max()):.4g}°"
+            raise RobotError("motion", size, "less than 90° to the side: a pendulum's joint is singular there")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
 from tailwork.robots.limb import MOST_JOINTS, Joint, Limb, Motor, Tip
 from tailwork.robots.quantities import (
-    Described,
     Symmetric,
     Vector,
     all_numbers,
@@ -20,10 +20,13 @@ from tailwork.robots.quantities import (
     symmetric,
     vector,
 )
+from tailwork.robots.tails.bending import bend_per_joint, check_bend
+from tailwork.robots.tails.tail import Adjustable, Tail, scaled
+from tailwork.typing import Floats
 
 
 @dataclass(frozen=True)
-class R3(Described):
+class R3(Tail):
     """Roll–revolute–revolute tail (Liu & Ben-Tzvi 2020, Sect. 3.2.2; numbers: Table 1).
 
     Coordinates alpha (roll about y), beta_1, beta_2, … (angle of each joint of segment 1, 2, …, about x; + bends
@@ -97,3 +100,53 @@ class R3(Described):
     def _link(self, share: Scalar) -> Body:
         xx, yy, zz, xy, xz, yz = (moment * share for moment in self.link_inertia)
         return Body(mass=self.link_mass * share, com=(0.0, -self.link_com, 0.0), inertia=(xx, yy, zz, xy, xz, yz))
+
+    def follow(self, total: str) -> tuple[str, ...]:
+        """Numbers of the links."""
+        own = ("link_mass",) if total == "total_mass" else ("link_length", "link_com")
+        return (*own, "link_inertia")
+
+    def with_totals(self, values: Mapping[str, Scalar]) -> Self:
+        """Links stay alike, centres of mass go with their length and inertias with mass and length; the base stays."""
+        least = self.base_mass if all_numbers(self.base_mass) else 0.0
+        self.check_totals(values, least)
+        shares = self.link_shares()
+        length = values["total_length"] / float(len(shares)) if "total_length" in values else self.link_length
+        whole = sum(shares[1:], shares[0])
+        mass = (values["total_mass"] - self.base_mass) / whole if "total_mass" in values else self.link_mass
+        longer, heavier = length / self.link_length, mass / self.link_mass
+        return replace(
+            self, link_length=length, link_com=self.link_com * longer, link_mass=mass,
+            link_inertia=scaled(self.link_inertia, heavier * longer * longer),
+        )  # fmt: skip
+
+    def with_links(self, count: int) -> Self:
+        """A copy with another number of links a segment, of the same mass and length."""
+        totals = {"total_mass": self.total_mass(), "total_length": self.total_length()}
+        return replace(self, links_per_segment=count).with_totals(totals)
+
+    def adjustable(self) -> tuple[Adjustable, ...]:
+        """The number of links, too."""
+        most = max(10, self.links_per_segment)
+        links = Adjustable("links_per_segment", "", 2, most, "the tail keeps its length and mass", integer=True)
+        return (*super().adjustable(), links)
+
+    def tracking_gains(self) -> dict[str, tuple[float, float]]:
+        """Those of a pendulum; beta moves twelve joints at once."""
+        return {"alpha": (1000.0, 20.0)} | {name: (12e3, 240.0) for name in self.driven if name != "alpha"}
+
+    def _masses(self) -> list[Scalar]:
+        return [share * self.link_mass for share in self.link_shares()]
+
+    def coordinates(self, alpha: Scalar, theta: Scalar, angle: str = "arc") -> dict[str, Scalar]:
+        """Roll, and the even bend of all joints [rad]."""
+        bend = bend_per_joint(self._masses(), self.link_length, self.link_com, theta, angle)
+        return {"alpha": alpha} | {f"beta_{s + 1}": bend for s in range(self.segments)}
+
+    def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
+        """Bends before the tail rolls up."""
+        check_bend(self._masses(), self.link_length, self.link_com, theta, angle)
+
+    def curvatures(self, coordinates: Mapping[str, Scalar], alpha: Scalar) -> list[Scalar]:
+        """By segment [1/m]."""
+        return [coordinates[f"beta_{s + 1}"] / self.link_length for s in range(self.segments)]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
-from tailwork.algebra.expression import Scalar
+from tailwork.algebra.expression import Scalar, cos, sin
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
 from tailwork.robots.limb import MOST_JOINTS, BendingSpring, Cable, Hole, Joint, Limb, PointSpring, Tip
 from tailwork.robots.quantities import (
-    Described,
     Symmetric,
     Vector,
     nonnegative,
@@ -21,6 +21,9 @@ from tailwork.robots.quantities import (
     symmetric,
     vector,
 )
+from tailwork.robots.tails.bending import bend_per_joint, check_bend
+from tailwork.robots.tails.tail import Adjustable, Tail, scaled
+from tailwork.typing import Floats
 
 PAPER_EXTENSION_STIFFNESS = (2921.2, 2921.2, 1369.4, 910.6, 245.2, 245.2)  # N/m, Table 1
 PAPER_EXTENSION_REST = (0.03835, 0.03835, 0.03683, 0.03683, 0.03759, 0.03759)  # m, Table 1
@@ -32,7 +35,7 @@ def spread(values: tuple[Scalar, ...], count: int) -> tuple[Scalar, ...]:
 
 
 @dataclass(frozen=True)
-class Usrt(Described):
+class Usrt(Tail):
     """Universal spatial robotic tail (Liu & Ben-Tzvi 2020, Sects. 3.2.3 and 4; numbers: Table 1).
 
     Link i follows link i−1 by Rx(phi_i) Rz(theta_i). Coordinates theta_1, phi_1, theta_2, phi_2, … Each universal
@@ -140,6 +143,73 @@ class Usrt(Described):
             route = tuple(Hole(joint=_link_joint(i), point=self._on_link(i, hole)) for i in range(last + 1))
             cables.append(Cable(name=f"T_{j}", route=route, limit=self.tension_limit))
         return tuple(cables)
+
+    def segment_sizes(self) -> list[int]:
+        """How many links each segment has."""
+        ends = [(s + 1) * self.links // self.segments for s in range(self.segments)]
+        return [b - a for a, b in zip([0, *ends], ends, strict=False)]
+
+    def follow(self, total: str) -> tuple[str, ...]:
+        """Numbers of the links, and of the springs that carry their weight."""
+        springs = ("link_inertia", "extension_stiffness")
+        if total == "total_mass":
+            return ("link_mass", *springs)
+        return ("link_length", "link_com", "extension_rest", "point_a", "point_b", *springs)
+
+    def with_totals(self, values: Mapping[str, Scalar]) -> Self:
+        """Links stay alike; springs that carry the weight are placed and stiffened so that they carry the new one."""
+        self.check_totals(values)
+        longer = values["total_length"] / self.total_length() if "total_length" in values else 1.0
+        heavier = values["total_mass"] / self.total_mass() if "total_mass" in values else 1.0
+        return self._links_scaled(longer, heavier, heavier / longer)
+
+    def _links_scaled(self, longer: Scalar, heavier: Scalar, stiffer: Scalar) -> Self:
+        """Each link so many times as long and as heavy, its extension spring so many times as stiff."""
+        lengths = ("link_length", "link_com", "extension_rest", "point_a", "point_b")
+        return replace(
+            self, **{name: scaled(getattr(self, name), longer) for name in lengths},
+            link_mass=self.link_mass * heavier, extension_stiffness=scaled(self.extension_stiffness, stiffer),
+            link_inertia=scaled(self.link_inertia, heavier * longer * longer),
+        )  # fmt: skip
+
+    def with_links(self, count: int) -> Self:
+        """A copy with another number of links, of the same mass and length."""
+        fewer = self.links / count
+        # The moment of the weight stays; that of a spring goes with its stiffness, stretch and arm.
+        return replace(self, links=count)._links_scaled(fewer, fewer, 1.0 / fewer**2)
+
+    def adjustable(self) -> tuple[Adjustable, ...]:
+        """The number of links and their stiffness, too."""
+        links = Adjustable("links", "", self.segments, max(10, self.links), "the tail keeps its length and mass", True)
+        stiffness = float(self.bending_stiffness)
+        joints = Adjustable("bending_stiffness", "N m/rad", 0.25 * stiffness, 4.0 * stiffness, "of each joint")
+        return (*super().adjustable(), links, *([joints] if stiffness > 0.0 else []))
+
+    def tracking_gains(self) -> dict[str, tuple[float, float]]:
+        """Of the bend of a segment; the paper does not state its cable controller."""
+        return {"bend": (60.0, 3.0)}
+
+    def coordinates(self, alpha: Scalar, theta: Scalar, angle: str = "arc") -> dict[str, Scalar]:
+        """An even bend in one plane, to first order in what each universal joint turns [rad]."""
+        bend = bend_per_joint([self.link_mass] * self.links, self.link_length, self.link_com, theta, angle)
+        joints = range(1, self.links + 1)
+        across = {f"phi_{i}": bend * cos(alpha) for i in joints}
+        return across | {f"theta_{i}": -(bend * sin(alpha)) for i in joints}
+
+    def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
+        """Bends before the tail rolls up."""
+        check_bend([self.link_mass] * self.links, self.link_length, self.link_com, theta, angle)
+
+    def curvatures(self, coordinates: Mapping[str, Scalar], alpha: Scalar) -> list[Scalar]:
+        """By segment, in the plane alpha [1/m]."""
+        found: list[Scalar] = []
+        first = 1
+        for size in self.segment_sizes():
+            across = sum((coordinates[f"phi_{i}"] for i in range(first, first + size)), 0.0)
+            upright = sum((coordinates[f"theta_{i}"] for i in range(first, first + size)), 0.0)
+            found.append((across * cos(alpha) - upright * sin(alpha)) / (self.link_length * float(size)))
+            first += size
+        return found
 
 
 def _link_joint(i: int) -> str | None:

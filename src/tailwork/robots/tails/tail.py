@@ -1,0 +1,332 @@
+"""The tail protocol: what makes a part of a robot a tail, in every study, sweep, design and picture.
+
+An own tail is a frozen dataclass that derives from `Tail` and builds its limb. Everything else has a default that works
+from the limb itself; the tails of the papers replace some of them by closed forms.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from tailwork.algebra.expression import Scalar, cos, sin, sqrt
+from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
+from tailwork.errors import RobotError
+from tailwork.robots.limb import Cable, Limb, Motor
+from tailwork.robots.quantities import Described, Kind, Vector, all_numbers
+from tailwork.typing import Floats
+
+if TYPE_CHECKING:
+    from tailwork.robots.robot import Robot
+
+ANGLES = ("arc", "chain", "tip")
+"""What the bend of a tail of many links is: the angle under which the centre of mass of an arc is seen (Liu & Ben-Tzvi
+2020, Eq. 86), the same for the links as they are, or the angle of the last link. All are one for a rigid tail."""
+
+STAGES, NEWTON_STEPS = 3, 4
+"""Coordinates of a tail without a closed form are found by so many Newton steps at each of so many shares of the bend."""
+REACHED = 1e-9
+"""How far a direction may be missed [1]."""
+IDENTITY = array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+@dataclass(frozen=True)
+class Adjustable:
+    """A number of a tail that people like to change."""
+
+    path: str  # within the tail, such as "total_length" or "mount.z"
+    unit: str
+    low: float  # of a usual range, in that unit
+    high: float
+    meaning: str
+    integer: bool = False  # whether it counts something
+
+
+@dataclass(frozen=True)
+class Tail(Described):
+    """Base of all tails. It hangs on the torso at `mount` and points backwards when all its coordinates are zero.
+
+    Its frame is x right, y forward, z up. A direction of its centre of mass is given by a roll alpha about the
+    backward axis and a bend theta away from it [rad]: alpha = 0 bends down (+) and up, alpha = −90° to the right (+)
+    and left.
+    """
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def limbs(self, name: str) -> dict[str, Limb]:
+        """The tail as one limb, by the name of the part."""
+
+    @property
+    def limb(self) -> Limb:
+        """The limb of the tail."""
+        return next(iter(self.limbs("tail").values()))
+
+    def total_mass(self) -> Scalar:
+        """Mass of all bodies of the tail [kg]."""
+        return sum((joint.body.mass for joint in self.limb.joints if joint.body is not None), 0.0)
+
+    def total_length(self) -> Scalar:
+        """Length of the straight tail from its mount to its tip [m]."""
+        limb = self.limb
+        ends = [joint.offset for joint in limb.joints[1:]] + ([] if limb.tip is None else [limb.tip.point])
+        total: Scalar = 0.0
+        for end in ends:
+            if any(not isinstance(x, float) or x != 0.0 for x in end):
+                total = total + sqrt(sum((x * x for x in end), 0.0))
+        return total
+
+    def inertia_about_mount(self) -> float:
+        """Moment of inertia of the straight tail about an axis across it through its mount [kg m²]."""
+        total, places = 0.0, {None: zeros(3)}
+        for k, joint in enumerate(self.limb.joints):
+            place = places[joint.parent] + (array(joint.offset) if k else zeros(3))
+            places[joint.name] = place
+            if joint.body is not None:
+                y, z = (float(a + b) for a, b in zip(place[1:], joint.body.com[1:], strict=True))
+                total += float(joint.body.inertia[0]) + float(joint.body.mass) * (y * y + z * z)
+        return total
+
+    def totals(self) -> dict[str, str]:
+        """Numbers of the tail as a whole that can be given instead of its own, with their units."""
+        return {"total_mass": "kg", "total_length": "m"}
+
+    def follow(self, total: str) -> tuple[str, ...]:
+        """Fields that follow from one of `totals`, and so cannot be given beside it."""
+        units = {"total_mass": ("kg", "kg m^2"), "total_length": ("m", "kg m^2")}[total]
+        return tuple(f.name for f in fields(self) if f.name != "mount" and _unit(f.metadata) in units)
+
+    def total(self, name: str) -> Scalar:
+        """The value of one of `totals`."""
+        return {"total_mass": self.total_mass, "total_length": self.total_length}[name]()
+
+    def with_totals(self, values: Mapping[str, Scalar]) -> Self:
+        """A copy with other `totals`: by default all lengths but the mount, masses and inertias go in proportion."""
+        self.check_totals(values)
+        longer = values["total_length"] / self.total_length() if "total_length" in values else 1.0
+        heavier = values["total_mass"] / self.total_mass() if "total_mass" in values else 1.0
+        factors = {"m": longer, "kg": heavier, "kg m^2": heavier * longer * longer}
+        changes: dict[str, Any] = {}
+        for f in fields(self):
+            if f.name != "mount" and _unit(f.metadata) in factors:
+                changes[f.name] = scaled(getattr(self, f.name), factors[_unit(f.metadata)])
+        return replace(self, **changes)
+
+    def check_totals(self, values: Mapping[str, Scalar], least_mass: float = 0.0) -> None:
+        """Refuses numbers of the whole that no tail can have."""
+        for name, value in values.items():
+            if name not in self.totals():
+                raise RobotError(name, value, f"one of {', '.join(self.totals())}")
+            if name == "total_mass" and all_numbers(value) and not value > least_mass:
+                what = f"more than the mass of its base, {least_mass:g} kg" if least_mass else "greater than 0 [kg]"
+                raise RobotError(name, value, f"a mass {what}")
+            if name == "total_length" and all_numbers(value) and not value > 0.0:
+                raise RobotError(name, value, "a length greater than 0 [m]")
+
+    def resized(self, *, mass: Scalar | None = None, length: Scalar | None = None) -> Self:
+        """A copy with another total mass [kg] and length [m]."""
+        values = {"total_mass": mass, "total_length": length}
+        return self.with_totals({name: value for name, value in values.items() if value is not None})
+
+    def adjustable(self) -> tuple[Adjustable, ...]:
+        """Numbers that people like to change, with usual ranges."""
+        length, mass = float(self.total_length()), float(self.total_mass())
+        _, y, z = (float(x) for x in getattr(self, "mount", (0.0, 0.0, 0.0)))
+        return (
+            Adjustable(
+                "total_length", "m", 0.4 * length, 2.0 * length, "from the mount to the tip of the straight tail"
+            ),
+            Adjustable("total_mass", "kg", 0.25 * mass, 3.0 * mass, "of the whole tail"),
+            Adjustable("mount.y", "m", y - 0.15, y + 0.15, "where the tail starts, in the torso frame"),
+            Adjustable("mount.z", "m", z - 0.15, z + 0.15, "where the tail starts, in the torso frame"),
+        )
+
+    def tracking_gains(self) -> dict[str, tuple[float, float]]:
+        """By driven coordinate, gains with which motors follow a motion [N m/rad], [N m s/rad].
+
+        By default a bandwidth of 100 rad/s, critically damped, on the inertia of the whole tail. A tail with cables
+        has one entry, "bend", for the bend of its segments.
+        """
+        inertia = self.inertia_about_mount()
+        gains = (1e4 * inertia, 200.0 * inertia)
+        return {"bend": gains} if self.by_cables else {name: gains for name in self.driven}
+
+    @property
+    def driven(self) -> tuple[str, ...]:
+        """Coordinates that motors drive."""
+        return tuple(actuator.coordinate for actuator in self.limb.actuators if isinstance(actuator, Motor))
+
+    @property
+    def by_cables(self) -> bool:
+        """Whether cables through holes bend the tail: then its shape cannot be imposed."""
+        return any(isinstance(actuator, Cable) for actuator in self.limb.actuators)
+
+    @property
+    def bends(self) -> bool:
+        """Whether the tail has segments of links with a curvature."""
+        return bool(self.curvatures(dict.fromkeys(self.limb.coordinates, 0.0), 0.0))
+
+    def coordinates(self, alpha: Scalar, theta: Scalar, angle: str = "arc") -> dict[str, Scalar]:
+        """All coordinates [rad] at which the centre of mass lies in the direction (alpha, theta) [rad].
+
+        By default from the limb's own kinematics: coordinates whose joints turn about the same axis bend alike, and
+        two such bends are found by Newton's method.
+        """
+        return even_bends(self.limb, alpha, theta)
+
+    def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
+        """Refuses directions along a motion that the tail cannot reach [rad]."""
+        for a, b in zip(alpha.tolist(), theta.tolist(), strict=True):
+            own = self.coordinates(a, b, angle)
+            seen = center_direction(self.limb, [own[name] for name in self.limb.coordinates])
+            if not np.abs(np.array(seen - direction_vector(a, b), dtype=float)).max() < REACHED:
+                raise RobotError("motion", f"{math.degrees(b):.4g}°", "a bend that this tail can make")
+
+    def curvatures(self, coordinates: Mapping[str, Scalar], alpha: Scalar) -> list[Scalar]:
+        """By segment of a tail that bends: its curvature in the plane alpha [1/m]."""
+        return []
+
+    def with_links(self, count: int) -> Self:
+        """A copy with another number of links (of each segment, where it counts so), of the same mass and length."""
+        raise RobotError("links", count, "a tail of links")
+
+
+def _unit(metadata: Mapping[str, Any]) -> str:
+    """The unit of a field that is a number of the design; empty for others."""
+    kind: Kind | None = metadata.get("kind")
+    return "" if kind is None or kind.structure else kind.unit
+
+
+def tail_name(robot: Robot) -> str:
+    """The name of the one part of a robot that is a tail."""
+    tails = [name for name, part in robot.parts.items() if isinstance(part, Tail)]
+    if len(tails) != 1:
+        raise RobotError("robot", robot.name, f"a robot with one tail (this one has {len(tails)})")
+    return tails[0]
+
+
+def scaled(value: Any, factor: Scalar) -> Any:
+    """A number, a vector or a list of numbers times a factor."""
+    return tuple(scaled(item, factor) for item in value) if isinstance(value, tuple) else value * factor
+
+
+def direction_vector(alpha: Scalar, theta: Scalar) -> Array:
+    """The direction (alpha, theta) as a unit vector in the tail's frame (x right, y forward, z up)."""
+    return array([-(sin(theta) * sin(alpha)), -cos(theta), -(sin(theta) * cos(alpha))])
+
+
+@dataclass(frozen=True)
+class _Joints:
+    """The joints of a limb at a shape, in the limb's frame about its mount."""
+
+    places: list[Array]  # [m]
+    axes: list[Array]
+    firsts: list[Array]  # mass times centre of mass of all bodies that the joint carries [kg m]
+    masses: list[Scalar]  # of these bodies [kg]
+
+    @classmethod
+    def at(cls, limb: Limb, angles: Sequence[Scalar]) -> _Joints:
+        """From the joint angles [rad]."""
+        places, axes, rotations, firsts, masses = [], [], [], [], []
+        for k, (joint, angle) in enumerate(zip(limb.joints, angles, strict=True)):
+            parent = limb.index(joint.parent)
+            before = IDENTITY if parent < 0 else rotations[parent]
+            fixed = IDENTITY if k == 0 else array([list(row) for row in joint.rotation])
+            origin = zeros(3) if k == 0 else array(joint.offset)
+            place = origin if parent < 0 else places[parent] + times(before, origin)
+            unturned = times(before, fixed)
+            rotation = times(unturned, _turn(joint.axis, angle))
+            body = joint.body
+            mass = 0.0 if body is None else body.mass
+            first = zeros(3) if body is None else (place + times(rotation, array(body.com))) * body.mass
+            places.append(place)
+            axes.append(times(unturned, array(joint.axis)))
+            rotations.append(rotation)
+            firsts.append(first)
+            masses.append(mass)
+        for k in range(len(places) - 1, -1, -1):
+            parent = limb.index(limb.joints[k].parent)
+            if parent >= 0:
+                firsts[parent], masses[parent] = firsts[parent] + firsts[k], masses[parent] + masses[k]
+        return cls(places, axes, firsts, masses)
+
+    def moved(self, k: int) -> Array:
+        """How the first moment of mass changes with the angle of a joint [kg m/rad]."""
+        return cross(self.axes[k], self.firsts[k] - self.places[k] * self.masses[k])
+
+
+def _turn(axis: Vector, angle: Scalar) -> Array:
+    """Rotation about a unit axis (Rodrigues)."""
+    c, s, a = cos(angle), sin(angle), array(axis)
+    columns = []
+    for k in range(3):
+        e = IDENTITY[k]
+        columns.append(e * c + cross(a, e) * s + a * (dot(a, e) * (1.0 - c)))
+    return array([list(column) for column in columns]).T
+
+
+def joint_gearing(limb: Limb) -> list[tuple[float, ...]]:
+    """By joint: how its angle follows from the coordinates."""
+    if limb.gearing is not None:
+        return list(limb.gearing)
+    return [tuple(float(joint.name == name) for name in limb.coordinates) for joint in limb.joints]
+
+
+def center_direction(limb: Limb, coordinates: Sequence[Scalar]) -> Array:
+    """Where the centre of mass of a limb is seen from its mount: a unit vector in the limb's frame."""
+    angles = [sum((g * x for g, x in zip(row, coordinates, strict=True)), 0.0) for row in joint_gearing(limb)]
+    seen = _Joints.at(limb, angles)
+    first = sum((f for f, joint in zip(seen.firsts, limb.joints, strict=True) if joint.parent is None), zeros(3))
+    return first * (1.0 / sqrt(dot(first, first)))
+
+
+def even_bends(limb: Limb, alpha: Scalar, theta: Scalar) -> dict[str, Scalar]:
+    """Coordinates of a limb, alike about each of two axes, whose centre of mass lies in a direction."""
+    gearing = joint_gearing(limb)
+    groups = _axes(limb, gearing)
+    # By group: how far each joint turns for each radian of the group's bend.
+    shares = [
+        [sum(row[limb.coordinates.index(name)] for name in group) / len(group) for row in gearing] for group in groups
+    ]
+    first_axis, second_axis = array([cos(alpha), 0.0, -sin(alpha)]), array([sin(alpha), 0.0, cos(alpha)])
+    bends: list[Scalar] = [0.0, 0.0]
+    for stage in range(1, STAGES + 1):
+        bend = theta * (stage / STAGES)
+        # Two axes across the wanted direction: the first moment of mass has no part along them.
+        across = [first_axis, second_axis * cos(bend) + array([0.0, -1.0, 0.0]) * sin(bend)]
+        for _ in range(NEWTON_STEPS):
+            angles = [a * bends[0] + b * bends[1] for a, b in zip(*shares, strict=True)]
+            seen = _Joints.at(limb, angles)
+            roots = [k for k, joint in enumerate(limb.joints) if joint.parent is None]
+            missing = [dot(axis, sum((seen.firsts[k] for k in roots), zeros(3))) for axis in across]
+            by_bend = [sum((seen.moved(k) * share for k, share in enumerate(own) if share), zeros(3)) for own in shares]
+            a, b, c, d = (dot(axis, moved) for axis in across for moved in by_bend)
+            scale = 1.0 / (a * d - b * c)
+            bends = [
+                bends[0] - (d * missing[0] - b * missing[1]) * scale,
+                bends[1] - (a * missing[1] - c * missing[0]) * scale,
+            ]
+    found: dict[str, Scalar] = {name: 0.0 for name in limb.coordinates}
+    for group, bend in zip(groups, bends, strict=True):
+        found |= {name: bend * (1.0 / len(group)) for name in group}
+    return found
+
+
+def _axes(limb: Limb, gearing: Sequence[tuple[float, ...]]) -> tuple[list[str], list[str]]:
+    """Driven coordinates whose joints turn about x, and those whose joints turn about z."""
+    driven = {actuator.coordinate for actuator in limb.actuators if isinstance(actuator, Motor)}
+    found: tuple[list[str], list[str]] = ([], [])
+    for k, name in enumerate(limb.coordinates):
+        axes = {joint.axis for joint, row in zip(limb.joints, gearing, strict=True) if row[k] != 0.0}
+        for group, axis in zip(found, ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)), strict=True):
+            if name in (driven or limb.coordinates) and axes == {axis}:
+                group.append(name)
+    if not found[0] or not found[1]:
+        required = "a tail with driven joints about x and about z, or with own `coordinates` for a direction"
+        raise RobotError("motion", ", ".join(limb.coordinates), required)
+    return found
