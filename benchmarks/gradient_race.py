@@ -10,7 +10,7 @@ from numba import njit
 from benchmarks.benchmark import model_of
 from benchmarks.racing import Ratio, in_turn, ratio
 from benchmarks.trajectories import ATOL, DURATION, RTOL, course
-from tailwork.control.context import Moment
+from tailwork.control.context import Context
 from tailwork.control.laws import Constant
 from tailwork.model import Model
 from tailwork.simulation.batch import simulate_batch
@@ -45,7 +45,7 @@ class GradientRace:
     error: float  # largest, against differences of tight runs; shares of the largest p ∂/∂p
 
 
-def inclination(end: Moment) -> object:
+def inclination(end: Context) -> object:
     """What is differentiated: the torso's angle about x [rad]."""
     return end.coordinate("phi_x")
 

@@ -175,7 +175,7 @@ def test_prescribed_limbs_need_no_effort() -> None:
     pitch, q, efforts_of = MOTION["phi_x"], m.standing(), []
     for amplitude in (-0.2, 0.5):
         swing = {"ta": held(0.0), "tb": Sine(amplitude=amplitude, period=0.3)}
-        run = simulate(m, q, 0.2, control=control, tail={"tail": swing}, rtol=1e-11, atol=1e-12, samples=21, events=())
+        run = simulate(m, q, 0.2, control=control, motions={"tail": swing}, rtol=1e-11, atol=1e-12, samples=21, events=())
         times = run.data["time"].to_numpy()
         expected = -pitch.rate(0.0) * times * np.exp(-20.0 * times)
         found = run.data["q"].sel(coordinate="phi_x") - [pitch.value(float(t)) for t in times]
@@ -192,7 +192,7 @@ def test_prescribed_coordinates_are_not_desired(kind: type[ComputedTorque] | typ
     swing = {"tail": {"ta": held(0.0), "tb": held(0.0)}}
     required = r"coordinates: got 'tail\.ta'; required: a known coordinate that is not prescribed"
     with pytest.raises(UnknownNameError, match=required):
-        simulate(m, m.standing(), 0.01, control=law(kind), tail=swing)
+        simulate(m, m.standing(), 0.01, control=law(kind), motions=swing)
 
 
 def test_feed_forward_with_a_prescribed_tail() -> None:
@@ -205,7 +205,7 @@ def test_feed_forward_with_a_prescribed_tail() -> None:
     for k, name in enumerate(own):
         q[k], v[k] = own[name].value(0.0), own[name].rate(0.0)
     v[7] = swing["tb"].rate(0.0)
-    run = simulate(m, (q, v), 0.1, control=control, tail={"tail": swing}, rtol=1e-11, atol=1e-12, events=())
+    run = simulate(m, (q, v), 0.1, control=control, motions={"tail": swing}, rtol=1e-11, atol=1e-12, events=())
     times = run.data["time"].to_numpy()
     wanted_q = np.array([[own[name].value(float(t)) for name in own] for t in times])
     np.testing.assert_allclose(run.data["q"].to_numpy()[:, :6], wanted_q, rtol=0, atol=1e-8)

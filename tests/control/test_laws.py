@@ -192,7 +192,7 @@ def swaying(kind: str, damping: float) -> Run:
     v[:6] = 0.2, -0.1, 0.1, 0.3, -0.4, 0.5
     laws = springs(kind, 400.0 if kind == "joint" else 8000.0, damping)
     return simulate(
-        model(), (model().standing(), v), 0.15, control=laws, tail=STILL, samples=31, rtol=1e-11, atol=1e-12
+        model(), (model().standing(), v), 0.15, control=laws, motions=STILL, samples=31, rtol=1e-11, atol=1e-12
     )
 
 

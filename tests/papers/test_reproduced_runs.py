@@ -108,7 +108,7 @@ def test_a_leg_that_straightens() -> None:
         ready = stand(manoeuvre.robot, "paper", "tail", manoeuvre.start_shape(), prescribed=True)
         moved = {"tail": profiles(manoeuvre.tail_part, manoeuvre.motion)}
         straight = LegStraight(extension=0.9999)
-        run = simulate(ready.model, ready.q, 0.282, control=ready.laws, tail=moved, events=(straight,), rtol=1e-9)
+        run = simulate(ready.model, ready.q, 0.282, control=ready.laws, motions=moved, events=(straight,), rtol=1e-9)
         assert run.stopped is None
         found.append(turned(run)[1])
     assert 100.0 * (found[1] / found[0] - 1.0) == pytest.approx(-48.5, abs=TENTH)

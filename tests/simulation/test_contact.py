@@ -266,7 +266,7 @@ def swinging(step: float, height: float = 0.15, duration: float = 0.2, attitude:
         q[3] = 1.0
     v[:3], v[3:6] = (0.3, 0.1, 0.0), (0.4, -0.3, 0.5)
     motion = {"tail": {"swing": point_to_point(0.0, 1.0, 0.2)}}
-    return simulate(robot, (q, v), duration, ground=ground(**DAMPED), tail=motion, step=step, samples=EVERY)
+    return simulate(robot, (q, v), duration, ground=ground(**DAMPED), motions=motion, step=step, samples=EVERY)
 
 
 STEPS = (4e-4, 2e-4, 1e-4)
@@ -333,7 +333,7 @@ def test_limit_of_a_given_tail(height: float) -> None:
     foot = robot.points(q)[list(robot.point_names).index("foot.foot")]
     contact = Contact(("air" if height == 1.0 else "stick",), foot[None])
     motion = {"tail": {"swing": Polynomial(coefficients=(0.0,))}}
-    run = simulate(robot, q, 0.02, ground=ground(**DAMPED), contact=contact, tail=motion, step=1e-4)
+    run = simulate(robot, q, 0.02, ground=ground(**DAMPED), contact=contact, motions=motion, step=1e-4)
     times, effort = run.data["time"].to_numpy()[1:], np.abs(run.data["prescribed_effort"].to_numpy()[1:, 0])
     if height == 1.0:
         assert effort.max() < 1e-14 and run.events == ()

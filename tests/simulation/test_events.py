@@ -171,7 +171,7 @@ def yanked(events: tuple[Event, ...]) -> Run:
     q = model.standing()
     free = Model(liu2020("pendulum")).static_torques(q)[:12]
     motion = {"ta": Sine(amplitude=1.0, period=0.2), "tb": Sine(amplitude=0.5, period=0.3)}
-    return simulate(model, q, 0.08, control=Constant(values=tuple(free)), tail={"tail": motion}, events=events)
+    return simulate(model, q, 0.08, control=Constant(values=tuple(free)), motions={"tail": motion}, events=events)
 
 
 def test_feet_that_pull() -> None:

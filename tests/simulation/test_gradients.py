@@ -18,7 +18,6 @@ from tailwork.kernels.vjp import pulled_back
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import gradient, gradients, simulate_batch
-from tailwork.simulation.asked import parameter_names
 from tailwork.simulation.system import System
 
 DURATION, STEP = 0.1, 1e-3
@@ -101,7 +100,7 @@ def test_by_design_and_control(measured: Callable[..., None], model: Model, how:
     system = System(model, control(model))
     assert found.value == pytest.approx(ended(model, start(model), **how)[0], rel=1e-13)
     for name in NAMES:
-        number = system.numbers[parameter_names(system)[name]]
+        number = system.numbers[name]
         h = 1e-3 * abs(number)
         wanted = differences(ended(model, start(model), {name: number + SHIFTS * h}, **how), h)
         off = abs(found.by_parameter[name] - wanted) / max(abs(wanted), 1e-3 / abs(number))
@@ -159,7 +158,7 @@ def test_end_at_an_event(model: Model, method: str) -> None:
     assert 0.0 < lasting.time < DURATION
     system = System(model, control(model))
     for name in names:
-        number = system.numbers[parameter_names(system)[name]]
+        number = system.numbers[name]
         h = 1e-3 * abs(number)
         runs = simulate_batch(model, falling(model), DURATION, parameters={name: number + SHIFTS * h},
                               control=control(model), **how)  # fmt: skip
@@ -199,7 +198,7 @@ def test_stiff_tail(measured: Callable[..., None]) -> None:
     scale = 0.0
     wrong = []
     for name in names:
-        number = system.numbers[parameter_names(system)[name]]
+        number = system.numbers[name]
         h = 1e-3 * abs(number)
         runs = simulate_batch(model, q, 0.2, parameters={name: number + SHIFTS * h}, rtol=1e-11, atol=1e-13,
                               **arguments)  # fmt: skip

@@ -124,7 +124,7 @@ def test_prescribed_limbs_report() -> None:
     """
     m = Model(limited(2.0), prescribed=("tail",))
     motion = {"tail": {"ta": held(0.0), "tb": point_to_point(0.0, 0.7, 0.2)}}
-    run = simulate(m, m.standing(), 0.15, tail=motion, limits="report")
+    run = simulate(m, m.standing(), 0.15, motions=motion, limits="report")
     events = [(time, name) for time, name in run.events if name == BEYOND]
     needed = run.data["prescribed_effort"].sel(prescribed="tail.tb")
     assert float(np.abs(needed).max()) > 2.0
@@ -136,8 +136,8 @@ def test_prescribed_limbs_report() -> None:
     expected = [motion["tail"]["tb"].value(float(t)) for t in run.data["time"]]
     np.testing.assert_allclose(q, expected, rtol=0, atol=1e-14)
     with pytest.raises(RobotError, match=r"^limits: got 'respect'; required: 'report' where a prescribed limb's"):
-        simulate(m, m.standing(), 0.15, tail=motion, limits="respect")
-    unlimited = simulate(Model(limited(0.0), prescribed=("tail",)), m.standing(), 0.15, tail=motion, limits="respect")
+        simulate(m, m.standing(), 0.15, motions=motion, limits="respect")
+    unlimited = simulate(Model(limited(0.0), prescribed=("tail",)), m.standing(), 0.15, motions=motion, limits="respect")
     np.testing.assert_array_equal(unlimited.data["q"], run.data["q"])
 
 

@@ -165,7 +165,7 @@ def test_controller_that_fails() -> None:
 
 
 @pytest.mark.parametrize(
-    "control", [5, [lambda t, q, v: resting()], "pd"], ids=["number", "function in a list", "text"]
+    "control", [5, [lambda t, q, v: resting()] * 2, "pd"], ids=["number", "two functions", "text"]
 )
 def test_control_that_is_none(control: Any) -> None:
     """What is neither a law nor a function is refused by name."""
@@ -274,7 +274,7 @@ def test_controller_sees_the_prescribed_tail() -> None:
 
     motion = {"ta": Polynomial(coefficients=(0.1, 1.0)), "tb": Polynomial(coefficients=(0.2, -1.0))}
     m = prescribed()
-    simulate(m, m.standing(), 0.003, control=control, tail={"tail": motion})
+    simulate(m, m.standing(), 0.003, control=control, motions={"tail": motion})
     for k, row in enumerate(seen):
         np.testing.assert_allclose(row, [0.1 + 0.001 * k, 0.2 - 0.001 * k, 1.0, -1.0], atol=1e-14)
 

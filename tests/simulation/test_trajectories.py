@@ -253,7 +253,7 @@ def swinging(kp: float | None) -> Run:
     if kp is None:
         model = Model(liu2020("pendulum"), prescribed=("tail",))
         return simulate(
-            model, model.standing(), 0.2, control=Constant(values=tuple(legs)), tail={"tail": SWING}, **TIGHT
+            model, model.standing(), 0.2, control=Constant(values=tuple(legs)), motions={"tail": SWING}, **TIGHT
         )
     model = model_of("pendulum")
     q = model.standing()
@@ -309,5 +309,5 @@ def test_motions_as_long_as_the_run(profile: Profiles) -> None:
     ends = []
     for motion in (profile, CUBIC):
         tail = {"tail": {"ta": held(0.0), "tb": motion}}
-        ends.append(end_of(simulate(model, model.standing(), 0.2, control=legs, tail=tail, method="rk4", step=1e-3)))
+        ends.append(end_of(simulate(model, model.standing(), 0.2, control=legs, motions=tail, method="rk4", step=1e-3)))
     assert np.abs(ends[0] - ends[1]).max() < 1e-11

@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tailwork.control.context import Moment
-from tailwork.control.rest_torques import StraightDown
+from tailwork.control.context import Context
+from tailwork.control.standing import RestTorques
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model import Model
 from tailwork.robots import liu2020
@@ -155,7 +155,7 @@ def test_legs_that_push_straight_down() -> None:
     robot = liu2020("pendulum").replace({"tail.mount.y": -0.4, "tail.mass": 2.0})
     model = Model(robot, prescribed=["tail"])
     q, still = model.standing(), np.zeros(len(model.velocity_names))
-    torques = StraightDown(posture=tuple(q.tolist())).efforts(Moment(model.layout, 0.0, q.tolist(), still.tolist()))
+    torques = RestTorques(distribution="straight-down", posture=tuple(q.tolist())).efforts(Context(model.layout, 0.0, q.tolist(), still.tolist()))
     found = model.path(q, still, [float(torques[name]) for name in model.actuator_names], given=np.zeros(2))
     assert np.abs(found.acceleration).max() < 1e-12
     assert np.abs(found.foot_forces[:, :2]).max() < 1e-12 and found.foot_forces[:, 2].min() > 0.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailwork.control.context import Moment
+from tailwork.control.context import Context
 from tailwork.control.servo import JointServo
 from tailwork.errors import RobotError
 from tailwork.mechanics.torso import pinned_values, stance_leg, torso_state
@@ -149,16 +149,16 @@ def test_laws_of_free_legs_are_those_of_pinned_ones(policy: str) -> None:
     for foot in FEET:
         leg = stance_leg(pinned, torso, foot)
         places[free.coordinates[foot]], rates[free.rates[foot]] = pinned_values(leg), leg.rates
-    there = Moment(pinned, 0.0, q.tolist(), v.tolist())
+    there = Context(pinned, 0.0, q.tolist(), v.tolist())
     checked = 0
     for law in ready.laws:
         other: Any = free_law(law, model)
         if isinstance(other, JointServo):
             assert (other.kp, other.kd) == (JOINT_STIFFNESS, JOINT_DAMPING)
             table = zip(other.table.coordinates, other.table.values[0], other.table.slopes[0], strict=True)
-            here = Moment(free, 0.0, places, rates, targets={name: (value, rate) for name, value, rate in table})
+            here = Context(free, 0.0, places, rates, targets={name: (value, rate) for name, value, rate in table})
         else:
-            here = Moment(free, 0.0, places, rates)
+            here = Context(free, 0.0, places, rates)
             checked += isinstance(other, FreeFootImpedance)
         wanted, found = law.efforts(there), other.efforts(here)
         assert set(wanted) == set(found)

@@ -62,7 +62,7 @@ def r3_swing() -> Run:
     torques = pendulum.static_torques(pendulum.standing())[:12]
     bend = point_to_point(0.0, 0.06, 0.3)
     tail = {"alpha": Polynomial(coefficients=(-np.pi / 2,)), "beta_1": bend, "beta_2": bend}
-    return tailwork.simulate(model, q, duration=0.3, control=[Constant(values=tuple(torques))], tail={"tail": tail})
+    return tailwork.simulate(model, q, duration=0.3, control=[Constant(values=tuple(torques))], motions={"tail": tail})
 
 
 @pytest.fixture(scope="module")

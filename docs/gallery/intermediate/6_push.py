@@ -28,7 +28,7 @@ for leg in model.foot_names:
     feet.append(FootImpedance(leg=leg, rest=under, stiffness=1500.0, damping=60.0))  # N/m, N s/m
 laws = {"constant torques": [], "springs in the joints": joints, "springs at the feet": feet}
 still = {"tail": {"ta": held(0.0), "tb": held(0.0)}}
-runs = {name: tailwork.simulate(model, (q, v), 1.0, control=holding + law, tail=still) for name, law in laws.items()}
+runs = {name: tailwork.simulate(model, (q, v), 1.0, control=holding + law, motions=still) for name, law in laws.items()}
 figure = plt.figure(tailwork.view.picture(runs, "ghosts", view="rear", traces=False))
 plt.show()
 # %%

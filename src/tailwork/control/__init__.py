@@ -1,7 +1,7 @@
 """Control: profiles in time, laws that are compiled with the robot, gaits."""
 
 from tailwork.control.computed_torque import ComputedTorque, FeedForward
-from tailwork.control.context import Law, Moment
+from tailwork.control.context import Context, Law, LimbMotion
 from tailwork.control.curvature_tracking import CurvatureTracking
 from tailwork.control.gait.foot_kinematics import foot_angles, foot_place, posed
 from tailwork.control.gait.gait import Gait, bound, pace, tripod, trot, walk
@@ -17,29 +17,35 @@ from tailwork.control.profiles import (
     held,
     point_to_point,
 )
-from tailwork.control.rest_torques import StraightDown
 from tailwork.control.servo import JointServo
+from tailwork.control.standing import HoldPosture, RestTorques, StandingAngles
+from tailwork.control.tail_motion import TailMotion, TailTracking
 
 __all__ = [
     "ComputedTorque",
     "Constant",
+    "Context",
     "CurvatureTracking",
     "Driven",
     "FeedForward",
     "FootImpedance",
     "Gait",
+    "HoldPosture",
     "JointImpedance",
     "JointServo",
     "JointTable",
     "Law",
+    "LimbMotion",
     "Mapped",
-    "Moment",
     "PiecewiseCubic",
     "PointToPoint",
     "Polynomial",
+    "RestTorques",
     "Shaped",
     "Sine",
-    "StraightDown",
+    "StandingAngles",
+    "TailMotion",
+    "TailTracking",
     "Tracking",
     "bound",
     "foot_angles",

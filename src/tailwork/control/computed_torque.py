@@ -9,7 +9,7 @@ import numpy as np
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, times
-from tailwork.control.context import Moment
+from tailwork.control.context import Context
 from tailwork.control.profiles import Profiles
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.attitude import angular_acceleration, angular_velocity
@@ -64,12 +64,12 @@ class InverseDynamics(Described):
                 f"(condition number {condition:.1e})",
             )
 
-    def _wanted(self, moment: Moment) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    def _wanted(self, context: Context) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
         """Desired coordinates, their rates and accelerations; those of prescribed limbs are what they are."""
-        layout, t = moment.layout, moment.t
+        layout, t = context.layout, context.t
         if layout.attitude == "quaternion":
             raise RobotError("control", layout.attitude, "an attitude of angles ('rpy') with a desired motion of them")
-        imposed = dict(zip(layout.prescribed_names, moment.given, strict=True))
+        imposed = dict(zip(layout.prescribed_names, context.given, strict=True))
         own = [name for name in layout.coordinate_names if name not in imposed]
         given = dict(zip(self.coordinates, self.profiles, strict=True))
         for name in given:
@@ -80,8 +80,8 @@ class InverseDynamics(Described):
         accelerations: list[Scalar] = []
         for k, name in enumerate(layout.coordinate_names):
             if name in imposed:
-                values.append(moment.q[k])
-                rates.append(moment.rate(name))
+                values.append(context.q[k])
+                rates.append(context.rate(name))
                 accelerations.append(imposed[name])
             elif name in given:
                 profile = given[name]
@@ -92,13 +92,13 @@ class InverseDynamics(Described):
                 raise RobotError("coordinates", self.coordinates, f"every coordinate of the model; {name} is missing")
         return values, rates, accelerations
 
-    def _corrected(self, moment: Moment) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
+    def _corrected(self, context: Context) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
         """Desired q and q-dot, q-ddot with the feedback on it, and the present q-dot."""
-        q, rates, accelerations = self._wanted(moment)
-        now = coordinate_rates(moment.layout, moment.q, moment.v)
+        q, rates, accelerations = self._wanted(context)
+        now = coordinate_rates(context.layout, context.q, context.v)
         corrected = [
             a + (want - have) * self.kp + (rate - pace) * self.kd
-            for a, want, have, rate, pace in zip(accelerations, q, moment.q, rates, now, strict=True)
+            for a, want, have, rate, pace in zip(accelerations, q, context.q, rates, now, strict=True)
         ]
         return q, rates, corrected, now
 
@@ -139,11 +139,11 @@ class InverseDynamics(Described):
 class ComputedTorque(InverseDynamics):
     """Inverse dynamics where the robot is: M(q) (q-ddot_d + kp e + kd e-dot) + h(q, q-dot)."""
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Efforts of all actuators [N m or N]."""
-        layout = moment.layout
-        _, _, wanted, now = self._corrected(moment)
-        return self._allocated(layout, moment.q, moment.v, _as_velocities(layout, moment.q, now, wanted))
+        layout = context.layout
+        _, _, wanted, now = self._corrected(context)
+        return self._allocated(layout, context.q, context.v, _as_velocities(layout, context.q, now, wanted))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,10 +152,10 @@ class FeedForward(InverseDynamics):
     e-dot) + h(q_d, q-dot_d). Without gains it is the open loop.
     """
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Efforts of all actuators [N m or N]."""
-        layout = moment.layout
-        q, rates, wanted, _ = self._corrected(moment)
+        layout = context.layout
+        q, rates, wanted, _ = self._corrected(context)
         v = list(rates)
         if layout.torso_free:
             v = [*rates[:3], *angular_velocity(layout.attitude, q[3:6], rates[3:6]), *rates[6:]]

@@ -1,31 +1,40 @@
-"""What laws and events look at."""
+"""What laws, events and measures look at: the robot at one time, as scalars."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from tailwork.algebra.expression import Scalar
-from tailwork.errors import UnknownNameError
+from tailwork.algebra.derivatives import jacobian
+from tailwork.algebra.expression import Expression, Scalar
+from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg
 from tailwork.mechanics.torso import TorsoState, stance_leg, torso_state
 
 
+def no_initial_configuration() -> list[Scalar]:
+    """What is said where the initial state is given as numbers."""
+    required = "an initial state that follows from the robot, such as Standing(), or an explicit posture"
+    raise RobotError("control", "the initial configuration", required)
+
+
 @dataclass(frozen=True)
-class Moment:
+class Context:
     """The time [s] and the state, as scalars; for events, the efforts too."""
 
     layout: Layout  # where everything stands in q, v and tau
     t: Scalar  # time [s]
-    q: Sequence[Scalar]  # coordinates [m, rad]
-    v: Sequence[Scalar]  # velocities [m/s, rad/s]
-    given: Sequence[Scalar] = ()  # accelerations of prescribed coordinates [rad/s²]
+    q: Sequence[Scalar]  # configuration [m, rad]
+    v: Sequence[Scalar]  # generalized velocity [m/s, rad/s]
+    given: Sequence[Scalar] = ()  # prescribed accelerations [rad/s²]
     tau: Sequence[Scalar] = ()  # efforts that act [N m, N]
     asked: Sequence[Scalar] = ()  # efforts that the laws ask for, before limits [N m, N]
     targets: Mapping[str, tuple[Scalar, Scalar]] = field(default_factory=dict)  # of servos [rad, rad/s], by coordinate
+    motions: Mapping[str, LimbMotion] = field(default_factory=dict)  # by limb: what it shall do, for laws to follow
+    initial: Callable[[], Sequence[Scalar]] = no_initial_configuration  # gives the initial configuration [m, rad]
 
     def coordinate(self, name: str) -> Scalar:
         """A coordinate by name [m or rad]."""
@@ -46,6 +55,18 @@ class Moment:
             raise UnknownNameError.among("control", name, self.layout.stance, "leg in stance")
         return stance_leg(self.layout, self.torso, name)
 
+    def motion(self, limb: str) -> LimbMotion:
+        """The motion that a limb shall follow."""
+        if limb not in self.motions:
+            raise UnknownNameError.among("motions", limb, self.motions, "limb with a motion to follow")
+        return self.motions[limb]
+
+    def time_derivatives(self, values: Sequence[Scalar]) -> list[Scalar]:
+        """d/dt of scalars that depend on the time and on parameters, the state held [1/s]."""
+        if not isinstance(self.t, Expression):
+            raise RobotError("t", self.t, "a recorded time: laws are recorded, not run")
+        return [row[0] for row in jacobian(self.t.tape, values, [self.t])]
+
     def _index(self, name: str, names: tuple[str, ...]) -> int:
         if name not in names:
             raise UnknownNameError.among("control", name, names, "coordinate")
@@ -55,6 +76,15 @@ class Moment:
 class Law(Protocol):
     """Anything that gives efforts."""
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Efforts by actuator name [N m or N]."""
+        ...
+
+
+@runtime_checkable
+class LimbMotion(Protocol):
+    """A motion of a whole limb as equations of the robot's numbers and the time."""
+
+    def coordinates(self, layout: Layout, limb: str, t: Scalar) -> Mapping[str, Scalar]:
+        """All coordinates of the limb [rad] at a time [s]."""
         ...

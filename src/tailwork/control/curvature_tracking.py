@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, is_zero, larger
 from tailwork.algebra.vectors import Array, array, cross, times
-from tailwork.control.context import Moment
+from tailwork.control.context import Context
 from tailwork.control.profiles import Profiles
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.elements import cable_arms
@@ -68,41 +68,65 @@ class CurvatureTracking(Described):
         if len(self.pitch) != len(self.yaw):
             raise RobotError("yaw", len(self.yaw), f"as many profiles as for pitch, {len(self.pitch)}")
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Tensions of all cables of the limb, none negative [N]."""
-        limb = moment.layout.limbs.get(self.limb)
+        limb = context.layout.limbs.get(self.limb)
         if limb is None:
-            raise UnknownNameError.among("limb", self.limb, moment.layout.limbs, "limb")
+            raise UnknownNameError.among("limb", self.limb, context.layout.limbs, "limb")
         parts = segments(limb)
-        if not parts or any(len(part.cables) != 3 or not part.pitch or not part.yaw for part in parts):
-            raise RobotError("limb", self.limb, "a limb of segments with three cables and universal joints each")
         if len(parts) != len(self.pitch):
             raise RobotError("pitch", len(self.pitch), f"a profile for each of the {len(parts)} segments")
-        arms = straight_arms(limb)
-        tensions: dict[str, Scalar] = {}
-        passed = array([0.0, 0.0])  # moment that farther cables exert on this segment's joints
-        for k in range(len(parts) - 1, -1, -1):
-            wanted = self._moment(moment, limb, parts[k], k) - passed
-            pulls = two_of_three(pulling(arms, parts[k]), wanted)
-            for j, tension in zip(parts[k].cables, pulls, strict=True):
-                tensions[f"{self.limb}.{limb.actuators[j].name}"] = tension
-            if k:
-                # What these cables do to the joints of the segment before, in the straight shape.
-                nearer = Segment(parts[k - 1].pitch, parts[k - 1].yaw, parts[k].cables)
-                passed = times(pulling(arms, nearer), array(pulls)) + passed
-        return tensions
+        bends = [
+            (pitch.value(context.t), yaw.value(context.t)) for pitch, yaw in zip(self.pitch, self.yaw, strict=True)
+        ]
+        rates = [(pitch.rate(context.t), yaw.rate(context.t)) for pitch, yaw in zip(self.pitch, self.yaw, strict=True)]
+        return _tensions(context, self.limb, bends, rates, self.kp, self.kd, self.stiffness)
 
-    def _moment(self, moment: Moment, limb: Limb, segment: Segment, k: int) -> Array:
-        """Moment asked of each joint of a segment, about x and z [N m]."""
-        asked = []
-        for joints, profile in ((segment.pitch, self.pitch[k]), (segment.yaw, self.yaw[k])):
-            names = [f"{self.limb}.{limb.joints[j].name}" for j in joints]
-            bend = sum((moment.coordinate(name) for name in names), 0.0)
-            rate = sum((moment.rate(name) for name in names), 0.0)
-            want = profile.value(moment.t)
-            each = want * (self.stiffness / len(joints))
-            asked.append((want - bend) * self.kp + (profile.rate(moment.t) - rate) * self.kd + each)
-        return array(asked)
+
+Pairs = Sequence[tuple[Scalar, Scalar]]
+"""By segment: sums of its joint angles about x and about z [rad], or their rates [rad/s]."""
+
+
+def bend_efforts(
+    context: Context, name: str, wanted: Mapping[str, Scalar], rates: Mapping[str, Scalar], kp: Scalar, kd: Scalar,
+    stiffness: Scalar,
+) -> Mapping[str, Scalar]:  # fmt: skip
+    """Tensions [N] that bend the segments of a limb to wanted coordinates [rad] with rates [rad/s]."""
+    limb = context.layout.limbs[name]
+    sums = [
+        [tuple(sum((values[limb.joints[j].name] for j in joints), 0.0) for joints in (part.pitch, part.yaw))
+         for part in segments(limb)]
+        for values in (wanted, rates)
+    ]  # fmt: skip
+    bends, bend_rates = ([(a, b) for a, b in pairs] for pairs in sums)
+    return _tensions(context, name, bends, bend_rates, kp, kd, stiffness)
+
+
+def _tensions(
+    context: Context, name: str, bends: Pairs, rates: Pairs, kp: Scalar, kd: Scalar, stiffness: Scalar
+) -> dict[str, Scalar]:
+    limb = context.layout.limbs[name]
+    parts = segments(limb)
+    if not parts or any(len(part.cables) != 3 or not part.pitch or not part.yaw for part in parts):
+        raise RobotError("limb", name, "a limb of segments with three cables and universal joints each")
+    arms = straight_arms(limb)
+    tensions: dict[str, Scalar] = {}
+    passed = array([0.0, 0.0])  # moment that farther cables exert on this segment's joints
+    for k in range(len(parts) - 1, -1, -1):
+        moment = []  # asked of each joint of the segment, about x and z [N m]
+        for joints, want, rate in zip((parts[k].pitch, parts[k].yaw), bends[k], rates[k], strict=True):
+            names = [f"{name}.{limb.joints[j].name}" for j in joints]
+            bend = sum((context.coordinate(own) for own in names), 0.0)
+            slow = rate - sum((context.rate(own) for own in names), 0.0)
+            moment.append((want - bend) * kp + slow * kd + want * (stiffness / len(joints)))
+        pulls = two_of_three(pulling(arms, parts[k]), array(moment) - passed)
+        for j, tension in zip(parts[k].cables, pulls, strict=True):
+            tensions[f"{name}.{limb.actuators[j].name}"] = tension
+        if k:
+            # What these cables do to the joints of the segment before, in the straight shape.
+            nearer = Segment(parts[k - 1].pitch, parts[k - 1].yaw, parts[k].cables)
+            passed = times(pulling(arms, nearer), array(pulls)) + passed
+    return tensions
 
 
 def straight_arms(limb: Limb) -> list[dict[int, Scalar]]:
@@ -112,7 +136,7 @@ def straight_arms(limb: Limb) -> list[dict[int, Scalar]]:
 
 
 def pulling(arms: Sequence[dict[int, Scalar]], segment: Segment) -> Array:
-    """Moment about x and about z on each joint for a unit tension of each cable, the mean over the joints [m]."""
+    """Context about x and about z on each joint for a unit tension of each cable, the mean over the joints [m]."""
     return array([
         [sum((-arms[c].get(j, 0.0) for j in joints), 0.0) * (1.0 / len(joints)) for c in segment.cables]
         for joints in (segment.pitch, segment.yaw)

@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, arctan2, cos, sin
-from tailwork.algebra.vectors import array, cross, dot
-from tailwork.control.context import Moment
+from tailwork.algebra.vectors import array, cross, dot, zeros
+from tailwork.control.context import Context
 from tailwork.control.profiles import Profiles
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.limb import Motor
+from tailwork.mechanics.pinned import leg_with_angles
+from tailwork.mechanics.torso import LimbState, limb_state
+from tailwork.robots.limb import Limb, Motor
 from tailwork.robots.quantities import Described, Vector, nonnegative, numbers, vector
 
 
@@ -30,9 +32,9 @@ class Constant(Described):
         if len(set(self.actuators)) != len(self.actuators):
             raise RobotError("actuators", self.actuators, "names that differ")
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """The efforts by name [N m or N]."""
-        names = self.actuators or moment.layout.actuator_names
+        names = self.actuators or context.layout.actuator_names
         if len(names) != len(self.values):
             raise RobotError("values", len(self.values), f"{len(names)} efforts, for {', '.join(names)}")
         return dict(zip(names, self.values, strict=True))
@@ -45,9 +47,9 @@ class Driven(Described):
     actuator: str  # by its name in the model, such as "tail.ta"
     profile: Profiles  # of its effort [N m or N]
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """The effort now [N m or N]."""
-        return {self.actuator: self.profile.value(moment.t)}
+        return {self.actuator: self.profile.value(context.t)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,16 +62,16 @@ class Tracking(Described):
     kp: Scalar = nonnegative("N m/rad")  # of the error
     kd: Scalar = nonnegative("N m s/rad")  # of the error of its rate
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """The motor's effort: torque [N m], or tension on its arm [N]."""
-        limb = moment.layout.limbs.get(self.limb)
+        limb = context.layout.limbs.get(self.limb)
         if limb is None:
-            raise UnknownNameError.among("limb", self.limb, moment.layout.limbs, "limb")
+            raise UnknownNameError.among("limb", self.limb, context.layout.limbs, "limb")
         for actuator in limb.actuators:
             if isinstance(actuator, Motor) and actuator.coordinate == self.coordinate:
                 name = f"{self.limb}.{self.coordinate}"
-                short = self.profile.value(moment.t) - moment.coordinate(name)
-                slow = self.profile.rate(moment.t) - moment.rate(name)
+                short = self.profile.value(context.t) - context.coordinate(name)
+                slow = self.profile.rate(context.t) - context.rate(name)
                 return {f"{self.limb}.{actuator.name}": (short * self.kp + slow * self.kd) / actuator.ratio}
         driven = [actuator.coordinate for actuator in limb.actuators if isinstance(actuator, Motor)]
         raise RobotError("coordinate", self.coordinate, f"a coordinate of {self.limb} that a motor drives, of {driven}")
@@ -77,28 +79,34 @@ class Tracking(Described):
 
 @dataclass(frozen=True, kw_only=True)
 class JointImpedance(Described):
-    """A stance leg whose joints are held by springs and dampers: stiffness (rest − angle) − damping · rate."""
+    """A leg whose joints are held by springs and dampers: stiffness (rest − angle) − damping · rate."""
 
     leg: str  # its name in the model
     rest: tuple[Scalar, ...] = numbers("rad")  # by joint
     stiffness: Scalar = nonnegative("N m/rad")  # of each spring
     damping: Scalar = nonnegative("N m s/rad")  # of each damper
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Torques of the leg's motors [N m]."""
-        leg = moment.leg(self.leg)
-        if len(self.rest) != len(leg.limb.joints):
-            raise RobotError("rest", self.rest, f"{len(leg.limb.joints)} angles, one a joint")
+        limb = leg_of(context, self.leg)
+        if len(self.rest) != len(limb.joints):
+            raise RobotError("rest", self.rest, f"{len(limb.joints)} angles, one a joint")
         torques = {}
-        for joint, rest, (c, s), rate in zip(leg.limb.joints, self.rest, leg.angles, leg.rates, strict=True):
+        if self.leg not in context.layout.stance:
+            state = free_leg(context, self.leg)
+            for joint, rest, value, rate in zip(limb.joints, self.rest, state.values, state.rates, strict=True):
+                torques[joint.name] = (rest - value) * self.stiffness - rate * self.damping
+            return by_motors(context, self.leg, torques)
+        leg = context.leg(self.leg)
+        for joint, rest, (c, s), rate in zip(limb.joints, self.rest, leg.angles, leg.rates, strict=True):
             beyond = arctan2(s * cos(rest) - c * sin(rest), c * cos(rest) + s * sin(rest))
             torques[joint.name] = beyond * self.stiffness * -1.0 - rate * self.damping
-        return by_motors(moment, self.leg, torques)
+        return by_motors(context, self.leg, torques)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FootImpedance(Described):
-    """A stance leg whose foot is held in its place under the torso by a spring and a damper, alike in every direction.
+    """A leg whose foot is held in its place under the torso by a spring and a damper, alike in every direction.
 
     The leg pushes its foot by stiffness (rest − s) − damping · s-dot, with s the foot from P, all in the torso frame.
     """
@@ -108,19 +116,39 @@ class FootImpedance(Described):
     stiffness: Scalar = nonnegative("N/m")  # of the spring
     damping: Scalar = nonnegative("N s/m")  # of the damper
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Torques of the leg's motors [N m]: the force's virtual work."""
-        leg, torso = moment.leg(self.leg), moment.torso
-        away = -(torso.velocity + cross(torso.omega, leg.foot))
-        force = (array(self.rest) - leg.foot) * self.stiffness - away * self.damping
-        local = leg.turn.outward(force)
-        torques = {joint.name: dot(arm, local) for joint, arm in zip(leg.limb.joints, leg.arms, strict=True)}
-        return by_motors(moment, self.leg, torques)
+        limb = leg_of(context, self.leg)
+        if self.leg in context.layout.stance:
+            leg, torso = context.leg(self.leg), context.torso
+            away = -(torso.velocity + cross(torso.omega, leg.foot))
+            local = leg.turn.outward((array(self.rest) - leg.foot) * self.stiffness - away * self.damping)
+        else:
+            state = free_leg(context, self.leg)
+            leg = leg_with_angles(limb, state.angles, zeros(3), lambda turn: zeros(3))
+            foot = array(limb.joints[0].offset) + leg.turn.inward(leg.spans[0] - leg.ends[0])
+            away = sum((arm * rate for arm, rate in zip(leg.arms, state.rates, strict=True)), zeros(3))
+            local = leg.turn.outward((array(self.rest) - foot) * self.stiffness) - away * self.damping
+        torques = {joint.name: dot(arm, local) for joint, arm in zip(limb.joints, leg.arms, strict=True)}
+        return by_motors(context, self.leg, torques)
 
 
-def by_motors(moment: Moment, name: str, torques: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def leg_of(context: Context, name: str) -> Limb:
+    """A leg by name."""
+    if name not in context.layout.legs:
+        raise UnknownNameError.among("leg", name, context.layout.legs, "leg")
+    return context.layout.limbs[name]
+
+
+def free_leg(context: Context, name: str) -> LimbState:
+    """Joint angles and rates of a leg that is not in stance."""
+    layout = context.layout
+    return limb_state(layout.limbs[name], context.q[layout.coordinates[name]], context.v[layout.rates[name]])
+
+
+def by_motors(context: Context, name: str, torques: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Efforts of the motors that give torques to a leg's joints."""
-    limb = moment.layout.limbs[name]
+    limb = context.layout.limbs[name]
     motors = {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}
     for joint in torques:
         if joint not in motors:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
-from tailwork.control.context import Moment
+from tailwork.control.context import Context
 from tailwork.control.gait.joint_table import JointTable
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.layout import Layout
@@ -22,13 +22,13 @@ class FollowTargets(Described):
     kp: Scalar = nonnegative("N m/rad")
     kd: Scalar = nonnegative("N m s/rad")
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """The motors' efforts: torque, or tension on its arm."""
         found: dict[str, Scalar] = {}
         for name in self.coordinates:
-            limb, motor = driving_motor(moment.layout, name)
-            value, rate = moment.targets[name]
-            short, slow = value - moment.coordinate(name), rate - moment.rate(name)
+            limb, motor = driving_motor(context.layout, name)
+            value, rate = context.targets[name]
+            short, slow = value - context.coordinate(name), rate - context.rate(name)
             found[f"{limb}.{motor.name}"] = (short * self.kp + slow * self.kd) / motor.ratio
         return found
 
@@ -54,9 +54,9 @@ class JointServo:
         """What is compiled."""
         return FollowTargets(coordinates=self.table.coordinates, kp=self.kp, kd=self.kd)
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """The motors' efforts [N m or N]."""
-        return self.law().efforts(moment)
+        return self.law().efforts(context)
 
 
 def driving_motor(layout: Layout, name: str) -> tuple[str, Motor]:

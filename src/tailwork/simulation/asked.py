@@ -1,4 +1,4 @@
-"""What many runs are asked for: states, designs and control, checked and laid out in rows."""
+"""What differs between the runs of a batch: states and parameters, checked and laid out in rows."""
 
 from __future__ import annotations
 
@@ -10,32 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.control.context import Law
-from tailwork.errors import RobotError, StateError, UnknownNameError
-from tailwork.model import Model
+from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.quantities import Kind
 from tailwork.simulation.chunk import Start, Way, kernel_parameters
-from tailwork.simulation.designs import lane_kernel
-from tailwork.simulation.events import Event
+from tailwork.simulation.designs import evaluated, lane_kernel
+from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
 from tailwork.simulation.integrate.compiled import Settings, Tableau, as_tableau
 from tailwork.simulation.integrate.lane_driver import LaneKernel, LaneKernels, Runs
 from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
-from tailwork.simulation.system import Motion, System
+from tailwork.simulation.problem import Options, Problem
+from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 NOTHING = LaneKernel(0, 0, 0, 0)
-
-
-@dataclass(frozen=True)
-class How:
-    """How runs are simulated."""
-
-    method: str
-    rtol: float
-    atol: float
-    step: float | None
-    most_steps: int
 
 
 @dataclass(frozen=True)
@@ -65,143 +53,100 @@ class Asked:
 
 
 def asked_runs(
-    model: Model, states: ArrayLike | tuple[ArrayLike, ArrayLike], duration: float,
-    parameters: Mapping[str, ArrayLike] | None, control: Law | Sequence[Law], tail: Mapping[str, Motion] | None,
-    events: Sequence[Event], limits: str, how: How,
-) -> Asked:  # fmt: skip
-    """Check what runs are asked for; see `tailwork.simulation.simulate_batch`."""
-    if not isinstance(model, Model):
-        raise RobotError("model", type(model).__name__, "a Model, such as Model(robot)")
-    if limits not in ("report", "respect"):
-        raise RobotError("limits", limits, "'report' or 'respect'")
-    system = System(model, _laws(control), tail, events, limits == "respect")
+    problem: Problem, options: Options, parameters: Mapping[str, ArrayLike] | None, by: Sequence[str] = ()
+) -> Asked:
+    """Check what differs between runs; `by` are further names of numbers that are not structure."""
+    if problem.controller is not None:
+        raise RobotError("control", problem.controller, "laws (a controller in Python cannot run in a batch)")
+    if problem.ground is not None:
+        raise RobotError("ground", problem.ground, "none: a batch has no compliant ground yet")
+    if problem.start_time:
+        raise RobotError("start_time", problem.start_time, "0 in a batch")
+    system = problem.system(varied=[*(parameters or {}), *by])
     if system.servos:
         raise RobotError("control", "JointServo", "laws that need no ground")
-    varied = varied_numbers(system, parameters or {})
-    q, v = _rows(model, states)
-    sizes = {len(rows) for rows in (q, v, *varied.columns.values())} - {1}
+    columns = varied_numbers(system, parameters or {})
+    given = isinstance(problem.initial, Standing)
+    q, v = (np.zeros((1, 0)),) * 2 if given else (np.atleast_2d(rows) for rows in problem.initial)
+    sizes = {len(rows) for rows in (q, v, *columns.values())} - {1}
     if len(sizes) > 1:
         raise RobotError("parameters", sorted(sizes), "states and parameters of one length, or one for all runs")
     count = sizes.pop() if sizes else 1
-    x = system.state(np.broadcast_to(q, (count, q.shape[1])), np.broadcast_to(v, (count, v.shape[1])))
-    columns = {name: np.broadcast_to(values, (count,)) for name, values in varied.columns.items()}
-    refused = _refusals(varied.kinds, columns, count)
+    columns = {name: np.broadcast_to(values, (count,)) for name, values in columns.items()}
+    refused = _refusals(system.kinds() if columns else {}, columns, count)
+    if given:
+        x = initial_states(system, columns, count)
+    else:
+        x = system.state(np.broadcast_to(q, (count, q.shape[1])), np.broadcast_to(v, (count, v.shape[1])))
     held = np.zeros((count, system.held))
     usual = next((k for k in range(count) if k not in refused), 0)
     own = {name: values[usual : usual + 1] for name, values in columns.items()}
-    method, why = chosen_method(system, how.method, how.step, x[usual], held[usual], duration, columns=own)
-    settings = Settings(how.rtol, how.atol, how.step or 0.0, how.step or min(1e-4, duration), how.most_steps)
+    method, why = chosen_method(
+        system, options.method, options.step, x[usual], held[usual], problem.duration, columns=own
+    )
+    step = options.step
+    settings = Settings(options.rtol, options.atol, step or 0.0, step or min(1e-4, problem.duration), options.max_steps)
     kernels, tableau, names = lane_kernels(system, method)
-    way = Way(system, kernels, tableau, settings, names, duration)
+    way = Way(system, kernels, tableau, settings, names, problem.duration)
     return Asked(way, Start(x, held, columns), refused, method, why)
 
 
+def initial_states(system: System, columns: Mapping[str, Floats], count: int, pool: Any = None) -> Floats:
+    """x at the start of every run, from the equations of the initial state; NaN where they cannot be evaluated."""
+    kernel, names = system.compiled("initial")
+    rows = kernel_parameters(system, names, columns, count)
+    return evaluated(kernel, rows, np.zeros((count, 1, kernel.inputs)), pool)[:, 0]
+
+
 def workers(threads: int | None) -> int:
-    """How many threads: as told, or as many as there are processors."""
+    """How many threads: as many as there are processors by default."""
     found = os.cpu_count() or 1 if threads is None else threads
     if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-        raise RobotError("threads", threads, "a whole number, at least 1")
+        raise RobotError("threads", threads, "an integer, at least 1")
     return found
 
 
-@dataclass(frozen=True)
-class Varied:
-    """Numbers that differ between runs."""
-
-    columns: dict[str, Floats]  # by name among the system's numbers: (1,) or (runs,)
-    kinds: dict[str, tuple[str, Kind]]  # likewise: the name that the user knows, and what is allowed
-
-
-def parameter_names(system: System) -> dict[str, str]:
-    """Names of all numbers that can be varied, and what they are called among the system's numbers."""
-    shown = {}
-    for name in system.numbers:
-        part, _, path = name.partition(": ")
-        if part == "robot":
-            shown[path] = name
-        elif part.startswith("law "):
-            shown[f"control.{part.removeprefix('law ')}.{path}"] = name
-        else:
-            shown[f"motion.{part}.{path}"] = name
-    return shown
-
-
-def checked_names(system: System, parameters: Sequence[str]) -> dict[str, str]:
-    """By name of a number that can be varied: what it is called among the system's numbers."""
+def checked_names(system: System, parameters: Sequence[str]) -> list[str]:
+    """Names of numbers, each known and once."""
     if isinstance(parameters, (str, Mapping)):
         raise RobotError("parameters", parameters, "a list of names to differentiate by; values belong to `gradients`")
-    names, fixed = parameter_names(system), system.fixed
-    for k, shown in enumerate(parameters):
-        if shown in parameters[:k]:
-            raise RobotError("parameters", shown, "each name once")
-        if shown not in names:
-            raise UnknownNameError.among(
-                "parameters", str(shown), names, "number of robot or control (laws count from 1)"
-            )
-        if names[shown] in fixed:
-            required = (
-                "a number that is not zero in the model's robot (zeros are part of the structure of its equations) and "
-                "that its equations use"
-            )
-            raise RobotError(f"parameters.{shown}", system.numbers[names[shown]], required)
-    return {shown: names[shown] for shown in parameters}
+    for k, name in enumerate(parameters):
+        if name in parameters[:k]:
+            raise RobotError("parameters", name, "each name once")
+        if name not in system.numbers:
+            known = "number of robot, control, motion, force or initial state (laws and forces count from 1)"
+            raise UnknownNameError.among("parameters", str(name), system.numbers, known)
+    return list(parameters)
 
 
-def varied_numbers(system: System, parameters: Mapping[str, ArrayLike]) -> Varied:
-    """The numbers that are varied, checked by name and shape."""
+def varied_numbers(system: System, parameters: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+    """The numbers that are varied, (1,) or (runs,), checked by name and shape."""
     if not isinstance(parameters, Mapping):
         raise RobotError("parameters", parameters, "values by name, such as {'tail.length': [0.3, 0.4, 0.5]}")
-    names = checked_names(system, list(parameters))
     columns: dict[str, Floats] = {}
-    for shown, values in parameters.items():
+    for name in checked_names(system, list(parameters)):
+        values = parameters[name]
         try:
             column = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise RobotError(f"parameters.{shown}", values, "numbers, one for all runs or one a run") from None
+            raise RobotError(f"parameters.{name}", values, "numbers, one for all runs or one a run") from None
         if column.ndim > 1 or not column.size:
-            raise RobotError(f"parameters.{shown}", column.shape, "numbers, one for all runs or one a run")
-        columns[names[shown]] = column.reshape(-1)
-    kinds = system.kinds() if columns else {}
-    return Varied(columns, {name: (shown, kinds[name]) for shown, name in names.items()})
+            raise RobotError(f"parameters.{name}", column.shape, "numbers, one for all runs or one a run")
+        columns[name] = column.reshape(-1)
+    return columns
 
 
-def _refusals(kinds: Mapping[str, tuple[str, Kind]], columns: Mapping[str, Floats], count: int) -> dict[int, str]:
+def _refusals(kinds: Mapping[str, Kind], columns: Mapping[str, Floats], count: int) -> dict[int, str]:
     """By run whose design is not possible: why."""
     refused: dict[int, str] = {}
-    for name, (shown, kind) in kinds.items():
-        fine = np.isfinite(columns[name])
+    for name, values in columns.items():
+        kind = kinds[name]
+        fine = np.isfinite(values)
         if kind.allowed is not None:
-            fine &= np.array([kind.allowed(value) for value in columns[name]])
+            fine &= np.array([kind.allowed(value) for value in values])
         for k in np.flatnonzero(~fine):
-            refused.setdefault(int(k), f"{shown}: got {columns[name][k]:g}; required: {kind.phrase(())}")
+            refused.setdefault(int(k), f"{name}: got {values[k]:g}; required: {kind.phrase(())}")
     return refused
-
-
-def _laws(control: Any) -> Sequence[Law]:
-    if hasattr(control, "efforts"):
-        return (control,)
-    if isinstance(control, (list, tuple)):
-        return tuple(control)
-    raise RobotError("control", control, "a law or a list of laws (a controller in Python cannot run in a batch)")
-
-
-def _rows(model: Model, states: Any) -> tuple[Floats, Floats]:
-    """q and v, (1 or runs, …)."""
-    q, v = states if isinstance(states, tuple) and len(states) == 2 else (states, np.zeros(len(model.velocity_names)))
-    rows = []
-    for name, given, wanted in (("q", q, model.coordinate_names), ("v", v, model.velocity_names)):
-        try:
-            array = np.atleast_2d(np.asarray(given, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise StateError(name, f"required: numbers, {len(wanted)} a run") from None
-        if array.ndim != 2 or array.shape[1] != len(wanted) or not len(array):
-            raise StateError(name, f"got shape {np.shape(given)}; required: (runs, {len(wanted)}), or one for all")
-        if not np.isfinite(array).all():
-            raise StateError(
-                name, "required: finite numbers", tuple(map(int, np.flatnonzero(~np.isfinite(array).all(axis=1))))
-            )
-        rows.append(array)
-    return rows[0], rows[1]
 
 
 def lane_kernels(

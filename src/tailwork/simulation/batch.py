@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,13 +17,15 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError
 from tailwork.model import Model
-from tailwork.simulation.asked import How, asked_runs, workers
+from tailwork.simulation.asked import asked_runs, workers
 from tailwork.simulation.chunk import Start, Tile, kernel_parameters, no_ends, to_ends
 from tailwork.simulation.designs import evaluated
 from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.lane_driver import Ends
-from tailwork.simulation.simulate import check_numbers, why_ended
+from tailwork.simulation.problem import OptionArguments, Options, Problem, State, options_of, problem_of
+from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
 
@@ -60,60 +62,59 @@ Measure = Callable[[Tile], ArrayLike]
 
 def simulate_batch(
     model: Model,
-    states: ArrayLike | tuple[ArrayLike, ArrayLike],
+    states: State,
     duration: float,
     *,
     parameters: Mapping[str, ArrayLike] | None = None,
     control: Law | Sequence[Law] = (),
-    tail: Mapping[str, Motion] | None = None,
+    motions: Mapping[str, Motion] | None = None,
+    forces: Force | Sequence[Force] = (),
     measures: Mapping[str, Measure] | None = None,
-    method: str = "auto",
-    rtol: float = 1e-6,
-    atol: float = 1e-8,
-    step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
-    samples: int = 201,
-    to_end: bool = False,
-    most_steps: int = 1_000_000,
     limits: str = "report",
-    threads: int | None = None,
-    progress: Callable[[int, int], None] = lambda done, all_runs: None,
+    to_end: bool = False,
+    **options: Unpack[OptionArguments],
 ) -> Batch:
-    """Simulate many runs that differ in their states, in numbers of the robot and of the control, for a duration [s].
+    """Simulate many runs that differ in their states and in numbers of the problem, for a duration [s].
+
+    Arguments as for `simulate`, with these differences; keyword arguments beyond them are fields of `Options`.
 
     Args:
         model: the robot with its stance.
-        states: q or (q, v), one for all runs or a row each.
+        states: q or (q, v), one for all runs or a row each; or equations such as `Standing()`, of each design its own.
         duration: of the run [s].
         parameters: values by name, one for all or one a run: numbers of the robot by path ("tail.length"), of a law by
-            its place, counted from 1 ("control.1.kp"), of a prescribed motion by limb and coordinate
-            ("motion.tail.tb.…").
+            its place, counted from 1 ("control.1.kp"), of a motion ("motion.tail.tb.…"), of a force ("force.1.x.size")
+            or of the initial state ("initial.impulse.x").
         control: laws, the same kinds for all runs.
-        tail: by prescribed limb: profiles of its coordinates.
+        motions: by limb, as for `simulate`.
+        forces: from outside.
         measures: what to compute of each run from its samples, by name; see `Tile`.
-        method: "auto" (what suits the first run that is possible, for all), "rk4", "dopri5" or "rodas5p".
-        rtol: relative tolerance.
-        atol: absolute tolerance.
-        step: fixed step [s]; required for rk4.
         events: what to watch; only those that stop a run matter.
-        samples: how many times measures see, evenly spaced over the duration.
-        to_end: whether they are spread over the time of each run instead, to its own end, as those of a `Run` are.
-        most_steps: a run ends after this many.
-        limits: as for `tailwork.simulate`.
-        threads: how many; as many as there are processors, unless told.
-        progress: told (runs done, all runs) now and then.
+        limits: as for `simulate`.
+        to_end: whether samples are spread over the time of each run to its own end, as those of a `Run` are.
+        options: as for `simulate`; "auto" chooses a method for all by the first run that is possible.
     """
-    check_numbers(duration, rtol, atol, step, 1.0, samples, most_steps)
-    pool_size = workers(threads)
+    problem = problem_of(
+        model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits
+    )
+    return batch_of(problem, options_of(options), parameters, measures, to_end)
+
+
+def batch_of(
+    problem: Problem, options: Options, parameters: Mapping[str, ArrayLike] | None = None,
+    measures: Mapping[str, Measure] | None = None, to_end: bool = False,
+) -> Batch:  # fmt: skip
+    """The runs of a problem whose parameters or initial states differ."""
     if measures is not None and not (isinstance(measures, Mapping) and all(map(callable, measures.values()))):
         raise RobotError("measures", measures, "functions of a Tile, by name")
-    asked = asked_runs(model, states, duration, parameters, control, tail, events, limits,
-                       How(method, rtol, atol, step, most_steps))  # fmt: skip
+    pool_size = workers(options.threads)
+    asked = asked_runs(problem, options, parameters)
     way, everything, refused, count = asked.way, asked.start, asked.refused, len(asked.start.states)
     system = way.system
     possible = np.array([k not in refused for k in range(count)])
     ends = no_ends(count, system.size, 0)
-    times = np.linspace(0.0, duration, samples)[None] if measures else np.zeros((1, 0))
+    times = np.linspace(0.0, problem.duration, options.samples)[None] if measures else np.zeros((1, 0))
     kept: dict[str, list[Any]] = {name: [] for name in measures or {}}
     size = max(1, min(TILE, ROOM // max(1, times.shape[1] * system.size)))
     with ThreadPoolExecutor(pool_size) as pool:
@@ -127,12 +128,12 @@ def simulate_batch(
             tile = to_ends(tile, own.status) if to_end and measures else tile
             for name, measure in (measures or {}).items():
                 kept[name].append(_measured(name, measure, tile))
-            progress(here.stop, count)
+            options.progress(here.stop, count)
     reasons = _reasons(ends, refused, system.event_names)
     final_q, final_v = _final(system, ends, everything)
     return Batch(
-        model=model, method=asked.method.name, why_method=asked.why_method, q=final_q, v=final_v, times=ends.times,
-        reasons=reasons, steps=ends.steps, rejected=ends.rejected,
+        model=problem.model, method=asked.method.name, why_method=asked.why_method, q=final_q, v=final_v,
+        times=ends.times, reasons=reasons, steps=ends.steps, rejected=ends.rejected,
         measures={name: np.concatenate(pieces) for name, pieces in kept.items()},
     )  # fmt: skip
 

@@ -126,9 +126,7 @@ class Tile:
         """One of the model's functions, each run with its own design; arguments and answers are (runs, times, …),
         in SI units.
         """
-        robot = "robot: "
-        own = {name.removeprefix(robot): x for name, x in self.start.columns.items() if name.startswith(robot)}
-        return answers(self.system.model, question, own, arguments, self.pool)
+        return answers(self.system.model, question, self.start.columns, arguments, self.pool)
 
     @cached_property
     def _full(self) -> tuple[Floats, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, is_zero, larger, sqrt
-from tailwork.control.context import Moment
+from tailwork.control.context import Context
 from tailwork.errors import RobotError
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
@@ -34,7 +34,7 @@ class Event(ABC):
         """A name for each quantity."""
 
     @abstractmethod
-    def values(self, moment: Moment, path: Path) -> list[Scalar]:
+    def values(self, context: Context, path: Path) -> list[Scalar]:
         """The quantities, each in its own unit [m, N, 1, …], positive as long as all is well."""
 
 
@@ -49,7 +49,7 @@ class LegStraight(Event):
         """One a foot."""
         return [f"{foot} nearly straight (extension {self.extension:g})" for foot in layout.stance]
 
-    def values(self, moment: Moment, path: Path) -> list[Scalar]:
+    def values(self, context: Context, path: Path) -> list[Scalar]:
         """What is left of the extension [1]."""
         return [self.extension - extension for extension in path.extensions]
 
@@ -62,7 +62,7 @@ class FootPulls(Event):
         """One a foot."""
         return [f"{foot} would pull" for foot in layout.stance]
 
-    def values(self, moment: Moment, path: Path) -> list[Scalar]:
+    def values(self, context: Context, path: Path) -> list[Scalar]:
         """Normal force of each foot [N]."""
         return list(path.foot_forces[2::3])
 
@@ -77,7 +77,7 @@ class FootSlips(Event):
         """One a foot."""
         return [f"{foot} needs friction above {self.friction:g}" for foot in layout.stance]
 
-    def values(self, moment: Moment, path: Path) -> list[Scalar]:
+    def values(self, context: Context, path: Path) -> list[Scalar]:
         """What is left of the friction cone [N]."""
         forces = path.foot_forces
         left = []
@@ -97,9 +97,9 @@ class CablePushes(Event):
         """One a cable."""
         return [f"{layout.actuator_names[k]} would have to push" for k in cables(layout)]
 
-    def values(self, moment: Moment, path: Path) -> list[Scalar]:
+    def values(self, context: Context, path: Path) -> list[Scalar]:
         """The tensions [N]."""
-        return [moment.tau[k] for k in cables(moment.layout)]
+        return [context.tau[k] for k in cables(context.layout)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,10 +113,12 @@ class BeyondLimit(Event):
         """One an actuator that has a limit."""
         return [f"{name} is asked for more than its limit" for name in (*limited(layout), *limited_motions(layout))]
 
-    def values(self, moment: Moment, path: Path) -> list[Scalar]:
+    def values(self, context: Context, path: Path) -> list[Scalar]:
         """What is left of each limit [N m or N]."""
-        left = [limit - size(moment.asked[k]) for k, limit in limited(moment.layout).values()]
-        return left + [limit - size(path.prescribed_efforts[k]) for k, limit in limited_motions(moment.layout).values()]
+        left = [limit - size(context.asked[k]) for k, limit in limited(context.layout).values()]
+        return left + [
+            limit - size(path.prescribed_efforts[k]) for k, limit in limited_motions(context.layout).values()
+        ]
 
 
 def size(x: Scalar) -> Scalar:
@@ -154,12 +156,12 @@ class When(Event):
     """A quantity of your own: a function of the moment, written with arithmetic only, falls below zero."""
 
     name: str  # what happens then, in words
-    quantity: Callable[[Moment], Scalar]  # of the moment, in any unit
+    quantity: Callable[[Context], Scalar]  # of the moment, in any unit
 
     def names(self, layout: Layout) -> list[str]:
         """Its name."""
         return [self.name]
 
-    def values(self, moment: Moment, path: Path) -> list[Scalar]:
+    def values(self, context: Context, path: Path) -> list[Scalar]:
         """Its value, in its own unit."""
-        return [self.quantity(moment)]
+        return [self.quantity(context)]

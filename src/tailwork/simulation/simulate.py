@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
-from numbers import Integral, Real
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +16,14 @@ from tailwork.simulation.contact.compliant import simulate_soft
 from tailwork.simulation.contact.ground import Ground
 from tailwork.simulation.contact.record import METHOD as SOFT
 from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight
+from tailwork.simulation.forces import Force
+from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
 from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau, as_tableau
 from tailwork.simulation.integrate.dense import Piece, Trajectory
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
 from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
+from tailwork.simulation.problem import Controller, OptionArguments, Options, Problem, State, options_of, problem_of
 from tailwork.simulation.record import recorded_data
 from tailwork.simulation.run import Contact, Run, Stopped
 from tailwork.simulation.system import Motion, System
@@ -35,104 +36,63 @@ STUCK_REASON = (
     "straight leg"
 )
 STEPS_A_CALL = 20_000
-"""Steps between two looks at the keyboard: compiled code cannot be interrupted."""
-
-Sampled = Callable[[float, Floats, Floats], ArrayLike]
-"""A controller in Python: (time [s], q, v) → efforts, asked at a control rate; its answer is held in between."""
+"""Steps between two checks for Ctrl-C: compiled code cannot be interrupted."""
 
 
 def simulate(
     model: Model,
-    state: ArrayLike | tuple[ArrayLike, ArrayLike],
+    state: State,
     duration: float,
     *,
-    control: Law | Sequence[Law] | Sampled = (),
-    tail: Mapping[str, Motion] | None = None,
-    method: str = "auto",
-    rtol: float = 1e-6,
-    atol: float = 1e-8,
-    step: float | None = None,
-    control_rate: float = 1000.0,
+    control: Law | Controller | Sequence[Law | Controller] = (),
+    motions: Mapping[str, Motion] | None = None,
+    forces: Force | Sequence[Force] = (),
     events: Sequence[Event] = (LegStraight(),),
-    samples: int = 201,
-    most_steps: int = 1_000_000,
     limits: str = "report",
     ground: Ground | None = None,
     contact: Contact | None = None,
     start_time: float = 0.0,
+    **options: Unpack[OptionArguments],
 ) -> Run:
     """Simulate from a state for a duration [s].
 
-    Args:
-        model: the robot with its stance. Limbs that it prescribes need a motion in `tail`.
-        state: q, or (q, v); alone, q starts at rest. Entries of prescribed limbs are taken from their motion.
-        duration: of the run [s].
-        control: laws (compiled with the robot; their efforts add up), or a function of (t, q, v) that returns efforts,
-            sampled and held. Nothing: no efforts at all.
-        tail: by prescribed limb: profiles of its coordinates.
-        method: "auto", "rk4" (fixed steps), "dopri5", "rodas5p" (stiff), or "implicit-euler" (fixed steps, for
-            compliant ground; "auto" is that where there is a ground).
-        rtol: relative tolerance, of methods that choose their steps.
-        atol: absolute tolerance, likewise.
-        step: fixed step [s]; required for rk4, not allowed with "auto". On compliant ground it is chosen if not given,
-            and refused if it is too long for the ground.
-        control_rate: of a controller in Python [Hz].
-        events: what to watch.
-        samples: how many times the data holds, evenly spaced; on compliant ground at ends of steps, so that a given
-            step or control rate may shift or merge some.
-        most_steps: the run ends after this many; on compliant ground, where they are counted beforehand, it is refused.
-        limits: what becomes of efforts beyond an actuator's limit: "report" them as events and apply them all the same,
-            or "respect" the limit (and report it).
-        ground: compliant ground under feet that are free to touch, stick, slip and lift (a model with stance="none").
-            Only feet touch it: a robot that falls goes through, which is among the run's events.
-        contact: how the feet touch it at the start, such as `final_contact` of another run; without it, all feet start
-            at or above the ground.
-        start_time: the time at the start [s], which profiles and servos see: to go on from another run, its last.
+    The arguments are those of a `Problem`, with these differences: `state` is its initial state, q alone at rest, (q, v)
+    or equations such as `Standing()` (entries of prescribed limbs are taken from their motion); `control` may hold laws
+    and one controller in Python. On compliant ground only feet touch: a robot that falls goes through, which is among
+    the run's events. Keyword arguments beyond these are fields of `Options`.
 
     Raises:
         ControllerError: a controller in Python answered with something else than efforts; its `run` is the run so far.
     """
-    if not isinstance(model, Model):
-        raise RobotError("model", type(model).__name__, "a Model, such as Model(robot)")
-    check_numbers(duration, rtol, atol, step, control_rate, samples, most_steps)
-    if limits not in ("report", "respect"):
-        raise RobotError("limits", limits, "'report' or 'respect'")
-    if isinstance(start_time, bool) or not isinstance(start_time, Real) or not isfinite(start_time):
-        raise RobotError("start_time", start_time, "a finite number [s]")
-    sampled, laws = _control(control)
-    system = System(model, laws, tail, events, limits == "respect")
-    q, v = _start(model, state)
-    for law in laws:
+    problem = problem_of(
+        model, state, duration, control=control, motions=motions, forces=forces, events=events, limits=limits,
+        ground=ground, contact=contact, start_time=start_time,
+    )  # fmt: skip
+    return run_of(problem, options_of(options))
+
+
+def run_of(problem: Problem, options: Options) -> Run:
+    """The run of a problem."""
+    model, controller, start = problem.model, problem.controller, problem.start_time
+    system = problem.system()
+    x = initial_state(problem, system)
+    for law in system.laws:
         if isinstance(law, InverseDynamics):
-            law.check_start(model, q, v)
-    x = system.state(q, v)
-    if ground is not None or method == SOFT:
-        if not isinstance(ground, Ground):
-            raise RobotError("ground", ground, "a Ground, such as Ground(stiffness=2e4, …)")
-        for event in events:
-            if isinstance(event, (FootPulls, FootSlips)):
-                required = "events of other things than pinned feet: what feet do is in the run's `changes`"
-                raise RobotError("events", event, required)
-        if method not in ("auto", SOFT):
-            raise RobotError("method", method, f"'auto' or '{SOFT}' on compliant ground")
-
-        def asked(t: float, q: Floats, v: Floats) -> Floats:
-            assert sampled is not None
-            return _asked(sampled, model, t, q[None], v[None])
-
-        return simulate_soft(system, ground, x, contact, duration, step, samples, most_steps,
-                             None if sampled is None else asked, control_rate, start_time)  # fmt: skip
-    if contact is not None:
-        raise RobotError("contact", contact, "none without a ground")
+            q, v, _, _ = system.full(np.array([start]), x[None], np.zeros((1, system.held)))
+            law.check_start(model, q[0], v[0])
+    asking = None if controller is None else _Asking(controller, system)
+    if problem.ground is not None or options.method == SOFT:
+        return _on_ground(problem, options, system, x, asking)
     if system.servos:
         raise RobotError("control", "JointServo", f"a ground: tables of angles are followed by '{SOFT}' alone")
-    held = np.zeros(system.efforts)
-    if sampled is not None:
-        now = np.array([start_time])
-        held = _asked(sampled, model, start_time, *system.full(now, x[None], held[None])[:2])
-    chosen, why = chosen_method(system, method, step, x, held, duration, start_time)
-    kernels, tableau = compiled_system(system, chosen)
-    settings = Settings(rtol, atol, step or 0.0, step or min(1e-4, duration), min(most_steps, STEPS_A_CALL))
+    held = np.zeros(system.held) if asking is None else asking.first(start, x)
+    method, why = chosen_method(system, options.method, options.step, x, held, problem.duration, start)
+    kernels, tableau = compiled_system(system, method)
+    step = options.step
+    settings = Settings(
+        options.rtol, options.atol, step or 0.0, step or min(1e-4, problem.duration),
+        min(options.max_steps, STEPS_A_CALL),
+    )  # fmt: skip
     pieces: list[Piece] = []
     happened: list[tuple[float, str]] = []
     below: set[int] = set()  # events that have happened and still hold
@@ -142,17 +102,19 @@ def simulate(
         trajectory = Trajectory(system, tuple(pieces), tableau.p)
         return Run(
             model=model,
-            data=recorded_data(model, trajectory, samples),
+            data=recorded_data(model, trajectory, options.samples),
             stopped=stopped,
             events=tuple(sorted(happened)),
-            method=chosen.name,
+            method=method.name,
             why_method=why,
             trajectory=trajectory,
         )
 
-    t, ticks, taken, last = start_time, 0, 0, start_time + duration
+    t, taken, last = start, 0, start + problem.duration
+    ends = _ends(problem, options, last)
+    piece = 0
     while True:
-        end = last if sampled is None else min(last, start_time + (ticks + 1) / control_rate)
+        end = ends[piece]
         steps = Steps(*integrate(kernels, tableau, settings, system.stops, held, x, t, end))
         pieces.append(Piece(steps, held))
         found = zip(steps.event_times, steps.event_numbers, strict=True)
@@ -160,70 +122,114 @@ def simulate(
         t, x = float(steps.times[-1]), steps.states[-1]
         below = system.below(t, x, held)
         taken += len(steps.lengths)
-        going_on = steps.status == TOO_LONG and taken < most_steps  # only this call's share of steps is used up
+        going_on = steps.status == TOO_LONG and taken < options.max_steps  # only this call's share is used up
         if not going_on and (steps.status != FINISHED or end >= last):
             break
-        more = min(most_steps - taken, STEPS_A_CALL)
+        more = min(options.max_steps - taken, STEPS_A_CALL)
         settings = settings._replace(first=step or float(steps.lengths[-1]), most=more)
-        ticks += not going_on
-        if sampled is not None and not going_on:
+        if going_on:
+            continue
+        piece += 1
+        if asking is not None:
             try:
-                held = _asked(sampled, model, t, *system.full(np.array([t]), x[None], held[None])[:2])
+                held = asking(t, x, held)
             except ControllerError as error:
                 error.run = finished_run(Stopped(t, "the controller gave no efforts"))
                 raise
     return finished_run(_stopped(pieces[-1].steps, names))
 
 
-def _control(control: Any) -> tuple[Sampled | None, Sequence[Law]]:
-    """A controller in Python, or laws."""
-    if hasattr(control, "efforts"):
-        return None, (control,)
-    if callable(control):
-        sampled: Any = control
-        return sampled, ()
-    if isinstance(control, (list, tuple)):
-        return None, tuple(control)
-    raise RobotError("control", control, "a law, a list of laws, or a function of (t, q, v) that returns efforts")
+def _ends(problem: Problem, options: Options, last: float) -> list[float]:
+    """Ends of the pieces of a run [s]: where a controller is asked, where forces jump, and the end of the run."""
+    start = problem.start_time
+    jumps = {time for force in problem.forces for time in force.jumps() if start < time < last}
+    if problem.controller is None:
+        return [*sorted(jumps), last]
+    count = int(np.ceil(problem.duration * options.control_rate * (1.0 - 1e-12)))
+    ticks = [start + k / options.control_rate for k in range(1, count)]
+    return [*sorted({*jumps, *(tick for tick in ticks if tick < last)}), last]
 
 
-def check_numbers(
-    duration: float, rtol: float, atol: float, step: float | None, control_rate: float, samples: int, most_steps: int
-) -> None:
-    """Whether the numbers of a simulation are possible."""
-    numbers = {"duration": duration, "rtol": rtol, "atol": atol, "control_rate": control_rate}
-    for name, value in (numbers | ({} if step is None else {"step": step})).items():
-        if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or value <= 0:
-            raise RobotError(name, value, "a finite number greater than 0")
-    if not isinstance(samples, Integral) or samples < 2:
-        raise RobotError("samples", samples, "a whole number, at least 2")
-    if not isinstance(most_steps, Integral) or most_steps < 1:
-        raise RobotError("most_steps", most_steps, "a whole number, at least 1")
-
-
-def _start(model: Model, state: Any) -> tuple[Floats, Floats]:
-    pair = state if isinstance(state, tuple) and len(state) == 2 else (state, np.zeros(len(model.velocity_names)))
-    model.energy(*pair)  # checks lengths, numbers and reach
-    q, v = (np.asarray(part, dtype=np.float64) for part in pair)
+def initial_state(problem: Problem, system: System) -> Floats:
+    """x at the start of one run, checked."""
+    model = problem.model
+    if isinstance(problem.initial, Standing):
+        kernel, constants = system.kernel("initial")
+        x = kernel(np.zeros((1, kernel.inputs)), constants)[0]
+        q, v, _, _ = system.full(np.array([problem.start_time]), x[None], np.zeros((1, system.held)))
+        model.energy(q[0], v[0])  # checks reach
+        return x
+    q, v = problem.initial
     if q.ndim != 1 or v.ndim != 1:
         raise StateError("state", f"got shapes {q.shape} and {v.shape}; required: one state, q or a tuple (q, v)")
-    return q, v
+    model.energy(q, v)  # checks reach
+    return system.state(q, v)
 
 
-def _asked(controller: Sampled, model: Model, t: float, q: Floats, v: Floats) -> Floats:
-    """What a controller in Python answers, checked."""
-    answer = controller(t, q[0].copy(), v[0].copy())
-    size = len(model.actuator_names)
-    try:
-        efforts = np.asarray(answer, dtype=np.float64)
-    except (TypeError, ValueError):
-        efforts = np.full(0, np.nan)
-    if efforts.shape != (size,) or not np.isfinite(efforts).all():
-        required = f"required: {size} finite efforts, for {', '.join(model.actuator_names)}"
-        said = " ".join(repr(answer).split())
-        said = said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
-        raise ControllerError(f"the controller returned {said} at t = {t:.6g} s; {required}")
-    return efforts
+def _on_ground(problem: Problem, options: Options, system: System, x: Floats, asking: _Asking | None) -> Run:
+    """The run of a problem on compliant ground."""
+    if problem.ground is None:
+        raise RobotError("ground", problem.ground, "a Ground, such as Ground(stiffness=2e4, …)")
+    for event in problem.events:
+        if isinstance(event, (FootPulls, FootSlips)):
+            required = "events of other things than pinned feet: what feet do is in the run's `changes`"
+            raise RobotError("events", event, required)
+    if options.method not in ("auto", SOFT):
+        raise RobotError("method", options.method, f"'auto' or '{SOFT}' on compliant ground")
+    return simulate_soft(
+        system, problem.ground, x, problem.contact, problem.duration, options.step, options.samples,
+        options.max_steps, None if asking is None else asking.efforts, options.control_rate, problem.start_time,
+    )  # fmt: skip
+
+
+class _Asking:
+    """A controller in Python, and what it answers, checked and copied."""
+
+    def __init__(self, controller: Controller, system: System) -> None:
+        self.controller, self.system, self.model = controller, system, system.model
+        reset = getattr(controller, "reset", None)
+        if callable(reset):
+            reset()
+
+    def first(self, t: float, x: Floats) -> Floats:
+        """The inputs at the start."""
+        return self(t, x, np.zeros(self.system.held))
+
+    def __call__(self, t: float, x: Floats, held: Floats) -> Floats:
+        """The inputs from a time on."""
+        q, v, _, _ = self.system.full(np.array([t]), x[None], held[None])
+        found = np.zeros(self.system.held)
+        found[: self.system.efforts] = self.efforts(t, q[0], v[0])
+        return found
+
+    def efforts(self, t: float, q: Floats, v: Floats) -> Floats:
+        """Efforts of all actuators."""
+        answer: Any = self.controller(t, q.copy(), v.copy())
+        names = self.model.actuator_names
+        if isinstance(answer, Mapping):
+            answer = self._named(answer, t)
+        try:
+            efforts = np.array(answer, dtype=np.float64)
+        except (TypeError, ValueError):
+            efforts = np.full(0, np.nan)
+        if efforts.shape != (len(names),) or not np.isfinite(efforts).all():
+            required = f"required: {len(names)} finite efforts, for {', '.join(names)}, or some of them by name"
+            raise ControllerError(f"the controller returned {_short(answer)} at t = {t:.6g} s; {required}")
+        return efforts
+
+    def _named(self, answer: Mapping[Any, Any], t: float) -> ArrayLike:
+        """Efforts by name as an array; those that are not named are zero."""
+        names = self.model.actuator_names
+        for name in answer:
+            if name not in names:
+                said = f"the controller returned an effort for {name!r} at t = {t:.6g} s; required: names of actuators"
+                raise ControllerError(f"{said}, {', '.join(names)}")
+        return [answer.get(name, 0.0) for name in names]
+
+
+def _short(answer: Any) -> str:
+    said = " ".join(repr(answer).split())
+    return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
 
 
 def compiled_system(system: System, method: RungeKutta | Rosenbrock) -> tuple[Kernels, Tableau]:

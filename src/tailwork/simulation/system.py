@@ -1,20 +1,29 @@
-"""A model with its control: one system x-dot = f(t, x), recorded and compiled.
+"""A problem as one system x-dot = f(t, x), recorded and compiled.
 
-x = [q, v] without the coordinates and rates of prescribed limbs, which are functions of time.
+x = [q, v] without the coordinates and rates of prescribed limbs, which are functions of time. Numbers of the robot, of
+the laws, of the motions, of the forces and of the initial state are parameters of all kernels, by name:
+
+    tail.length                  of the robot, by path
+    tail.total_mass              of a whole tail; see `tailwork.robots.tails.Tail.totals`
+    control.1.kp                 of a law, counted from 1
+    motion.tail.tb.duration      of a profile of a limb's coordinate, or motion.tail.duration of a motion of the limb
+    force.1.x.size               of an outside force, counted from 1
+    initial.impulse.x            of an initial state that is equations
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
 
-from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, larger, smaller
-from tailwork.algebra.vectors import array
-from tailwork.control.context import Law, Moment
+from tailwork.algebra.derivatives import jacobian
+from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, larger, opaque, smaller
+from tailwork.algebra.vectors import Array, array
+from tailwork.control.context import Context, Law, LimbMotion, no_initial_configuration
 from tailwork.control.profiles import Profiles
 from tailwork.control.servo import JointServo, followed
 from tailwork.errors import RobotError, UnknownNameError
@@ -28,16 +37,18 @@ from tailwork.mechanics.observe import feet, path
 from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE
-from tailwork.robots.paths import numbers, rebuild, structure
+from tailwork.robots.paths import numbers, rebuild, structure, total_paths, with_totals
 from tailwork.robots.quantities import Described, Kind
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
+from tailwork.simulation.forces import Force
+from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.stage import Point, factored_stage, stage_solution
 from tailwork.typing import Floats
 
-Motion = Mapping[str, Profiles]
-"""Profiles of a prescribed limb's coordinates, by name."""
+Motion = Mapping[str, Profiles] | LimbMotion
+"""A limb's motion: profiles of its coordinates by name, or equations of the whole limb."""
 
-ALONE = ("derivative", "expand", "events", "feet", "step", "soft_events")
+ALONE = ("derivative", "expand", "events", "feet", "step", "soft_events", "initial")
 """Kernels that each have equations of their own."""
 
 _kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
@@ -63,10 +74,32 @@ class Recorded:
     tau: list[Scalar]
     asked: list[Scalar]  # efforts before limits
     more: list[Expression]
+    forces: list[Array]
+    context: Context
+    scale: Scalar | None  # duration by which the time is scaled [s]; None: it is not
+    initial: Any  # the initial state with symbols, if it is equations
+
+    @property
+    def inputs(self) -> Inputs:
+        """Arguments of the dynamics."""
+        return Inputs(self.q, self.v, self.tau, self.given, self.forces)
 
 
 class System:
-    """A model, its laws and its prescribed motions."""
+    """A model, its laws, motions and outside forces.
+
+    Args:
+        model: the robot with its stance.
+        laws: whose efforts add up.
+        motions: by limb: imposed on prescribed limbs, and for laws to follow on others.
+        events: what to watch.
+        respect_limits: whether efforts stay within the limits of the actuators.
+        forces: from outside.
+        initial: the initial state as equations; None: it is given as numbers.
+        start: time of the initial state [s].
+        varied: names of numbers that will be varied: zeros of the robot among them are no longer structure.
+        scaled: name of the number that is the duration: the time then runs from 0 to 1. Empty: it is in seconds.
+    """
 
     def __init__(
         self,
@@ -75,6 +108,12 @@ class System:
         motions: Mapping[str, Motion] | None = None,
         events: Sequence[Event] = (),
         respect_limits: bool = False,
+        *,
+        forces: Sequence[Force] = (),
+        initial: Standing | None = None,
+        start: float = 0.0,
+        varied: Iterable[str] = (),
+        scaled: str = "",
     ) -> None:
         self.model = model
         self.servos = tuple(law for law in laws if isinstance(law, JointServo))
@@ -85,22 +124,15 @@ class System:
         if respect_limits and limited_motions(model.layout):
             required = "'report' where a prescribed limb's motors have limits: its motion is imposed, whatever it needs"
             raise RobotError("limits", "respect", required)
-        self.motions = _checked_motions(motions or {})
+        self.forces, self.initial, self.start, self.scaled = tuple(forces), initial, start, scaled
+        self.motions = _checked_motions(motions or {}, model.layout)
         layout = model.layout
-        for limb in self.motions:
-            if limb not in layout.prescribed:
-                raise UnknownNameError.among("tail", limb, layout.prescribed, "prescribed limb of the model")
         for k, law in enumerate(self.laws):
             if not isinstance(law, Described) or not hasattr(law, "efforts"):
                 raise RobotError(f"control.{k + 1}", law, "a law: a Described dataclass with a method `efforts`")
         for event in self.watched:
             if not isinstance(event, Event):
                 raise RobotError("events", event, "events, such as LegStraight() or FootPulls()")
-        for limb in layout.prescribed:
-            given, wanted = set(self.motions.get(limb, {})), set(layout.limbs[limb].coordinates)
-            if given != wanted:
-                required = f"a profile for each coordinate of the prescribed limb {limb}, {sorted(wanted)}"
-                raise RobotError("tail", sorted(given), required)
         fixed_q = {k for name in layout.prescribed for k in _range(layout.coordinates[name])}
         fixed_v = {k for name in layout.prescribed for k in _range(layout.rates[name])}
         self.free_q = [k for k in range(len(layout.coordinate_names)) if k not in fixed_q]
@@ -108,31 +140,45 @@ class System:
         self.size = len(self.free_q) + len(self.free_v)
         self.efforts = len(layout.actuator_names)
         self.held = self.efforts + 2 * len(self.targets)
-        described = {"robot": model.robot} | {f"law {k + 1}": law for k, law in enumerate(self.laws)}
-        profiles = {f"{limb}.{c}": p for limb, motion in self.motions.items() for c, p in motion.items()}
-        self._described: dict[str, Any] = described | profiles
+        described: dict[str, Any] = {"": model.robot}
+        described |= {f"control.{k + 1}.": law for k, law in enumerate(self.laws)}
+        for limb, motion in self.motions.items():
+            own = {"": motion} if isinstance(motion, LimbMotion) else {f"{c}.": p for c, p in motion.items()}
+            described |= {f"motion.{limb}.{name}": part for name, part in own.items()}
+        described |= {f"force.{k + 1}.": force for k, force in enumerate(self.forces)}
+        described |= {} if initial is None else {"initial.": initial}
+        self._described = described
         self.numbers = {
-            f"{name}: {path}": value for name, part in self._described.items() for path, value in numbers(part).items()
+            f"{prefix}{path}": value for prefix, part in described.items() for path, value in numbers(part).items()
         }
-        parts = tuple((name, structure(part, zeros=False)) for name, part in self._described.items() if name != "robot")
-        self.structure = (model.structure, parts, respect_limits)
-
-    @property
-    def fixed(self) -> set[str]:
-        """Numbers that are no parameters of the kernels: zeros of the robot, which are structure, and its place."""
-        robot = {name: value for name, value in self.numbers.items() if name.startswith("robot: ")}
-        return {name for name, value in robot.items() if value == 0.0 or name.removeprefix("robot: ") in POSE}
+        known = total_paths(model.robot)
+        for total in known:
+            part, _, name = total.partition(".")
+            self.numbers[total] = float(model.robot.part(part).total(name))
+        self.totals = tuple(total for total in known if total in set(varied))
+        zeros = {name for name, value in numbers(model.robot).items() if value == 0.0 and name not in POSE}
+        self.opened = frozenset(zeros & set(varied))
+        parts = tuple((name, structure(part, zeros=False)) for name, part in described.items() if name)
+        self.structure = (
+            model.structure, parts, respect_limits, self.totals, tuple(sorted(self.opened)), scaled,
+            start if initial is not None else 0.0,
+        )  # fmt: skip
 
     def kinds(self) -> dict[str, Kind]:
         """By name of a number: what is allowed."""
         found: dict[str, Kind] = {}
-        for name, part in self._described.items():
+        for prefix, part in self._described.items():
 
-            def visit(path: str, value: float, kind: Kind, name: str = name) -> float:
-                found[f"{name}: {path}"] = kind
+            def visit(path: str, value: float, kind: Kind, prefix: str = prefix) -> float:
+                found[f"{prefix}{path}"] = kind
                 return value
 
             rebuild(part, visit)
+        for total, unit in total_paths(self.model.robot).items():
+            if unit == "1":
+                found[total] = Kind(unit, requirement="from 0 to 1", allowed=lambda x: 0.0 <= x <= 1.0)
+            else:
+                found[total] = Kind(unit, requirement="greater than 0", allowed=lambda x: x > 0)
         return found
 
     @property
@@ -206,7 +252,7 @@ class System:
             recorded, parameters, count = self.record(more, over_step=name == "step")
             equations = {
                 "derivative": self._derivative, "expand": self._expand, "events": self._events, "feet": self._feet,
-                "step": self._step, "soft_events": self._soft_events,
+                "step": self._step, "soft_events": self._soft_events, "initial": self._initial,
             }  # fmt: skip
             outputs = equations[name](recorded)
             return {name: (finished(recorded.tape, outputs, count, len(parameters)), tuple(parameters))}
@@ -231,18 +277,28 @@ class System:
         count = 1 + self.size + self.held + more
         parameters: dict[str, Scalar] = {}
 
-        def symbols(name: str, part: Any) -> Any:
+        def symbol(name: str) -> Scalar:
+            return parameters.setdefault(name, tape.record(INPUT, count + len(parameters)))
+
+        def symbols(prefix: str, part: Any) -> Any:
             def exchange(path: str, value: float, kind: Any) -> Scalar:
                 # A robot's zeros prune the equations; those of laws and motions come and go with every angle.
-                if name == "robot" and (value == 0.0 or path in POSE):
+                if not prefix and value == 0.0 and path not in POSE and path not in self.opened:
                     return value
-                return parameters.setdefault(f"{name}: {path}", tape.record(INPUT, count + len(parameters)))
+                return symbol(f"{prefix}{path}")
 
             return rebuild(part, exchange)
 
-        described = {name: symbols(name, part) for name, part in self._described.items()}
-        layout = self.model.layout.with_robot(described["robot"])
-        t = tape.inputs(1, 0)[0]
+        described = {prefix: symbols(prefix, part) for prefix, part in self._described.items()}
+        robot = (
+            with_totals(described[""], {path: symbol(path) for path in self.totals}) if self.totals else described[""]
+        )
+        forces = [described[f"force.{k + 1}."] for k in range(len(self.forces))]
+        layout = replace(self.model.layout, robot=robot, pushes=tuple(force.push for force in forces))
+        motions = self._described_motions(described)
+        s = tape.inputs(1, 0)[0]
+        scale = symbol(self.scaled) if self.scaled else None
+        t: Scalar = s if scale is None else opaque(s * scale)
         x = tape.inputs(self.size, 1)
         held = tape.inputs(self.efforts, 1 + self.size)
         aims = tape.inputs(self.held - self.efforts, 1 + self.size + self.efforts)
@@ -250,49 +306,84 @@ class System:
         q: list[Scalar] = [0.0] * len(layout.coordinate_names)
         v: list[Scalar] = [0.0] * len(layout.velocity_names)
         given: list[Scalar] = []
-        for name, here in layout.given.items():
+        for name in layout.given:
+            own = _moving(tape, layout, name, motions[name], t, rest[0] if over_step else None)
             places = zip(_range(layout.coordinates[name]), _range(layout.rates[name]), strict=True)
             for (i, k), coordinate in zip(places, layout.limbs[name].coordinates, strict=True):
-                profile = described[f"{name}.{coordinate}"]
-                q[i], v[k] = profile.value(t), profile.rate(t)
-                mean = (profile.rate(t + rest[0]) - profile.rate(t)) / rest[0] if over_step else None
-                given.append(profile.acceleration(t) if mean is None else mean)
-            assert here.stop == len(given)
-        for k, symbol in zip(self.free_q, x, strict=False):
-            q[k] = symbol
-        for k, symbol in zip(self.free_v, x[len(self.free_q) :], strict=True):
-            v[k] = symbol
+                q[i], v[k], acceleration = own[coordinate]
+                given.append(acceleration)
+        for k, number in zip(self.free_q, x, strict=False):
+            q[k] = number
+        for k, number in zip(self.free_v, x[len(self.free_q) :], strict=True):
+            v[k] = number
+
+        def initial() -> list[Scalar]:
+            if self.initial is None:
+                return no_initial_configuration()
+            return described["initial."].configuration(layout, _starts(layout, motions, self.start))
+
         tau: list[Scalar] = list(held)
         pairs = zip(aims[: len(self.targets)], aims[len(self.targets) :], strict=True)
-        moment = Moment(layout, t, q, v, given, targets=dict(zip(self.targets, pairs, strict=True)))
-        for name, law in described.items():
-            if name.startswith("law "):
-                for actuator, effort in law.efforts(moment).items():
-                    if actuator not in layout.actuator_names:
-                        raise UnknownNameError.among("actuator", actuator, layout.actuator_names, "actuator")
-                    k = layout.actuator_names.index(actuator)
-                    tau[k] = tau[k] + effort
+        followed = {name: motion for name, motion in motions.items() if isinstance(motion, LimbMotion)}
+        context = Context(
+            layout, t, q, v, given, targets=dict(zip(self.targets, pairs, strict=True)), motions=followed,
+            initial=initial,
+        )  # fmt: skip
+        for k in range(len(self.laws)):
+            for actuator, effort in described[f"control.{k + 1}."].efforts(context).items():
+                if actuator not in layout.actuator_names:
+                    raise UnknownNameError.among("actuator", actuator, layout.actuator_names, "actuator")
+                index = layout.actuator_names.index(actuator)
+                tau[index] = tau[index] + effort
         asked = list(tau)
         if self.respect_limits:
             for k, limit in limited(layout).values():
                 tau[k] = larger(smaller(tau[k], limit), -limit)
-        return Recorded(tape, layout, t, x, q, v, given, tau, asked, rest), parameters, count
+        context = replace(context, tau=tau, asked=asked)
+        pushes = [array(force.value(t)) for force in forces]
+        return (
+            Recorded(
+                tape, layout, s, x, q, v, given, tau, asked, rest, pushes, context, scale, described.get("initial.")
+            ),
+            parameters,
+            count,
+        )
+
+    def _described_motions(self, described: Mapping[str, Any]) -> dict[str, Motion]:
+        """Motions by limb, with symbols."""
+        found: dict[str, Motion] = {}
+        for limb, motion in self.motions.items():
+            if isinstance(motion, LimbMotion):
+                found[limb] = described[f"motion.{limb}."]
+            else:
+                found[limb] = {name: described[f"motion.{limb}.{name}."] for name in motion}
+        return found
+
+    def _initial(self, r: Recorded) -> list[Scalar]:
+        """x at the start, from the equations of the initial state."""
+        assert self.initial is not None
+        q = r.context.initial()
+        v = r.initial.velocity(r.layout, q)
+        return [q[k] for k in self.free_q] + [v[k] for k in self.free_v]
 
     def _derivative(self, r: Recorded) -> list[Scalar]:
+        return self.change(r, forward_dynamics(r.layout, r.inputs).acceleration)
+
+    def change(self, r: Recorded, acceleration: Sequence[Scalar]) -> list[Scalar]:
+        """x-dot, or where the time is scaled dx/ds."""
         rates = coordinate_rates(r.layout, r.q, r.v)
-        acceleration = forward_dynamics(r.layout, Inputs(r.q, r.v, r.tau, r.given)).acceleration
-        return [rates[k] for k in self.free_q] + [acceleration[k] for k in self.free_v]
+        found = [rates[k] for k in self.free_q] + [acceleration[k] for k in self.free_v]
+        return found if r.scale is None else [rate * r.scale for rate in found]
 
     def _expand(self, r: Recorded) -> list[Scalar]:
         return [*r.q, *r.v, *r.tau, *r.given]
 
     def _events(self, r: Recorded) -> list[Scalar]:
-        return self._watched_values(r, Inputs(r.q, r.v, r.tau, r.given))
+        return self._watched_values(r, r.inputs)
 
     def _watched_values(self, r: Recorded, inputs: Inputs) -> list[Scalar]:
         found = path(r.layout, inputs)
-        moment = Moment(r.layout, r.t, r.q, r.v, r.given, r.tau, r.asked)
-        return [value for event in self.watched for value in event.values(moment, found)]
+        return [value for event in self.watched for value in event.values(r.context, found)]
 
     def _feet(self, r: Recorded) -> list[Scalar]:
         """Places of all feet, then their velocities, inertial frame."""
@@ -306,7 +397,7 @@ class System:
             name: Footing(array(numbers[k : k + 3]), array(numbers[k + 3 : k + 6]), numbers[k + 6], numbers[k + 7])
             for k, name in zip(range(0, len(numbers), 8), r.layout.legs, strict=True)
         }
-        return Inputs(r.q, r.v, r.tau, r.given, footings=footings)
+        return replace(r.inputs, footings=footings)
 
     def _step(self, r: Recorded) -> list[Scalar]:
         """The state after a linearly implicit step, J a of every foot, and the mean power of the joints over it."""
@@ -320,19 +411,55 @@ class System:
     def _linear(self, r: Recorded, pushed: bool) -> tuple[list[Scalar], Tape, list[Scalar]]:
         """Linearise about (t, x) and factor; and the equations that solve one stage with it."""
         acceleration = self.accelerations(r, r.more[len(self.free_q) :])
-        inputs = Inputs(r.q, r.v, r.tau, r.given)
-        point = Point(r.tape, r.layout, r.t, r.x, inputs, acceleration, r.more[-1], self.free_q, self.free_v)
-        return stage_solution(factored_stage(point), pushed)
+        sigma = r.more[-1] if r.scale is None else r.more[-1] / r.scale
+        point = Point(r.tape, r.layout, r.context.t, r.x, r.inputs, acceleration, sigma, self.free_q, self.free_v)
+        return stage_solution(factored_stage(point), pushed, r.scale)
 
     def accelerations(self, r: Recorded, free: Sequence[Scalar]) -> list[Scalar]:
-        """Of all velocities: those that are free as given, the others as prescribed."""
+        """Of all velocities: those that are free from the rates of x, the others as prescribed."""
         found: list[Scalar] = [0.0] * len(r.v)
         for name in r.layout.given:
             for k, value in zip(_range(r.layout.rates[name]), r.given[r.layout.given[name]], strict=True):
                 found[k] = value
-        for k, symbol in zip(self.free_v, free, strict=False):
-            found[k] = symbol
+        for k, number in zip(self.free_v, free, strict=False):
+            found[k] = number if r.scale is None else number / r.scale
         return found
+
+
+def _moving(
+    tape: Tape, layout: Layout, name: str, motion: Motion, t: Scalar, step: Scalar | None
+) -> dict[str, tuple[Scalar, Scalar, Scalar]]:
+    """By coordinate of a limb: its value, rate and acceleration (or, with a step, the mean acceleration over it)."""
+    if not isinstance(motion, LimbMotion):
+        return {
+            coordinate: (
+                profile.value(t),
+                profile.rate(t),
+                profile.acceleration(t) if step is None else (profile.rate(t + step) - profile.rate(t)) / step,
+            )
+            for coordinate, profile in motion.items()
+        }
+    own = motion.coordinates(layout, name, t)
+    values = list(own.values())
+    rates = [row[0] for row in jacobian(tape, values, [t])]
+    if step is None:
+        accelerations = [row[0] for row in jacobian(tape, rates, [t])]
+    else:
+        later = opaque(t + step)
+        after = [row[0] for row in jacobian(tape, list(motion.coordinates(layout, name, later).values()), [later])]
+        accelerations = [(b - a) / step for a, b in zip(rates, after, strict=True)]
+    return {name: found for name, *found in zip(own, values, rates, accelerations, strict=True)}
+
+
+def _starts(layout: Layout, motions: Mapping[str, Motion], start: float) -> dict[str, dict[str, Scalar]]:
+    """By limb with a motion: its coordinates at the start."""
+    found: dict[str, dict[str, Scalar]] = {}
+    for name, motion in motions.items():
+        if isinstance(motion, LimbMotion):
+            found[name] = dict(motion.coordinates(layout, name, start))
+        else:
+            found[name] = {coordinate: profile.value(start) for coordinate, profile in motion.items()}
+    return found
 
 
 def _always_watched(layout: Layout) -> list[Event]:
@@ -341,14 +468,23 @@ def _always_watched(layout: Layout) -> list[Event]:
     return [*pulls, BeyondLimit()] if limited(layout) or limited_motions(layout) else pulls
 
 
-def _checked_motions(motions: Any) -> dict[str, dict[str, Profiles]]:
+def _checked_motions(motions: Any, layout: Layout) -> dict[str, Any]:
     required = "profiles by limb and coordinate, such as {'tail': {'ta': …, 'tb': point_to_point(0.0, 0.7, 0.3)}}"
     if not isinstance(motions, Mapping):
-        raise RobotError("tail", motions, required)
-    for motion in motions.values():
+        raise RobotError("motions", motions, required)
+    for limb, motion in motions.items():
+        if limb not in layout.prescribed and (limb not in layout.limbs or not isinstance(motion, LimbMotion)):
+            raise UnknownNameError.among("motions", str(limb), layout.prescribed, "prescribed limb of the model")
+        if isinstance(motion, LimbMotion):
+            continue
         if not isinstance(motion, Mapping) or not all(isinstance(profile, Profiles) for profile in motion.values()):
-            raise RobotError("tail", motion, required)
-    return {limb: dict(motion) for limb, motion in motions.items()}
+            raise RobotError("motions", motion, required)
+    for limb in layout.prescribed:
+        motion, wanted = motions.get(limb, {}), set(layout.limbs[limb].coordinates)
+        if not isinstance(motion, LimbMotion) and set(motion) != wanted:
+            required = f"a profile for each coordinate of the prescribed limb {limb}, {sorted(wanted)}"
+            raise RobotError("motions", sorted(motion), required)
+    return {limb: motion if isinstance(motion, LimbMotion) else dict(motion) for limb, motion in motions.items()}
 
 
 def _range(here: slice) -> range:

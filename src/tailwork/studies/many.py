@@ -143,7 +143,7 @@ def _simulated(
         ready.manoeuvre.motion.duration,
         parameters={name: values[rows] for name, values in ready.parameters.items()},
         control=ready.laws,
-        tail=ready.motions,
+        motions=ready.motions,
         measures={"all": measured},
         method=method,
         rtol=rtol,

@@ -119,7 +119,7 @@ def airborne_turn(run: Run, time: float) -> Floats:
         )
         for k, name in enumerate(run.model.layout.limbs["tail"].coordinates)
     }
-    aloft = simulate(ready.model, ready.q, time, tail={**ready.legs, "tail": motion}, rtol=1e-9, atol=1e-11)
+    aloft = simulate(ready.model, ready.q, time, motions={**ready.legs, "tail": motion}, rtol=1e-9, atol=1e-11)
     return np.degrees(aloft.final_state[0][3:6])
 
 

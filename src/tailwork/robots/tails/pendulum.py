@@ -100,6 +100,10 @@ class Pendulum(Tail):
             "tb": -arctan2(aside, sqrt(1.0 - aside * aside)),
         }
 
+    def universal_coordinates(self, ta: Scalar, tb: Scalar) -> dict[str, Scalar]:
+        """These."""
+        return {"ta": ta, "tb": tb}
+
     def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
         """Less than 90° to the side."""
         aside = np.abs(np.arcsin(np.sin(alpha) * np.sin(theta)))

@@ -179,6 +179,10 @@ class Tail(Described):
         """
         return even_bends(self.limb, alpha, theta)
 
+    def universal_coordinates(self, ta: Scalar, tb: Scalar) -> dict[str, Scalar] | None:
+        """Coordinates of a tail on one universal joint at its angles [rad]; None for all others."""
+        return None
+
     def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
         """Refuses directions along a motion that the tail cannot reach [rad]."""
         for a, b in zip(alpha.tolist(), theta.tolist(), strict=True):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError, StateError
 from tailwork.model import Model
-from tailwork.simulation.asked import NOTHING, Asked, How, asked_runs, checked_names, workers
+from tailwork.simulation.asked import NOTHING, Asked, asked_runs, checked_names, workers
 from tailwork.simulation.derivatives.differentiate import (
     GRAZED,
     ByDesign,
@@ -37,9 +37,11 @@ from tailwork.simulation.derivatives.vjp import (
 )
 from tailwork.simulation.designs import lane_kernel
 from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.integrate.tableaus import Rosenbrock
-from tailwork.simulation.simulate import check_numbers, why_ended
+from tailwork.simulation.problem import options_of, problem_of
+from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion
 from tailwork.typing import Floats
 
@@ -81,14 +83,15 @@ def gradient(
     integrand: Objective | None = None,
     parameters: Sequence[str] = (),
     control: Law | Sequence[Law] = (),
-    tail: Mapping[str, Motion] | None = None,
+    motions: Mapping[str, Motion] | None = None,
+    forces: Force | Sequence[Force] = (),
     method: str = "auto",
     rtol: float = 1e-6,
     atol: float = 1e-8,
     step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
     limits: str = "report",
-    most_steps: int = 1_000_000,
+    max_steps: int = 1_000_000,
 ) -> Gradient:
     """What a run comes to and its derivatives by the start and by parameters of robot and control.
 
@@ -100,18 +103,20 @@ def gradient(
         integrand: of every moment; its integral over time is added, or is all where there is no objective.
         parameters: names as for `tailwork.simulation.simulate_batch`.
         control: laws.
-        tail: by prescribed limb: profiles of its coordinates.
+        motions: by limb, as for `simulate`.
+        forces: from outside.
         method: "auto", "rk4", "dopri5" or "rodas5p".
         rtol: relative tolerance.
         atol: absolute tolerance.
         step: fixed step [s]; required for rk4.
         events: what to watch. Where one ends the run, derivatives count in how its time moves; `Gradient.note` says so.
         limits: as for `tailwork.simulate`.
-        most_steps: a run of more has no derivatives.
+        max_steps: a run of more has no derivatives.
     """
-    found = gradients(model, state, duration, objective, integrand=integrand, by=parameters, control=control, tail=tail,
+    found = gradients(model, state, duration, objective, integrand=integrand, by=parameters, control=control, motions=motions,
+                      forces=forces,
                       method=method, rtol=rtol, atol=atol, step=step, events=events, limits=limits,
-                      most_steps=most_steps, threads=1)  # fmt: skip
+                      max_steps=max_steps, threads=1)  # fmt: skip
     if len(found.values) != 1:
         raise StateError("state", f"got {len(found.values)} states; required: one; see `gradients`")
     if not np.isfinite(found.values[0]):
@@ -132,14 +137,15 @@ def gradients(
     parameters: Mapping[str, ArrayLike] | None = None,
     by: Sequence[str] | None = None,
     control: Law | Sequence[Law] = (),
-    tail: Mapping[str, Motion] | None = None,
+    motions: Mapping[str, Motion] | None = None,
+    forces: Force | Sequence[Force] = (),
     method: str = "auto",
     rtol: float = 1e-6,
     atol: float = 1e-8,
     step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
     limits: str = "report",
-    most_steps: int = 1_000_000,
+    max_steps: int = 1_000_000,
     threads: int | None = None,
     progress: Callable[[int, int], None] = lambda done, all_runs: None,
 ) -> Gradients:
@@ -154,21 +160,26 @@ def gradients(
         parameters: values by name, one for all or one a run, as for `tailwork.simulation.simulate_batch`.
         by: names of the numbers to differentiate by; those of `parameters`, unless told.
         control: laws, the same kinds for all runs.
-        tail: by prescribed limb: profiles of its coordinates.
+        motions: by limb, as for `simulate`.
+        forces: from outside.
         method: as for `gradient`; "auto" is chosen for the first run.
         rtol: relative tolerance.
         atol: absolute tolerance.
         step: fixed step [s]; required for rk4.
         events: as for `gradient`.
         limits: as for `tailwork.simulate`.
-        most_steps: a run of more has no derivatives.
+        max_steps: a run of more has no derivatives.
         threads: how many; as many as there are processors, unless told.
         progress: told (runs done, all runs) now and then.
     """
-    check_numbers(duration, rtol, atol, step, 1.0, 2, most_steps)
     pool_size = workers(threads)
-    asked = asked_runs(model, states, duration, parameters, control, tail, events, limits,
-                       How(method, rtol, atol, step, most_steps))  # fmt: skip
+    problem = problem_of(
+        model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits
+    )
+    options = options_of(
+        {"method": method, "rtol": rtol, "atol": atol, "step": step, "max_steps": max_steps, "threads": threads}
+    )
+    asked = asked_runs(problem, options, parameters, by or ())
     system = asked.way.system
     wanted = checked_names(system, list(parameters or {}) if by is None else by)
     reverses = _reverses(asked, objective, integrand)
@@ -177,7 +188,7 @@ def gradients(
     by_q, by_v = np.zeros((count, len(model.coordinate_names))), np.zeros((count, len(model.velocity_names)))
     by_q[:, system.free_q], by_v[:, system.free_v] = found.by_start[:, :free], found.by_start[:, free:]
     nothing = np.where(np.isfinite(found.values), 0.0, np.nan)
-    by_parameter = {shown: by_number.get(name, nothing) for shown, name in wanted.items()}
+    by_parameter = {name: by_number.get(name, nothing) for name in wanted}
     times = np.where(np.isnan(found.times), 0.0, found.times)
     return Gradients(found.values, by_q, by_v, by_parameter, times, _notes(asked, found))
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model import Model
-from tailwork.simulation.asked import NOTHING, Asked, How, asked_runs, checked_names, workers
+from tailwork.simulation.asked import NOTHING, Asked, asked_runs, checked_names, workers
 from tailwork.simulation.derivatives.forwards import Directions, Extension, Extensions, Numbers, extend_runs
 from tailwork.simulation.derivatives.jvp import (
     Forward,
@@ -27,9 +27,11 @@ from tailwork.simulation.derivatives.jvp import (
 )
 from tailwork.simulation.designs import in_shares, lane_kernel
 from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.tableaus import Rosenbrock
-from tailwork.simulation.simulate import check_numbers, why_ended
+from tailwork.simulation.problem import options_of, problem_of
+from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
 
@@ -57,7 +59,8 @@ def sensitivities(
     start: Sequence[str] = (),
     parameters: Mapping[str, ArrayLike] | None = None,
     control: Law | Sequence[Law] = (),
-    tail: Mapping[str, Motion] | None = None,
+    motions: Mapping[str, Motion] | None = None,
+    forces: Force | Sequence[Force] = (),
     method: str = "auto",
     rtol: float = 1e-6,
     atol: float = 1e-8,
@@ -65,7 +68,7 @@ def sensitivities(
     events: Sequence[Event] = (LegStraight(),),
     samples: int = 201,
     limits: str = "report",
-    most_steps: int = 1_000_000,
+    max_steps: int = 1_000_000,
     threads: int | None = None,
 ) -> Sensitivities:
     """Derivatives of all coordinates and velocities over time by a few numbers.
@@ -78,7 +81,8 @@ def sensitivities(
         start: names of coordinates and velocities at the start to differentiate by, too.
         parameters: values by name, one for all or one a run.
         control: laws, the same kinds for all runs.
-        tail: by prescribed limb: profiles of its coordinates.
+        motions: by limb, as for `simulate`.
+        forces: from outside.
         method: "auto" (chosen for the first run), "rk4", "dopri5" or "rodas5p".
         rtol: relative tolerance.
         atol: absolute tolerance.
@@ -86,15 +90,19 @@ def sensitivities(
         events: what to watch. Derivatives are at fixed times, up to the event that ends a run.
         samples: how many times, evenly spaced.
         limits: as for `tailwork.simulate`.
-        most_steps: a run ends after this many.
+        max_steps: a run ends after this many.
         threads: how many; as many as there are processors, unless told.
     """
-    check_numbers(duration, rtol, atol, step, 1.0, samples, most_steps)
     pool_size = workers(threads)
-    asked = asked_runs(model, states, duration, parameters, control, tail, events, limits,
-                       How(method, rtol, atol, step, most_steps))  # fmt: skip
+    problem = problem_of(
+        model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits
+    )
+    options = options_of(
+        {"method": method, "rtol": rtol, "atol": atol, "step": step, "max_steps": max_steps, "samples": samples}
+    )
+    asked = asked_runs(problem, options, parameters, by)
     system = asked.way.system
-    wanted = list(checked_names(system, by).values())
+    wanted = checked_names(system, by)
     places = _start_places(system, start)
     if not wanted and not places:
         raise RobotError("by", by, "names of numbers to differentiate by, here or in `start`")

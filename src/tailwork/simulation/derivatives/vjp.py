@@ -16,17 +16,16 @@ import numpy as np
 from tailwork.algebra.derivatives import along
 from tailwork.algebra.expression import Expression, Scalar
 from tailwork.algebra.vectors import Array, array, dot, times
-from tailwork.control.context import Moment
+from tailwork.control.context import Context
 from tailwork.errors import RobotError
 from tailwork.kernels.graph import Graph, finished, split
 from tailwork.kernels.kernel import Kernel
 from tailwork.kernels.vjp import pulled_back
-from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
-from tailwork.mechanics.torso import coordinate_rates, torso_state
+from tailwork.mechanics.torso import torso_state
 from tailwork.simulation.system import Recorded, System
 
-Objective = Callable[[Moment], Scalar]
+Objective = Callable[[Context], Scalar]
 """A number from a moment of a run, written with arithmetic only."""
 
 
@@ -114,11 +113,11 @@ def moved_residual(system: System, more: Sequence[int] = ()) -> tuple[Recorded, 
 def residual(system: System, recorded: Recorded, acceleration: Sequence[Scalar]) -> list[Scalar]:
     """q-dot, then M a + h − B tau with its torso rows in the torso frame; of what is free."""
     r = recorded
-    torso, inputs = torso_state(r.layout, r.q, r.v), Inputs(r.q, r.v, r.tau, r.given)
-    needed = array(torso_frame_force(r.layout, torso, inputs, system.accelerations(r, acceleration)))
+    torso = torso_state(r.layout, r.q, r.v)
+    needed = array(torso_frame_force(r.layout, torso, r.inputs, system.accelerations(r, acceleration)))
     left = needed - times(torso_frame_actuation(r.layout, torso, r.q), array(list(r.tau)))
-    rates = coordinate_rates(r.layout, r.q, r.v)
-    return [*(rates[k] for k in system.free_q), *(left[k] for k in system.free_v)]
+    rates = system.change(r, [0.0] * len(r.v))
+    return [*rates[: len(system.free_q)], *(left[k] for k in system.free_v)]
 
 
 def objective_reverse(system: System, objective: Objective, name: str) -> Reverse:
@@ -128,10 +127,9 @@ def objective_reverse(system: System, objective: Objective, name: str) -> Revers
     """
     recorded, parameters, count = system.record()
     r = recorded
-    moment = Moment(r.layout, r.t, r.q, r.v, r.given, r.tau, r.asked)
     required = "a function that makes one number of a moment, with arithmetic only"
     try:
-        found = objective(moment)
+        found = objective(r.context)
     except ZeroDivisionError:
         raise RobotError(name, "a division by zero", required) from None
     except TypeError as error:  # a comparison, a float, an absolute value

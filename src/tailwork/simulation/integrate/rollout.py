@@ -18,9 +18,7 @@ from numba import njit
 from tailwork.algebra.expression import Scalar
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Kernel
-from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.observe import Path, path
-from tailwork.mechanics.torso import coordinate_rates
 from tailwork.simulation.asked import lane_kernels
 from tailwork.simulation.chunk import Start, Way
 from tailwork.simulation.designs import evaluated, in_shares, lane_kernel, parameter_rows
@@ -141,10 +139,8 @@ def rollout(system: System, asked: Asked, name: Any, stiff: bool = False) -> Rol
 
 def _node_kernel(system: System, asked: Asked) -> tuple[Kernel, tuple[str, ...]]:
     recorded, parameters, count = system.record()
-    found = path(recorded.layout, Inputs(recorded.q, recorded.v, recorded.tau, recorded.given))
-    rates = coordinate_rates(recorded.layout, recorded.q, recorded.v)
-    change = [rates[k] for k in system.free_q] + [found.acceleration[k] for k in system.free_v]
-    outputs = [*change, *asked(recorded, found)]
+    found = path(recorded.layout, recorded.inputs)
+    outputs = [*system.change(recorded, found.acceleration), *asked(recorded, found)]
     return Kernel(finished(recorded.tape, outputs, count, len(parameters))), tuple(parameters)
 
 

@@ -8,7 +8,7 @@ attitude of the torso. Rows and columns of S that belong to the torso are in the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, is_zero
 from tailwork.algebra.vectors import Array, array, times, zeros
 from tailwork.mechanics.derivatives.linearised import Linearised, linearised, turn_by_attitude
 from tailwork.mechanics.forward import Inputs
-from tailwork.mechanics.inverse import torso_frame_actuation
+from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.solve import FactoredLU
 from tailwork.mechanics.torso import coordinate_rates
@@ -63,7 +63,7 @@ def factored_stage(point: Point) -> Stage:
     found = linearised(tape, point.layout, inputs.q, inputs.v, inputs.tau, point.acceleration)
     here = np.ix_(point.free_v, point.free_v)
     mass, by_rate, by_place = found.mass[here], found.by_rate[here], found.by_place[here]
-    by_efforts = _by_efforts(point, found)
+    by_efforts = _by_efforts(point, found) - _by_forces(point, found)
     by_time = _by_time(point, found) + by_efforts[:, -1:]
     per_sigma = 1.0 / sigma
     rotation, drift, inverse, spread = zeros(0, 0), zeros(n_v, 0), zeros(0, 0), zeros(0, 0)
@@ -99,6 +99,20 @@ def _by_efforts(point: Point, found: Linearised) -> Array:
     return -times(actuation[point.free_v], by_state)
 
 
+def _by_forces(point: Point, found: Linearised) -> Array:
+    """d/d(x, t) of what outside forces do to the free velocities, torso rows in the torso frame."""
+    variables = [*point.x, point.t]
+    if not point.layout.pushes:
+        return zeros(len(point.free_v), len(variables))
+    still = [0.0] * len(point.inputs.v)
+    without, acted = (
+        torso_frame_force(point.layout, found.torso, replace(point.inputs, forces=forces), still)
+        for forces in ([zeros(3)] * len(point.inputs.forces), point.inputs.forces)
+    )
+    force = [without[k] - acted[k] for k in point.free_v]
+    return array(jacobian(point.tape, force, variables)).reshape(len(force), len(variables))
+
+
 def _by_time(point: Point, found: Linearised) -> Array:
     """Rt of prescribed limbs, which move with the time alone; one column."""
     layout, inputs = point.layout, point.inputs
@@ -113,10 +127,13 @@ def _by_time(point: Point, found: Linearised) -> Array:
     return total
 
 
-def stage_solution(stage: Stage, pushed: bool = False) -> tuple[list[Scalar], Tape, list[Scalar]]:
+def stage_solution(
+    stage: Stage, pushed: bool = False, scale: Scalar | None = None
+) -> tuple[list[Scalar], Tape, list[Scalar]]:
     """(numbers to keep of a stage, a tape whose inputs are those and F and h d_i, u): one stage's solution.
 
-    Where it is `pushed`, a load comes last: what S u_v is asked for besides F, in the torso frame as S is.
+    Where it is `pushed`, a load comes last: what S u_v is asked for besides F, in the torso frame as S is. Where the
+    time is scaled by a duration, F and h d_i are those of the scaled equations.
     """
     kept: list[Scalar] = []  # equal ones, such as in a symmetric matrix, but once
     tape = Tape()
@@ -131,11 +148,14 @@ def stage_solution(stage: Stage, pushed: bool = False) -> tuple[list[Scalar], Ta
         return tape.record(INPUT, places[value.index])
 
     own = Stage(**{name: _mapped(symbol, matrix) for name, matrix in vars(stage).items()})
+    duration, inverse_scale = (0.0, 0.0) if scale is None else (symbol(scale), symbol(1.0 / scale))
     n_v = len(own.mass)
     last = len(own.inverse) + 3 if len(own.inverse) else 0
     n_q = n_v - 6 + last if last else n_v
     right = tape.inputs(n_q + n_v + 1, len(kept))
     f_q, f_v, now = array(right[:n_q]), array(right[n_q : n_q + n_v]), right[-1]
+    if scale is not None:
+        f_q, f_v, now = f_q * inverse_scale, f_v * inverse_scale, now * duration
     per_sigma = own.per_sigma[0]
     load_v, load_q = f_v.copy(), f_q * per_sigma
     if last:

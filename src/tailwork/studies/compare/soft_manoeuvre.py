@@ -10,7 +10,7 @@ import numpy as np
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array, dot, zeros
-from tailwork.control.context import Law, Moment
+from tailwork.control.context import Context, Law
 from tailwork.control.gait.foot_kinematics import posed
 from tailwork.control.gait.joint_table import JointTable
 from tailwork.control.laws import FootImpedance, JointImpedance
@@ -82,11 +82,11 @@ def _mass_on_foot(robot: Robot) -> float:
 class FreeFootImpedance(FootImpedance):
     """FootImpedance of a leg that is free to move: s and its rate are those of the leg's own joints."""
 
-    def efforts(self, moment: Moment) -> Mapping[str, Scalar]:
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Torques of the leg's motors: the force's virtual work."""
-        layout = moment.layout
+        layout = context.layout
         limb = layout.limbs[self.leg]
-        state = limb_state(limb, moment.q[layout.coordinates[self.leg]], moment.v[layout.rates[self.leg]])
+        state = limb_state(limb, context.q[layout.coordinates[self.leg]], context.v[layout.rates[self.leg]])
         leg = leg_with_angles(limb, state.angles, zeros(3), lambda turn: zeros(3))
         foot = array(limb.joints[0].offset) + leg.turn.inward(leg.spans[0] - leg.ends[0])
         away = sum((arm * rate for arm, rate in zip(leg.arms, state.rates, strict=True)), zeros(3))
@@ -203,7 +203,7 @@ def perform_soft(
         required = f"softer ground: this one takes {steps * (samples - 1):.2g} steps, and {MOST_STEPS:.0e} are allowed"
         raise RobotError("stiffness", ground.stiffness, required)
     run = simulate(
-        start.model, start.q, manoeuvre.motion.duration, control=start.laws, tail=start.motions, events=(),
-        samples=samples, step=interval / steps, most_steps=MOST_STEPS, ground=ground, contact=start.contact,
+        start.model, start.q, manoeuvre.motion.duration, control=start.laws, motions=start.motions, events=(),
+        samples=samples, step=interval / steps, max_steps=MOST_STEPS, ground=ground, contact=start.contact,
     )  # fmt: skip
     return run.titled(f"{manoeuvre.words}; on ground of {float(ground.stiffness):g} N/m")

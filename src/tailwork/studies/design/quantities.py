@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, larger, sqrt
-from tailwork.control.context import Moment
+from tailwork.control.context import Context
 from tailwork.control.curvature_tracking import segments
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
@@ -90,10 +90,10 @@ def _recorded(r: Recorded, path: Path, tail: str, axis: str) -> dict[str, list[S
     found["tail_length"] = [_length(limb.joints, limb.tip)]
     found["bend"] = []
     if tail not in layout.prescribed and any(isinstance(a, Cable) for a in limb.actuators):
-        moment = Moment(layout, r.t, r.q, r.v)
+        context = Context(layout, r.t, r.q, r.v)
         for segment in segments(limb):
             joints = segment.yaw if axis == "yaw" else segment.pitch
-            angles = [moment.coordinate(f"{tail}.{limb.joints[k].name}") for k in joints]
+            angles = [context.coordinate(f"{tail}.{limb.joints[k].name}") for k in joints]
             found["bend"].append(sum(angles, 0.0) * DEGREES)
     return found
 

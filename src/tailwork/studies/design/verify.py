@@ -79,7 +79,7 @@ def simulated(study: Study, design: Design, samples: int) -> Run:
     """A design's run by the adaptive method."""
     ready = prepared(study, design)
     run = simulate(
-        ready.system.model, (ready.q, ready.v), design.duration, control=ready.system.laws, tail=ready.system.motions,
+        ready.system.model, (ready.q, ready.v), design.duration, control=ready.system.laws, motions=ready.system.motions,
         rtol=RTOL, atol=ATOL, samples=samples,
     )  # fmt: skip
     return run.titled(f"{study.name}: the tail sweeps {design.sweep:.3g}° in {design.duration:.3g} s")

@@ -1,0 +1,156 @@
+"""Robots that stand: rest torques, rest angles and leg angles as equations of the robot's numbers.
+
+One run, a batch of designs, a gradient and a search over designs use the same equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tailwork.algebra.expression import Scalar
+from tailwork.algebra.vectors import Array, array, dot, times, zeros
+from tailwork.control.context import Context
+from tailwork.control.laws import FootImpedance, JointImpedance, by_motors
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.forward import Inputs
+from tailwork.mechanics.inverse import actuation_matrix, generalised_force
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.observe import center_of_mass
+from tailwork.mechanics.pinned import bias_loads, joint_loads
+from tailwork.mechanics.solve import Factored
+from tailwork.mechanics.torso import TorsoState, pinned_values, stance_leg, torso_state
+from tailwork.robots.quantities import Described, nonnegative, numbers
+from tailwork.robots.robot import Robot
+
+DISTRIBUTIONS = ("minimum-norm", "straight-down")
+HOLDS = ("joint", "foot")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestTorques(Described):
+    """Constant torques of the legs that hold the robot at rest in a posture, all other limbs held.
+
+    "minimum-norm": the smallest torques (least sum of squares) that balance the robot. "straight-down": the feet share
+    the weight by the smallest normal forces that balance it about both level axes, and none pushes sideways; each leg's
+    torques then follow from its own statics.
+    """
+
+    distribution: str = "minimum-norm"  # or "straight-down"
+    posture: tuple[Scalar, ...] = numbers("m, rad", ())  # q; by default the initial configuration of the run
+
+    def check(self) -> None:
+        """A known distribution."""
+        if self.distribution not in DISTRIBUTIONS:
+            raise UnknownNameError.among("distribution", self.distribution, DISTRIBUTIONS, "distribution")
+
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
+        """The torques, by motor [N m]."""
+        layout, q = standing_layout(context, self.posture)
+        if self.distribution == "minimum-norm":
+            still = [0.0] * len(layout.velocity_names)
+            force = generalised_force(layout, Inputs(q, still, ()), still)[:6]
+            actuation = actuation_matrix(layout, q)[:6]
+            if actuation.shape[1] < 6:
+                raise RobotError("control", "RestTorques", "at least six leg motors")
+            dual = Factored(times(actuation, actuation.T)).solve(list(force))
+            return dict(zip(layout.actuator_names, times(actuation.T, array(dual)), strict=True))
+        torso = torso_state(layout, q, [0.0] * len(layout.velocity_names))
+        efforts: dict[str, Scalar] = {}
+        for name, normal in zip(layout.stance, normal_forces(layout, q), strict=True):
+            torques = _leg_torques(layout, torso, name, array([0.0, 0.0, normal]))
+            efforts |= by_motors(context, name, torques)
+        return efforts
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldPosture(Described):
+    """Springs and dampers that hold the legs in a posture, at every joint or at every foot."""
+
+    at: str  # "joint" or "foot"
+    stiffness: Scalar = nonnegative("")  # of each joint [N m/rad] or foot [N/m]
+    damping: Scalar = nonnegative("")  # of each joint [N m s/rad] or foot [N s/m]
+    posture: tuple[Scalar, ...] = numbers("m, rad", ())  # q; by default the initial configuration of the run
+
+    def check(self) -> None:
+        """A known place."""
+        if self.at not in HOLDS:
+            raise UnknownNameError.among("at", self.at, HOLDS, "place of the springs")
+
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
+        """Torques of the legs' motors [N m]."""
+        layout, q = standing_layout(context, self.posture)
+        torso = torso_state(layout, q, [0.0] * len(layout.velocity_names))
+        gains = {"stiffness": self.stiffness, "damping": self.damping}
+        efforts: dict[str, Scalar] = {}
+        for name in layout.stance:
+            leg = stance_leg(layout, torso, name)
+            if self.at == "joint":
+                law = JointImpedance(leg=name, rest=tuple(pinned_values(leg)), **gains)
+            else:
+                law = FootImpedance(leg=name, rest=(leg.foot[0], leg.foot[1], leg.foot[2]), **gains)
+            efforts |= law.efforts(context)
+        return efforts
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandingAngles(Described):
+    """The motion of a leg that keeps the joint angles with which the robot stands, such as in the air."""
+
+    def coordinates(self, layout: Layout, limb: str, t: Scalar) -> Mapping[str, Scalar]:
+        """All coordinates of the leg [rad]."""
+        return standing_angles(layout.robot, limb)
+
+
+def standing_angles(robot: Robot, leg: str) -> dict[str, Scalar]:
+    """Joint angles of a leg [rad] of the robot that stands level where it says, its feet in their places."""
+    layout = Layout(robot, (leg,), tuple(name for name in robot.limbs() if name != leg))
+    q = [*robot.stand, *([0.0] * (len(layout.coordinate_names) - 3))]
+    pinned = stance_leg(layout, torso_state(layout, q, [0.0] * len(layout.velocity_names)), leg)
+    return dict(zip((joint.name for joint in pinned.limb.joints), pinned_values(pinned), strict=True))
+
+
+def standing_layout(context: Context, posture: Sequence[Scalar]) -> tuple[Layout, list[Scalar]]:
+    """The robot with its feet pinned and all other limbs held, and its configuration in a posture of the run's model.
+
+    Legs in stance are those of the model, or all legs where it pins none.
+    """
+    layout = context.layout
+    if posture and len(posture) != len(layout.coordinate_names):
+        raise RobotError("posture", len(posture), f"{len(layout.coordinate_names)} coordinates")
+    q = posture or context.initial()
+    stance = layout.stance or layout.legs
+    if not stance:
+        raise RobotError("control", "a robot without legs", "a robot with legs to stand on")
+    if not layout.torso_free:
+        raise RobotError("control", "a fixed torso", "a robot whose torso is free")
+    pinned = Layout(layout.robot, stance, tuple(name for name in layout.limbs if name not in stance))
+    own = list(q[:3]) + (list(q[3:6]) if layout.attitude != "quaternion" else [0.0, 0.0, 0.0])
+    for name in pinned.moving:
+        own += list(q[layout.coordinates[name]])
+    return pinned, own
+
+
+def normal_forces(layout: Layout, q: Sequence[Scalar]) -> list[Scalar]:
+    """By leg in stance: its share of the weight [N], all feet pushing straight down."""
+    feet = [foot.place for foot in (layout.limbs[name].foot for name in layout.stance) if foot is not None]
+    rows = [[1.0] * len(feet), [foot[0] for foot in feet], [foot[1] for foot in feet]]
+    middle = center_of_mass(layout, q)
+    bodies = [layout.robot.torso.body(), *(j.body for limb in layout.limbs.values() for j in limb.joints)]
+    weight = sum((body.mass for body in bodies if body is not None), 0.0) * layout.robot.gravity
+    matrix = array([[sum((a * b for a, b in zip(one, other, strict=True)), 0.0) for other in rows] for one in rows])
+    first, by_x, by_y = Factored(matrix).solve([weight, weight * middle[0], weight * middle[1]])
+    return [first + by_x * foot[0] + by_y * foot[1] for foot in feet]
+
+
+def _leg_torques(layout: Layout, torso: TorsoState, name: str, force: Array) -> dict[str, Scalar]:
+    """Joint torques of a leg at rest whose foot the ground pushes by a force, inertial frame [N]."""
+    leg = stance_leg(layout, torso, name)
+    still = [0.0] * len(leg.axes)
+    bodies = bias_loads(leg, zeros(3), zeros(3), leg.turn.outward(torso.gravity), still, [None] * len(still))
+    needs, _ = joint_loads(leg, bodies)
+    handed_on = sum((body.force for body in bodies), zeros(3)) - leg.turn.outward(torso.from_inertial(force))
+    return {
+        joint.name: need + dot(arm, handed_on)
+        for joint, need, arm in zip(leg.limb.joints, needs, leg.arms, strict=True)
+    }

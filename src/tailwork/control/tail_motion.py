@@ -1,0 +1,170 @@
+"""Tail motions named by what the tail's centre of mass does, the same for every kind of tail, as equations.
+
+The direction from the mount to the tail's centre of mass is given by a roll alpha about the tail's axis and a bend
+theta away from it: alpha = 0 bends down (+) and up, alpha = −90° bends to the right (+) and left. What a tail must do
+for it follows from the tail's own numbers, so that a change of design needs no new motion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
+from tailwork.control.context import Context
+from tailwork.control.curvature_tracking import bend_efforts
+from tailwork.control.profiles import Shaped, Sine
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.layout import Layout
+from tailwork.robots.limb import Motor
+from tailwork.robots.quantities import Described, all_numbers, nonnegative, number, numbers, positive
+from tailwork.robots.tails.tail import ANGLES, Tail
+from tailwork.typing import Floats
+
+PROFILES = ("cubic", "sine")
+SPACES = ("polar", "joints")
+AXES = ("roll", "pitch", "yaw")
+CHECKED = 201
+"""Shares of a motion at which it is checked whether a tail can make it."""
+STRAIGHT = math.radians(0.1)
+"""Bends below this have no defined plane [rad]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailMotion(Described):
+    """From one direction of the tail's centre of mass to another.
+
+    In the space "polar" the two numbers of a direction are (alpha, theta); in "joints" they are (ta, tb), the angles of
+    a pendulum that points there. Both move in proportion to one share of the motion: "cubic" goes from 0 to 1 within
+    the duration, from rest to rest, by `Shaped`; "sine" swings between −1 and 1 about the start.
+    """
+
+    name: str  # for tables, file names and captions
+    axis: str  # what the motion is meant to do to the torso: "pitch", "roll" or "yaw"
+    start: tuple[Scalar, ...] = numbers("rad")  # direction at the start, two numbers
+    end: tuple[Scalar, ...] = numbers("rad")  # direction at the end, or farthest of a sine, two numbers
+    space: str = "polar"  # what the numbers of a direction are: "polar" or "joints"
+    profile: str = "cubic"  # how the share of the motion goes: "cubic" or "sine"
+    angle: str = "arc"  # what the bend of a tail of many links is: "arc" (2020, Eq. 86), "chain" (exact) or "tip"
+    duration: Scalar = positive("s", 0.3)  # of the cubic, and of the run
+    period: Scalar = nonnegative("s", 0.0)  # of the sine; 0 for a cubic
+    early: Scalar = number("", 0.0)  # how far a cubic runs ahead in the middle [1]
+    skew: Scalar = number("", 0.0)  # how far it runs ahead in the first half and falls behind in the second [1]
+
+    def check(self) -> None:
+        """Known words, two numbers a direction, and a period with a sine alone."""
+        for name, value, known in (
+            ("profile", self.profile, PROFILES), ("space", self.space, SPACES), ("axis", self.axis, AXES),
+            ("angle", self.angle, ANGLES),
+        ):  # fmt: skip
+            if value not in known:
+                raise UnknownNameError.among(name, value, known, name)
+        for name in ("start", "end"):
+            if len(getattr(self, name)) != 2:
+                raise RobotError(name, getattr(self, name), "two angles [rad]")
+        if all_numbers(self.period) and (self.profile == "sine") != (self.period > 0):
+            raise RobotError("period", self.period, "a period [s] greater than 0 with a sine, none with a cubic")
+        if self.space == "polar" and all_numbers(*self.start, *self.end) and self.axis != "roll":
+            alpha = self.start[0]
+            if alpha != self.end[0] or min(abs(math.cos(alpha)), abs(math.sin(alpha))) > 1e-9:
+                raise RobotError("start", self.start, "a bend in the vertical or horizontal plane (alpha of 0 or ±90°)")
+
+    @property
+    def from_rest(self) -> bool:
+        """Whether the tail is at rest at the start."""
+        return self.profile == "cubic"
+
+    @property
+    def share(self) -> Shaped | Sine:
+        """The share of the motion done, over time."""
+        if self.profile == "sine":
+            return Sine(amplitude=1.0, period=self.period)
+        return Shaped(sweep=1.0, duration=self.duration, early=self.early, skew=self.skew)
+
+    def direction(self, t: Scalar) -> tuple[Scalar, Scalar]:
+        """(alpha, theta) at a time [rad]."""
+        return self._direction(self.share.value(t))
+
+    def _numbers(self, share: Scalar) -> tuple[Scalar, Scalar]:
+        first, second = (a + (b - a) * share for a, b in zip(self.start, self.end, strict=True))
+        return first, second
+
+    def _direction(self, share: Scalar) -> tuple[Scalar, Scalar]:
+        first, second = self._numbers(share)
+        if self.space == "polar":
+            return first, second
+        back, aside = cos(second) * sin(first), sin(second)
+        return arctan2(-aside, back), arctan2(sqrt(back * back + aside * aside), cos(first) * cos(second))
+
+    def of(self, tail: Tail, t: Scalar) -> dict[str, Scalar]:
+        """All coordinates of a tail [rad] at a time [s]."""
+        share = self.share.value(t)
+        if self.space == "joints":
+            direct = tail.universal_coordinates(*self._numbers(share))
+            if direct is not None:
+                return direct
+        return tail.coordinates(*self._direction(share), self.angle)
+
+    def coordinates(self, layout: Layout, limb: str, t: Scalar) -> Mapping[str, Scalar]:
+        """All coordinates of the robot's tail [rad] at a time [s]."""
+        return self.of(layout.robot.part(limb), t)
+
+    def directions(self, shares: Floats) -> tuple[Floats, Floats]:
+        """(alpha, theta) at given shares of the motion [rad]."""
+        found = np.array([self._direction(float(share)) for share in np.ravel(shares)], dtype=float)
+        return found[:, 0].reshape(np.shape(shares)), found[:, 1].reshape(np.shape(shares))
+
+    def check_tail(self, tail: Tail) -> None:
+        """Refuses a motion that a tail cannot make."""
+        shares = np.linspace(-1.0 if self.profile == "sine" else 0.0, 1.0, CHECKED)
+        if self.space == "joints":
+            pairs = [self._numbers(float(share)) for share in shares]
+            if tail.universal_coordinates(0.0, 0.0) is not None:
+                tail.check_directions(np.full(CHECKED, -math.pi / 2), np.array([float(b) for _, b in pairs]))
+                return
+        alpha, theta = self.directions(shares)
+        if self.space == "joints" and np.abs(theta).min() < STRAIGHT:
+            raise RobotError("motion", self.name, "no way through the straight tail, where its roll is not defined")
+        tail.check_directions(alpha, theta, self.angle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailTracking(Described):
+    """A tail's own actuators follow the motion that the problem states for it: PD on each driven coordinate, or on the
+    bend of each segment of a tail with cables (see `CurvatureTracking`)."""
+
+    limb: str  # the tail
+    coordinates: tuple[str, ...] = ()  # that are driven; "bend" for cables
+    kp: tuple[Scalar, ...] = numbers("N m/rad", ())  # by driven coordinate
+    kd: tuple[Scalar, ...] = numbers("N m s/rad", ())  # by driven coordinate
+
+    @classmethod
+    def of(cls, limb: str, tail: Tail, kp: float | None = None, kd: float | None = None) -> TailTracking:
+        """With the tail's own gains, or the given ones for all [N m/rad], [N m s/rad]."""
+        gains = tail.tracking_gains()
+        return cls(
+            limb=limb, coordinates=tuple(gains),
+            kp=tuple(p if kp is None else kp for p, _ in gains.values()),
+            kd=tuple(d if kd is None else kd for _, d in gains.values()),
+        )  # fmt: skip
+
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
+        """Torques of the motors [N m], or tensions [N]."""
+        layout = context.layout
+        limb, tail = layout.limbs[self.limb], layout.robot.part(self.limb)
+        wanted = context.motion(self.limb).coordinates(layout, self.limb, context.t)
+        names = list(wanted)
+        rates = dict(zip(names, context.time_derivatives([wanted[name] for name in names]), strict=True))
+        if self.coordinates == ("bend",):
+            stiffness = getattr(tail, "bending_stiffness", 0.0)
+            return bend_efforts(context, self.limb, wanted, rates, self.kp[0], self.kd[0], stiffness)
+        found: dict[str, Scalar] = {}
+        motors = {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}
+        for name, kp, kd in zip(self.coordinates, self.kp, self.kd, strict=True):
+            full, motor = f"{self.limb}.{name}", motors[name]
+            error, slow = wanted[name] - context.coordinate(full), rates[name] - context.rate(full)
+            found[f"{self.limb}.{motor.name}"] = (error * kp + slow * kd) / motor.ratio
+        return found

@@ -1,0 +1,180 @@
+"""What is simulated and how: one `Problem` and one `Options` for runs, batches, gradients and sensitivities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any, Protocol, TypedDict, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tailwork.control.context import Law
+from tailwork.errors import RobotError, StateError, UnknownNameError
+from tailwork.model import Model
+from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.forces import Force, check_forces
+from tailwork.simulation.initial import Standing
+from tailwork.simulation.run import Contact
+from tailwork.simulation.system import Motion, System
+from tailwork.typing import Floats
+
+LIMITS = ("report", "respect")
+
+State = ArrayLike | tuple[ArrayLike, ArrayLike] | Standing
+"""An initial state: q at rest, (q, v), or equations such as `Standing()`."""
+
+
+class Controller(Protocol):
+    """A controller in Python: (time [s], q, v) → efforts of all actuators, or by name of some of them.
+
+    It is called at a control rate; its efforts are held in between and add to those of the laws. It may carry state: a
+    method `reset()`, if it has one, is called before each run.
+    """
+
+    def __call__(self, t: float, q: Floats, v: Floats) -> ArrayLike | Mapping[str, float]:
+        """Efforts [N m or N]."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Problem:
+    """What is simulated: a model, where it starts, for how long, and what acts on it."""
+
+    model: Model  # the robot with its stance; limbs that it prescribes need a motion
+    initial: Standing | tuple[Floats, Floats]  # equations, or (q, v) [m, rad], [m/s, rad/s]
+    duration: float  # of the run [s]
+    control: tuple[Law, ...] = ()  # laws, compiled with the robot; their efforts add up
+    controller: Controller | None = None  # in Python; its efforts add to those of the laws
+    motions: Mapping[str, Motion] = field(default_factory=dict)  # by limb: imposed, or for laws to follow
+    forces: tuple[Force, ...] = ()  # from outside, in time
+    events: tuple[Event, ...] = (LegStraight(),)  # what to watch
+    limits: str = "report"  # efforts beyond an actuator's limit: "report" them, or "respect" the limit as well
+    ground: Ground | None = None  # compliant ground under feet that are free (a model with stance="none")
+    contact: Contact | None = None  # how the feet touch it at the start; by default all start at or above it
+    start_time: float = 0.0  # time of the initial state [s]
+
+    def __post_init__(self) -> None:
+        _check_model(self.model)
+        check_positive("duration", self.duration)
+        if self.limits not in LIMITS:
+            raise RobotError("limits", self.limits, "'report' or 'respect'")
+        if isinstance(self.start_time, bool) or not isinstance(self.start_time, Real) or not isfinite(self.start_time):
+            raise RobotError("start_time", self.start_time, "a finite number [s]")
+        if self.contact is not None and self.ground is None:
+            raise RobotError("contact", self.contact, "none without a ground")
+        if self.ground is not None and not isinstance(self.ground, Ground):
+            raise RobotError("ground", self.ground, "a Ground, such as Ground(stiffness=2e4, …)")
+
+    def system(self, varied: Sequence[str] = (), scaled: str = "") -> System:
+        """The compiled equations; see `System` for the arguments."""
+        return System(
+            self.model, self.control, self.motions, self.events, self.limits == "respect", forces=self.forces,
+            initial=self.initial if isinstance(self.initial, Standing) else None, start=self.start_time,
+            varied=varied, scaled=scaled,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How it is simulated."""
+
+    method: str = "auto"  # or "rk4" (fixed steps), "dopri5", "rodas5p" (stiff), "implicit-euler" (compliant ground)
+    rtol: float = 1e-6  # relative tolerance of methods that choose their steps [1]
+    atol: float = 1e-8  # absolute tolerance [SI]
+    step: float | None = None  # fixed step [s]; required for rk4, not allowed with "auto" but on compliant ground
+    samples: int = 201  # how many times results hold, evenly spaced
+    max_steps: int = 1_000_000  # a run ends after so many
+    control_rate: float = 1000.0  # of a controller in Python [Hz]
+    threads: int | None = None  # of batches; None: as many as there are processors
+    progress: Callable[[int, int], None] = lambda done, total: None  # called with (runs done, all runs) now and then
+
+    def __post_init__(self) -> None:
+        for name in ("rtol", "atol", "control_rate", *(() if self.step is None else ("step",))):
+            check_positive(name, getattr(self, name))
+        for name, least in (("samples", 2), ("max_steps", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise RobotError(name, value, f"an integer, at least {least}")
+
+
+class OptionArguments(TypedDict, total=False):
+    """The fields of `Options` as keyword arguments."""
+
+    method: str
+    rtol: float
+    atol: float
+    step: float | None
+    samples: int
+    max_steps: int
+    control_rate: float
+    threads: int | None
+    progress: Callable[[int, int], None]
+
+
+def options_of(arguments: Mapping[str, Any]) -> Options:
+    """Options from keyword arguments; unknown names are refused."""
+    known = [f.name for f in fields(Options)]
+    for name in arguments:
+        if name not in known:
+            raise UnknownNameError.among(name, name, known, "option")
+    return Options(**arguments)
+
+
+def problem_of(
+    model: Model, state: Any, duration: float, *, control: Any = (), motions: Any = None, forces: Any = (),
+    **more: Any,
+) -> Problem:  # fmt: skip
+    """A problem from the arguments of the public functions; `state` may be a batch where the caller takes one."""
+    _check_model(model)
+    laws, controller = _control(control)
+    initial = state if isinstance(state, Standing) else states_of(model, state)
+    motions = {} if motions is None else motions
+    more = {name: tuple(value) if name == "events" else value for name, value in more.items()}
+    return Problem(
+        model=model, initial=initial, duration=duration, control=laws, controller=controller, motions=motions,
+        forces=check_forces(forces), **more,
+    )  # fmt: skip
+
+
+def _check_model(model: Any) -> None:
+    if not isinstance(model, Model):
+        raise RobotError("model", type(model).__name__, "a Model, such as Model(robot)")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Make sure that a number is finite and greater than 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or value <= 0:
+        raise RobotError(name, value, "a finite number greater than 0")
+
+
+def _control(control: Any) -> tuple[tuple[Law, ...], Controller | None]:
+    """Laws, and at most one controller in Python."""
+    given = list(control) if isinstance(control, (list, tuple)) else [control]
+    laws = [one for one in given if hasattr(one, "efforts")]
+    others = [one for one in given if not hasattr(one, "efforts")]
+    required = "a law, a function of (t, q, v) that returns efforts, or a list of laws and at most one such function"
+    if len(others) > 1 or not all(map(callable, others)):
+        raise RobotError("control", control, required)
+    return tuple(laws), cast(Controller, others[0]) if others else None
+
+
+def states_of(model: Model, state: Any) -> tuple[Floats, Floats]:
+    """q and v as arrays, checked: one state, or a row a run."""
+    pair = state if isinstance(state, tuple) and len(state) == 2 else (state, np.zeros(len(model.velocity_names)))
+    rows: list[Floats] = []
+    for name, given, wanted in (("q", pair[0], model.coordinate_names), ("v", pair[1], model.velocity_names)):
+        try:
+            array = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise StateError(name, f"required: numbers, {len(wanted)} a state") from None
+        if array.ndim not in (1, 2) or array.shape[-1] != len(wanted) or not len(array):
+            raise StateError(name, f"got shape {np.shape(given)}; required: ({len(wanted)},), or (runs, {len(wanted)})")
+        if not np.isfinite(array).all():
+            bad = np.flatnonzero(~np.isfinite(np.atleast_2d(array)).all(axis=1))
+            raise StateError(name, "required: finite numbers", tuple(map(int, bad)))
+        rows.append(array)
+    return rows[0], rows[1]
