@@ -300,9 +300,9 @@ def test_named_constants() -> None:
         (Constant(values=(1.0,), actuators=("leg1.kk",)), "actuator: got 'leg1.kk'.*did you mean 'leg1.k'"),
         (Driven(actuator="leg5.k", profile=Sine(amplitude=1.0, period=1.0)), "actuator: got 'leg5.k'.*did you mean"),
         (Driven(actuator="tail.ta", profile=held(1.0)), "actuator: got 'tail.ta'"),  # prescribed: no actuator
-        (JointImpedance(leg="leg5", rest=(0.0,) * 3, stiffness=1.0, damping=1.0), "'leg5'.*a known leg in stance"),
+        (JointImpedance(leg="leg5", rest=(0.0,) * 3, stiffness=1.0, damping=1.0), "'leg5'.*a known leg"),
         (JointImpedance(leg="leg1", rest=(0.0,) * 2, stiffness=1.0, damping=1.0), "rest: got .*3 angles, one a joint"),
-        (FootImpedance(leg="tail", rest=(0.0,) * 3, stiffness=1.0, damping=1.0), "'tail'.*a known leg in stance"),
+        (FootImpedance(leg="tail", rest=(0.0,) * 3, stiffness=1.0, damping=1.0), "'tail'.*a known leg"),
     ],
     ids=["count", "actuator", "driven", "prescribed", "leg", "rest", "tail"],
 )

@@ -235,7 +235,7 @@ def test_a_run_that_cannot_go_on(more: dict) -> None:
 
 def test_too_many_steps() -> None:
     """A run that would take more steps than allowed ends there and says so."""
-    run = rising(duration=0.2, most_steps=5)
+    run = rising(duration=0.2, max_steps=5)
     assert run.stopped is not None
     assert "more steps than allowed" in run.stopped.reason
     assert len(run.trajectory.times) == 6

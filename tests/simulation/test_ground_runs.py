@@ -86,8 +86,8 @@ def test_halving_the_step_halves_the_error() -> None:
 
 
 def test_more_steps_than_allowed() -> None:
-    with pytest.raises(RobotError, match="most_steps: got 10; required: at least 200"):
-        thrown(duration=0.1, step=5e-4, most_steps=10)
+    with pytest.raises(RobotError, match="max_steps: got 10; required: at least 200"):
+        thrown(duration=0.1, step=5e-4, max_steps=10)
 
 
 # Going on, the same bits, files
@@ -377,7 +377,7 @@ def test_the_clock_of_a_run_can_start_later() -> None:
     motion = {"tail": {"swing": point_to_point(0.0, 1.0, 0.2)}}
     q = np.zeros(8)
     q[2] = 0.15
-    kwargs: dict[str, Any] = {"ground": ground(**DAMPED), "tail": motion, "step": EXACT}
+    kwargs: dict[str, Any] = {"ground": ground(**DAMPED), "motions": motion, "step": EXACT}
     whole = simulate(robot, q, 128 * EXACT, **kwargs)
     first = simulate(robot, q, 48 * EXACT, **kwargs)
     second = simulate(

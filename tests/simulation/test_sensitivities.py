@@ -31,7 +31,7 @@ def asked(model: Model) -> Asked:
     motion = {"ta": point_to_point(0.0, 0.1, DURATION), "tb": point_to_point(0.0, 0.7, DURATION)}
     v = np.linspace(-0.1, 0.1, len(q))
     control = Constant(values=tuple(model.static_torques(q)) if model.foot_names else (0.3, -0.2))
-    return (q, v), {"control": control, "tail": {"tail": motion}}
+    return (q, v), {"control": control, "motions": {"tail": motion}}
 
 
 def two_tails() -> Model:

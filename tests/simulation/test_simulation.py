@@ -193,23 +193,23 @@ def test_unknown_names_in_laws() -> None:
 @pytest.mark.parametrize("tail", [None, {}, {"tail": {"ta": Sine(amplitude=1.0, period=1.0)}}])
 def test_missing_motion(tail: Any) -> None:
     """A prescribed limb needs a profile for each coordinate."""
-    with pytest.raises(RobotError, match=r"tail: got .*a profile for each coordinate of .* tail, \['ta', 'tb'\]"):
-        simulated(model=prescribed(), control=Constant(values=resting()[:12]), tail=tail)
+    with pytest.raises(RobotError, match="motions: got .*a profile for each coordinate of .* tail, \['ta', 'tb'\]"):
+        simulated(model=prescribed(), control=Constant(values=resting()[:12]), motions=tail)
 
 
 def test_unknown_coordinate_in_a_motion() -> None:
     """A profile for a coordinate that is not there is refused."""
     motion = {name: Sine(amplitude=0.1, period=1.0) for name in ("ta", "tb", "tc")}
     with pytest.raises(RobotError, match="'tc'"):
-        simulated(model=prescribed(), control=Constant(values=resting()[:12]), tail={"tail": motion})
+        simulated(model=prescribed(), control=Constant(values=resting()[:12]), motions={"tail": motion})
 
 
 @pytest.mark.parametrize("which", ["unknown limb", "limb that is not prescribed"])
 def test_motion_for_a_limb_that_has_none(which: str) -> None:
     """A motion for a limb that the model does not prescribe is refused, not ignored."""
     motion = {name: Sine(amplitude=0.1, period=1.0) for name in ("ta", "tb")}
-    with pytest.raises(RobotError, match="tail"):
-        simulated(tail={"tial" if which == "unknown limb" else "tail": motion})
+    with pytest.raises(RobotError, match="motions: got .*prescribed limb"):
+        simulated(motions={"tial" if which == "unknown limb" else "tail": motion})
 
 
 # Control
@@ -395,7 +395,7 @@ def test_saved_and_read(case: str, tmp_path: Path) -> None:
     run = usual()
     if case == "prescribed":
         motion = {name: Sine(amplitude=0.1, period=1.0) for name in ("ta", "tb")}
-        run = simulated(model=prescribed(), control=Constant(values=resting()[:12]), tail={"tail": motion})
+        run = simulated(model=prescribed(), control=Constant(values=resting()[:12]), motions={"tail": motion})
     if case == "flight":
         aloft = Model(liu2020("pendulum"), "none")
         run = simulated(model=aloft, state=aloft.standing(), control=())
@@ -443,7 +443,7 @@ def test_many_calls_are_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = simulated(duration=0.3)
     assert len(parts.trajectory.pieces) > 2 and len(whole.trajectory.pieces) == 1
     np.testing.assert_allclose(parts.data["q"], whole.data["q"], rtol=0, atol=1e-7)
-    short = simulated(duration=0.3, most_steps=10)
+    short = simulated(duration=0.3, max_steps=10)
     assert short.stopped is not None and "more steps than allowed" in short.stopped.reason
     assert len(short.trajectory.times) == 11
 
@@ -500,7 +500,7 @@ def test_point_to_point_stays_at_its_end() -> None:
             model=prescribed(),
             duration=0.25,
             control=Constant(values=resting()[:12]),
-            tail={"tail": motion},
+            motions={"tail": motion},
             method=method,
         )
         swung = run.data["q"].sel(coordinate="tail.tb")
@@ -517,4 +517,4 @@ def test_wrong_motions(wrong: Any) -> None:
 @pytest.mark.parametrize("wrong", [{"tail": 1.0}, {"tail": [1.0]}, [1.0], {"tail": {"ta": 1.0, "tb": 1.0}}], ids=str)
 def test_motions_of_the_wrong_kind(wrong: Any) -> None:
     with pytest.raises(RobotError, match="profiles by limb and coordinate"):
-        simulated(model=prescribed(), control=Constant(values=resting()[:12]), tail=wrong)
+        simulated(model=prescribed(), control=Constant(values=resting()[:12]), motions=wrong)

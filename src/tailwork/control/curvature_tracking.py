@@ -74,7 +74,7 @@ class CurvatureTracking(Described):
         if limb is None:
             raise UnknownNameError.among("limb", self.limb, context.layout.limbs, "limb")
         parts = segments(limb)
-        if len(parts) != len(self.pitch):
+        if parts and len(parts) != len(self.pitch):
             raise RobotError("pitch", len(self.pitch), f"a profile for each of the {len(parts)} segments")
         bends = [
             (pitch.value(context.t), yaw.value(context.t)) for pitch, yaw in zip(self.pitch, self.yaw, strict=True)

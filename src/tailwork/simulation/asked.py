@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.model.questions import POSE
 from tailwork.robots.quantities import Kind
 from tailwork.simulation.chunk import Start, Way, kernel_parameters
 from tailwork.simulation.designs import evaluated, lane_kernel
@@ -67,6 +68,9 @@ def asked_runs(
         raise RobotError("control", "JointServo", "laws that need no ground")
     columns = varied_numbers(system, parameters or {})
     given = isinstance(problem.initial, Standing)
+    for name in POSE & columns.keys():
+        if not given:
+            raise RobotError(f"parameters.{name}", name, "an initial state that follows from the robot, Standing()")
     q, v = (np.zeros((1, 0)),) * 2 if given else (np.atleast_2d(rows) for rows in problem.initial)
     sizes = {len(rows) for rows in (q, v, *columns.values())} - {1}
     if len(sizes) > 1:

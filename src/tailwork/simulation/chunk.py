@@ -14,8 +14,14 @@ from tailwork.simulation.designs import answers, evaluated, in_shares, parameter
 from tailwork.simulation.integrate.compiled import Settings, Tableau
 from tailwork.simulation.integrate.driver import FINISHED
 from tailwork.simulation.integrate.lane_driver import Ends, LaneKernels, Runs, integrate_lanes
+from tailwork.simulation.run import GAUSS_NODES, GAUSS_WEIGHTS, unbalanced
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
+
+MOST_ROWS = 2**13
+"""States of several runs that are looked at together: enough to be quick, few enough for the memory near by."""
+LEAST_RUNS = 16
+"""Runs that are integrated together, however many their steps, so that no lane waits."""
 
 REFUSED = -1
 """Status of a run whose design is not possible: it was not started."""
@@ -127,6 +133,28 @@ class Tile:
         in SI units.
         """
         return answers(self.system.model, question, self.start.columns, arguments, self.pool)
+
+    def energy_balance(self) -> Floats:
+        """As `Run.energy_balance_error`, by run [1]: from states within the steps of each run."""
+        ends = self.step_ends()
+        rows = max(LEAST_RUNS, MOST_ROWS // max(1, ends.shape[1] * len(GAUSS_NODES)))
+        parts = [slice(k, min(k + rows, len(ends))) for k in range(0, len(ends), rows)]
+        return np.concatenate([self.part(here)._unbalanced(ends[here]) for here in parts])
+
+    def _unbalanced(self, ends: Floats) -> Floats:
+        start = np.zeros((len(ends), 1))
+        length = np.diff(ends, axis=1, prepend=start)
+        if not length.size:
+            return np.zeros(len(ends))
+        nodes = (ends - length)[..., None] + length[..., None] * (GAUSS_NODES + 1.0) / 2.0
+        within = np.concatenate([nodes, ends[..., None]], axis=2)
+        seen = self.again(np.concatenate([start, within.reshape(len(ends), -1)], axis=1))
+        path = seen.ask("path", q=seen.q, v=seen.v, tau=seen.tau, given=seen.given)
+        rates = (path["powers"].sum(axis=-1) - path["dissipation"])[:, 1:].reshape(within.shape)[..., :-1]
+        work = np.concatenate([start, np.cumsum((rates @ GAUSS_WEIGHTS) * length / 2.0, axis=1)], axis=1)
+        at_ends = slice(None, None, within.shape[2])
+        energies = self.ask("energy", q=seen.q[:, at_ends], v=seen.v[:, at_ends])["energies"]
+        return unbalanced(energies, work)
 
     @cached_property
     def _full(self) -> tuple[Floats, ...]:

@@ -186,13 +186,14 @@ class System:
         """Which inputs of the kernels are the state."""
         return range(1, 1 + self.size)
 
-    def once(self, name: Any, make: Callable[[], Kept]) -> Kept:
+    def once(self, name: Any, make: Callable[[], Kept], structure: Any = None) -> Kept:
         """What is made once for all systems of this structure: a changed number finds it again."""
-        if (name, self.structure) not in _made:
+        key = (name, self.structure if structure is None else structure)
+        if key not in _made:
             with _compiling:
-                if (name, self.structure) not in _made:
-                    _made[name, self.structure] = make()
-        return _made[name, self.structure]
+                if key not in _made:
+                    _made[key] = make()
+        return _made[key]
 
     @property
     def event_names(self) -> list[str]:
@@ -267,14 +268,8 @@ class System:
             else {"linear": (linear, tuple(parameters)), "solve": (solve, ())}
         )
 
-    def record(self, more: int = 0, over_step: bool = False) -> tuple[Recorded, dict[str, Scalar], int]:
-        """All symbols on a tape of their own, parameters by name, and how many inputs there are.
-
-        The inputs are t, x, what is held, then `more`; the system's numbers are the parameters. Prescribed limbs
-        accelerate as they do at t or, `over_step`, on the mean over a step, the first of the further inputs.
-        """
-        tape = Tape()
-        count = 1 + self.size + self.held + more
+    def _symbols(self, tape: Tape, count: int, laws: bool = True) -> tuple[dict[str, Any], dict[str, Scalar]]:
+        """All descriptions with symbols for their numbers, and these by name; they come after `count` inputs."""
         parameters: dict[str, Scalar] = {}
 
         def symbol(name: str) -> Scalar:
@@ -289,15 +284,55 @@ class System:
 
             return rebuild(part, exchange)
 
-        described = {prefix: symbols(prefix, part) for prefix, part in self._described.items()}
-        robot = (
-            with_totals(described[""], {path: symbol(path) for path in self.totals}) if self.totals else described[""]
-        )
+        own = {prefix: part for prefix, part in self._described.items() if laws or not prefix.startswith("control.")}
+        described = {prefix: symbols(prefix, part) for prefix, part in own.items()}
+        if self.totals:
+            described[""] = with_totals(described[""], {path: symbol(path) for path in self.totals})
+        if self.scaled:
+            described["duration"] = symbol(self.scaled)
+        return described, parameters
+
+    def _layout(self, described: Mapping[str, Any]) -> tuple[Layout, list[Force]]:
+        """The layout of the robot with symbols, outside forces among it."""
         forces = [described[f"force.{k + 1}."] for k in range(len(self.forces))]
-        layout = replace(self.model.layout, robot=robot, pushes=tuple(force.push for force in forces))
+        return replace(self.model.layout, robot=described[""], pushes=tuple(force.push for force in forces)), forces
+
+    def record_observed(self) -> tuple[Recorded, dict[str, Scalar], int]:
+        """Symbols of what is observed along a path, whatever laws there are: the inputs are t, q, v, efforts and
+        prescribed accelerations, as `full` gives them."""
+        tape, layout = Tape(), self.model.layout
+        sizes = [len(layout.coordinate_names), len(layout.velocity_names), self.efforts, len(layout.prescribed_names)]
+        count = 1 + sum(sizes)
+        described, parameters = self._symbols(tape, count, laws=False)
+        layout, forces = self._layout(described)
+        starts = [1 + sum(sizes[:k]) for k in range(len(sizes))]
+        t = tape.inputs(1, 0)[0]
+        q, v, tau, given = (list(tape.inputs(size, start)) for size, start in zip(sizes, starts, strict=True))
+        motions = self._described_motions(described)
+        followed = {name: motion for name, motion in motions.items() if isinstance(motion, LimbMotion)}
+        context = Context(layout, t, q, v, given, tau, tau, motions=followed)
+        pushes = [array(force.value(t)) for force in forces]
+        return Recorded(tape, layout, t, [], q, v, given, tau, tau, [], pushes, context, None, None), parameters, count
+
+    @property
+    def observed(self) -> Any:
+        """What equations of `record_observed` follow from: systems that differ in their laws alone share them."""
+        parts = tuple(part for part in self.structure[1] if not part[0].startswith("control."))
+        return (self.structure[0], parts, *self.structure[3:])
+
+    def record(self, more: int = 0, over_step: bool = False) -> tuple[Recorded, dict[str, Scalar], int]:
+        """All symbols on a tape of their own, parameters by name, and how many inputs there are.
+
+        The inputs are t, x, what is held, then `more`; the system's numbers are the parameters. Prescribed limbs
+        accelerate as they do at t or, `over_step`, on the mean over a step, the first of the further inputs.
+        """
+        tape = Tape()
+        count = 1 + self.size + self.held + more
+        described, parameters = self._symbols(tape, count)
+        layout, forces = self._layout(described)
         motions = self._described_motions(described)
         s = tape.inputs(1, 0)[0]
-        scale = symbol(self.scaled) if self.scaled else None
+        scale = described.get("duration")
         t: Scalar = s if scale is None else opaque(s * scale)
         x = tape.inputs(self.size, 1)
         held = tape.inputs(self.efforts, 1 + self.size)

@@ -1,22 +1,27 @@
-"""Studies: manoeuvres of tailed robots, what they are judged by, comparisons, reproduced papers, the benchmark."""
+"""Studies: scenarios of tailed robots, measures, comparisons, sweeps and designs."""
 
-from tailwork.studies.compare.comparison import Plan, compare, paper_plan
-from tailwork.studies.manoeuvre import Manoeuvre, perform
-from tailwork.studies.many import Outcomes, perform_many
-from tailwork.studies.measures import Measures, measured
-from tailwork.studies.motions import TailMotion, coupled, motion_from_text, pitch, roll, yaw
+from tailwork.control.tail_motion import TailMotion
+from tailwork.studies.measures import MEASURES, Combined, Measure, Sample, add_measure
+from tailwork.studies.motions import coupled, motion_from_text, pitch, roll, yaw
+from tailwork.studies.perform import Outcomes, measured, perform, perform_many
+from tailwork.studies.policies import POLICIES, LegPolicy
+from tailwork.studies.scenario import ActuatorMass, Scenario
 
 __all__ = [
-    "Manoeuvre",
-    "Measures",
+    "MEASURES",
+    "POLICIES",
+    "ActuatorMass",
+    "Combined",
+    "LegPolicy",
+    "Measure",
     "Outcomes",
-    "Plan",
+    "Sample",
+    "Scenario",
     "TailMotion",
-    "compare",
+    "add_measure",
     "coupled",
     "measured",
     "motion_from_text",
-    "paper_plan",
     "perform",
     "perform_many",
     "pitch",

@@ -35,6 +35,14 @@ class Group:
     robot: Robot  # the first of them
     columns: dict[str, Floats]  # by path: numbers in which they differ, and that are not zero
 
+    def design(self, k: int) -> Robot:
+        """One of the robots."""
+        return self.robot.replace({path: float(values[k]) for path, values in self.columns.items()})
+
+    def only(self, fine: np.ndarray) -> Group:
+        """The designs that are flagged."""
+        return Group(self.rows[fine], self.robot, {path: values[fine] for path, values in self.columns.items()})
+
     def varied(self) -> Robot:
         """The robot with columns of numbers where the designs differ."""
         return self.robot.replace({path: Column(values) for path, values in self.columns.items()})

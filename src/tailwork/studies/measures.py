@@ -1,286 +1,519 @@
-"""What a manoeuvre is judged by: one row of numbers with names and units."""
+"""One table of measures. Each is a quantity along the path (an expression) and a reduction over time, or is combined
+from others. Comparisons, sweeps, designs, the lab and reports all read it; `add_measure` puts an own one into it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from tailwork.robots.limb import Cable
-from tailwork.simulation import Run, pose
-from tailwork.simulation.pose import TURNS as AXES
-from tailwork.studies.curvature import segment_bending
-from tailwork.studies.manoeuvre import Manoeuvre
-from tailwork.studies.samples import Samples, run_samples
+from tailwork.algebra.expression import Scalar, arctan2, larger, sqrt, step
+from tailwork.algebra.vectors import Array, array, cross, dot
+from tailwork.control.context import Context
+from tailwork.control.tail_motion import TailMotion
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.kernels.graph import finished
+from tailwork.kernels.kernel import Kernel
+from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.observe import Path, part_momenta, part_names, path
+from tailwork.mechanics.torso import coordinate_rates, torso_state
+from tailwork.robots.facing import forward_axis
+from tailwork.robots.limb import Cable, Motor
+from tailwork.robots.tails.tail import Tail, direction_vector
+from tailwork.simulation.system import Recorded, System
+from tailwork.studies.scenario import ActuatorMass
 from tailwork.typing import Floats
 
+DEGREES = 57.29577951308232
+AXES = ("pitch", "roll", "yaw")
 STILL = 1e-6  # [deg]; a tail that has been carried less than this has not moved
 SLACK = 1e-6  # [N]; a cable below this tension is slack
+LEAST_PUSH = 1e-3
+"""Normal force [N] below which a foot is taken to have lost its grip."""
+TINY = 1e-300
+"""Under a square root that may be of zero, whose derivative would not be finite."""
+
+REDUCTIONS = ("final", "change", "max", "min", "peak", "integral", "mean", "rms", "length")
+"""Of a quantity over time: its last value; last less first; largest; smallest; largest size; integral; the mean of the
+component where that is largest in size; the root of the mean square over time and components; the way of a unit vector
+in degrees."""
+EXTREMES = ("max", "min", "peak")
+"""Reductions that look for the worst time: a limit on such a measure is a limit at every time."""
 
 
-def measure(unit: str, meaning: str) -> Any:
-    """A field that is a measure."""
-    return field(metadata={"unit": unit, "meaning": meaning})
+class Sample:
+    """A robot at one time of a scenario, as scalars: what the quantity of a measure looks at."""
+
+    def __init__(self, recorded: Recorded, seen: Path, tail: str) -> None:
+        self.context: Context = recorded.context  # time, configuration, velocity, efforts
+        self.layout: Layout = recorded.layout
+        self.path = seen  # accelerations, foot forces, extensions, powers
+        self.tail = tail  # name of the tail
+
+    @property
+    def part(self) -> Tail:
+        """The tail's description."""
+        return self.layout.robot.part(self.tail)
+
+    @property
+    def motion(self) -> TailMotion:
+        """What the tail shall do."""
+        motion: Any = self.context.motion(self.tail)
+        return motion
+
+    @cached_property
+    def angles(self) -> dict[str, Scalar]:
+        """Pitch, roll and yaw of the torso [deg]."""
+        order = (0, 1, 2) if forward_axis(self.layout.robot) == "y" else (1, 0, 2)
+        return {name: self.context.q[3 + k] * DEGREES for name, k in zip(AXES, order, strict=True)}
+
+    @cached_property
+    def angle_rates(self) -> dict[str, Scalar]:
+        """Their rates [deg/s]."""
+        rates = coordinate_rates(self.layout, self.context.q, self.context.v)
+        order = (0, 1, 2) if forward_axis(self.layout.robot) == "y" else (1, 0, 2)
+        return {name: rates[3 + k] * DEGREES for name, k in zip(AXES, order, strict=True)}
+
+    @cached_property
+    def parts(self) -> dict[str, tuple[Scalar, Array, Array, Array]]:
+        """By part: mass [kg], centre [m], linear momentum [N s] and angular momentum about the whole centre [N m s]."""
+        names = part_names(self.layout)
+        values = part_momenta(self.layout, self.context.q, self.context.v)
+        masses, rest = values[: len(names)], array(values[len(names) :]).reshape(3, len(names), 3)
+        return {name: (masses[k], rest[0, k], rest[1, k], rest[2, k]) for k, name in enumerate(names)}
+
+    @cached_property
+    def direction(self) -> Array:
+        """Where the tail's centre of mass is seen from its mount: a unit vector in the tail's frame."""
+        torso = torso_state(self.layout, self.context.q, self.context.v)
+        away = torso.from_inertial(self.parts[self.tail][1] - torso.position) - array(self.mount)
+        local = array([-away[1], away[0], away[2]]) if forward_axis(self.layout.robot) == "x" else away
+        return local * (1.0 / sqrt(dot(local, local)))
+
+    @property
+    def mount(self) -> Sequence[Scalar]:
+        """Where the tail starts, in the torso frame [m]."""
+        return self.layout.limbs[self.tail].joints[0].offset
+
+    @cached_property
+    def tail_efforts(self) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+        """Torques on the tail's coordinates [N m], tensions of its cables and of those on pulleys [N]."""
+        layout, limb = self.layout, self.layout.limbs[self.tail]
+        motors = [actuator for actuator in limb.actuators if isinstance(actuator, Motor)]
+        if self.tail in layout.prescribed:
+            torques = list(self.path.prescribed_efforts[layout.given[self.tail]])
+            by_motor = [torques[limb.coordinates.index(motor.coordinate)] / motor.ratio for motor in motors]
+            return torques, [], [pull for motor, pull in zip(motors, by_motor, strict=True) if motor.unit == "N"]
+        here = layout.efforts[self.tail]
+        pairs = list(zip(limb.actuators, self.context.tau[here.start : here.stop], strict=True))
+        torques = [effort * actuator.ratio for actuator, effort in pairs if isinstance(actuator, Motor)]
+        cables = [effort for actuator, effort in pairs if isinstance(actuator, Cable)]
+        return torques, cables, [pull for one, pull in pairs if isinstance(one, Motor) and one.unit == "N"]
+
+    @cached_property
+    def tail_powers(self) -> list[Scalar]:
+        """Power of each of the tail's actuators, or of what moves its coordinates [W]."""
+        given = [f"{name}." for name in self.layout.given for _ in self.layout.limbs[name].coordinates]
+        sources = [*self.layout.actuator_names, *given]
+        pairs = zip(sources, self.path.powers, strict=True)
+        return [power for name, power in pairs if name.startswith(f"{self.tail}.")]
+
+    @cached_property
+    def foot_forces(self) -> list[tuple[Scalar, Scalar, Scalar]]:
+        """By pinned foot: force of the ground, inertial frame [N]."""
+        forces = self.path.foot_forces
+        return [(forces[k], forces[k + 1], forces[k + 2]) for k in range(0, len(forces), 3)]
+
+    @cached_property
+    def curvature_errors(self) -> list[Scalar]:
+        """By segment of a tail that bends: actual less desired curvature [1/m]."""
+        alpha, _ = self.motion.direction(self.context.t)
+        wanted = self.motion.coordinates(self.layout, self.tail, self.context.t)
+        actual = {name: self.context.coordinate(f"{self.tail}.{name}") for name in wanted}
+        pairs = zip(self.part.curvatures(actual, alpha), self.part.curvatures(wanted, alpha), strict=True)
+        return [a - b for a, b in pairs]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measures:
-    """Measures of one run. Angles in degrees, all else in SI units; not a number where a tail has no such thing."""
-
-    duration: float = measure("s", "time simulated")
-    pitch: float = measure("deg", "net pitch of the torso")
-    roll: float = measure("deg", "net roll of the torso")
-    yaw: float = measure("deg", "net yaw of the torso")
-    peak_pitch_rate: float = measure("deg/s", "largest pitch rate")
-    peak_roll_rate: float = measure("deg/s", "largest roll rate")
-    peak_yaw_rate: float = measure("deg/s", "largest yaw rate")
-    effectiveness: float = measure("1", "torso rotation about the motion's axis for each degree that the tail moves")
-    tail_rotation: float = measure("deg", "how far the tail's centre of mass has been carried about its mount")
-    tail_deviation: float = measure("deg", "largest angle between the tail's centre of mass and where it should be")
-    impulse_x: float = measure("N m s", "angular impulse of the tail on the torso about P at the start, x")
-    impulse_y: float = measure("N m s", "the same, y")
-    impulse_z: float = measure("N m s", "the same, z")
-    torso_momentum: float = measure("N m s", "largest angular momentum of the torso about the centre of mass")
-    legs_momentum: float = measure("N m s", "largest angular momentum of all else about the centre of mass")
-    tail_momentum: float = measure("N m s", "largest angular momentum of the tail about the centre of mass")
-    peak_tail_torque: float = measure("N m", "largest torque on a coordinate of the tail (an R3's: on a segment)")
-    peak_leg_torque: float = measure("N m", "largest torque of a leg motor")
-    peak_tail_power: float = measure("W", "largest power of the tail's actuators together")
-    tail_energy: float = measure("J", "work of the tail's actuators, positive and negative counted alike")
-    cost: float = measure("J/deg", "that work for each degree of torso rotation about the motion's axis")
-    least_normal_force: float = measure("N", "smallest normal force of a foot; negative: it would pull")
-    friction_needed: float = measure("1", "largest ratio of tangential to normal force of a foot")
-    curvature_error_mean: float = measure("1/m", "mean curvature error, worst segment")
-    curvature_error_peak: float = measure("1/m", "largest curvature error of any segment")
-    peak_tension: float = measure("N", "largest cable tension")
-    slack: float = measure("1", "share of the time that a cable is slack, mean over the cables")
-    energy_balance: float = measure("1", "energy that does not balance, as a share of what moved")
+Quantity = Callable[[Sample], Sequence[Scalar]]
 
 
-UNITS: dict[str, str] = {f.name: f.metadata["unit"] for f in fields(Measures)}
-MEANINGS: dict[str, str] = {f.name: f.metadata["meaning"] for f in fields(Measures)}
+@dataclass(frozen=True)
+class Measure:
+    """A number of a run, from a quantity along its path."""
+
+    name: str
+    unit: str
+    meaning: str
+    quantity: Quantity  # its components at one time, as expressions
+    reduction: str  # one of `REDUCTIONS`
+    hidden: bool = False  # whether it only serves others
+
+    def __post_init__(self) -> None:
+        if self.reduction not in REDUCTIONS:
+            raise UnknownNameError.among(f"measures.{self.name}.reduction", self.reduction, REDUCTIONS, "reduction")
+
+    @property
+    def way(self) -> str:
+        """The reduction."""
+        return self.reduction
 
 
-def measured(run: Run, manoeuvre: Manoeuvre) -> Measures:
-    """The measures of a run; their units are those of `Measures`."""
-    samples = run_samples(run, manoeuvre)
-    return Measures(**{name: float(measure(samples)) for name, measure in FORMULAS.items()})
+@dataclass(frozen=True)
+class Combined:
+    """A number of a run, from other measures."""
+
+    name: str
+    unit: str
+    meaning: str
+    of: tuple[str, ...]  # names of the others
+    combine: Callable[[Mapping[str, Any], ActuatorMass], Any]  # from their values, and what actuators weigh
+    worst: str = ""  # one of these that is the worst along the path and that the measure rises with; empty: none
+    hidden: bool = False
+
+    @property
+    def way(self) -> str:
+        """What a limit on it must look at: the worst time, or the run as a whole."""
+        return "max" if self.worst else "final"
 
 
-def torso_angles(run: Run) -> Floats:
-    """Pitch, roll and yaw of the torso over time [deg]."""
-    return np.degrees(np.stack(list(pose.torso_angles(run).values()), axis=-1))
+MEASURES: dict[str, Measure | Combined] = {}
+"""All measures by name, in the order of tables."""
 
 
-# Each of the following is of samples, of one run or of many: (…, times, …) → (…).
+def add_measure(measure: Measure | Combined) -> None:
+    """Put a measure into the table: every command, study and report has it from then on."""
+    if measure.name in MEASURES:
+        raise RobotError("measures", measure.name, "a name that no other measure has")
+    for name in getattr(measure, "of", ()):
+        if name not in MEASURES:
+            raise UnknownNameError.among(f"measures.{measure.name}.of", name, MEASURES, "measure")
+    MEASURES[measure.name] = measure
 
 
-def net_rotation(samples: Samples) -> Floats:
-    """Net pitch, roll and yaw of the torso [deg], (…, 3)."""
-    start, end = (np.degrees(samples.attitude[..., k, :]) for k in (0, -1))
-    return end - start
+def size_of(x: Scalar) -> Scalar:
+    """|x|."""
+    return larger(x, -x)
 
 
-def along(samples: Samples) -> Floats:
-    """Size of the torso's rotation about the motion's axis [deg]."""
-    return np.abs(net_rotation(samples)[..., AXES.index(samples.manoeuvre.motion.axis)])
+def norm(x: Array) -> Scalar:
+    """Length of a vector; its derivative at zero is zero."""
+    return sqrt(dot(x, x) + TINY)
 
 
-def peak_rates(samples: Samples) -> Floats:
-    """Largest pitch, roll and yaw rates [deg/s], (…, 3)."""
-    return np.abs(np.degrees(samples.rates)).max(axis=-2)
+def friction_ratio(force: tuple[Scalar, Scalar, Scalar]) -> Scalar:
+    """Tangential over normal force; where the foot hardly pushes, or pulls, more than any ground gives, the more the
+    harder it pulls: of the bare ratio, a pull would make a small or a negative number."""
+    x, y, z = force
+    return (sqrt(x * x + y * y + TINY) + larger(LEAST_PUSH - z, 0.0)) / larger(z, LEAST_PUSH)
 
 
-def effectiveness(samples: Samples) -> Floats:
-    """Torso rotation for each degree that the tail moves."""
-    return _ratio(along(samples), samples.once(tail_rotation), STILL)
+def _momentum(group: str) -> Quantity:
+    def quantity(s: Sample) -> list[Scalar]:
+        names = {"torso": ["torso"], "tail": [s.tail]}.get(group) or [n for n in s.parts if n not in ("torso", s.tail)]
+        found = [s.parts[name][3] for name in names]
+        return [norm(sum(found[1:], found[0]))] if found else []
+
+    return quantity
 
 
-def tail_rotation(samples: Samples) -> Floats:
-    """How far the tail's centre of mass has been carried about its mount [deg]: the length of the way it points."""
-    seen = samples.directions
-    return np.degrees(_angles(seen[..., 1:, :], seen[..., :-1, :]).sum(axis=-1))
+def _spin(axis: int) -> Quantity:
+    """Angular momentum of the tail about where P stands [N m s]."""
+
+    def quantity(s: Sample) -> list[Scalar]:
+        total = sum((mass for mass, _, _, _ in s.parts.values()), 0.0)
+        whole = sum((c * m for m, c, _, _ in s.parts.values()), array([0.0] * 3)) * (1.0 / total)
+        drift = sum((p for _, _, p, _ in s.parts.values()), array([0.0] * 3)) * (1.0 / total)
+        mass, center, linear, spin = s.parts[s.tail]
+        at = array(list(s.layout.robot.stand))
+        about = spin + cross(center - whole, drift) * mass + cross(whole - at, linear)
+        return [about[axis]]
+
+    return quantity
 
 
-def tail_deviation(samples: Samples) -> Floats:
-    """Largest angle between the tail's centre of mass and where it should be [deg]."""
-    return np.degrees(_angles(samples.directions, samples.wanted_directions).max(axis=-1))
+def _weight_moment(axis: int) -> Quantity:
+    """Moment of the tail's weight about where P stands [N m]."""
+
+    def quantity(s: Sample) -> list[Scalar]:
+        mass, center, _, _ = s.parts[s.tail]
+        force = array([0.0, 0.0, -1.0]) * (mass * s.layout.robot.gravity)
+        return [cross(center - array(list(s.layout.robot.stand)), force)[axis]]
+
+    return quantity
 
 
-def tail_impulse(samples: Samples) -> Floats:
-    """Angular impulse of the tail on the torso, about where P was at the start, inertial frame [N m s], (…, 3).
+def _deviation(s: Sample) -> list[Scalar]:
+    wanted = direction_vector(*s.motion.direction(s.context.t))
+    return [2.0 * DEGREES * arctan2(norm(s.direction - wanted), norm(s.direction + wanted))]
 
-    By momentum: what the tail's own angular momentum has lost, and what gravity has given it.
-    """
-    parts = list(samples.model.part_names)
-    tail = parts.index(samples.manoeuvre.tail)
-    masses, centers, linear, spin = (
-        samples.quantity(name) for name in ("part_mass", "part_center", "part_linear_momentum", "part_angular_momentum")
+
+def _leg_torques(s: Sample) -> list[Scalar]:
+    layout = s.layout
+    legs = [layout.efforts[leg] for leg in layout.legs if leg in layout.actuated]
+    return [s.context.tau[k] for here in legs for k in range(here.start, here.stop)]
+
+
+def _slack(s: Sample) -> list[Scalar]:
+    cables = s.tail_efforts[1]
+    return [sum((step(SLACK - pull) for pull in cables), 0.0) * (1.0 / len(cables))] if cables else []
+
+
+def _turned(s: Sample) -> list[Scalar]:
+    """The torso's angle about the motion's axis, positive against the tail [deg]."""
+    k = 0 if s.motion.axis == "roll" else 1
+    bend = s.motion.end[k] - s.motion.start[k]
+    side = bend * (1.0 / sqrt(bend * bend + TINY))
+    return [-(s.angles[s.motion.axis] * side)]
+
+
+def _curvature(s: Sample) -> list[Scalar]:
+    return s.curvature_errors
+
+
+def _rate(name: str) -> Quantity:
+    return lambda s: [s.angle_rates[name]]
+
+
+def _angle(name: str) -> Quantity:
+    return lambda s: [s.angles[name]]
+
+
+def _ratio(over: Any, under: Any, least: float = 0.0) -> Any:
+    """A ratio; NaN where what is below is not above `least`."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(under > least, over / np.where(under > least, under, 1.0), np.nan)
+
+
+def _needs(values: Mapping[str, Any], actuator: ActuatorMass) -> Any:
+    torque, power = (np.nan_to_num(values[name]) for name in ("peak_tail_torque", "peak_tail_power"))
+    return actuator.base + actuator.per_torque * torque + actuator.per_power * power
+
+
+def _table() -> Iterable[Measure | Combined]:
+    yield Measure("duration", "s", "time simulated", lambda s: [s.context.t], "change")
+    for name in AXES:
+        yield Measure(name, "deg", f"net {name} of the torso", _angle(name), "change")
+    yield Measure("turn", "deg", "net turn of the torso about the motion's axis, against the tail", _turned, "change")
+    for name in AXES:
+        yield Measure(f"peak_{name}", "deg", f"largest {name} of the torso", _angle(name), "peak")
+    for name in AXES:
+        yield Measure(f"peak_{name}_rate", "deg/s", f"largest {name} rate", _rate(name), "peak")
+    yield Measure("tail_rotation", "deg", "how far the tail's centre of mass has been carried about its mount",
+                  lambda s: list(s.direction), "length")  # fmt: skip
+    yield Combined(
+        "effectiveness", "1", "torso rotation about the motion's axis for each degree that the tail moves",
+        ("turn", "tail_rotation"), lambda v, _: _ratio(np.abs(v["turn"]), v["tail_rotation"], STILL),
+    )  # fmt: skip
+    yield Measure("tail_deviation", "deg", "largest angle between the tail's centre of mass and where it should be",
+                  _deviation, "max")  # fmt: skip
+    for k, axis in enumerate("xyz"):
+        yield Measure(f"_tail_spin_{axis}", "N m s", "change of the tail's angular momentum about P at the start",
+                      _spin(k), "change", hidden=True)  # fmt: skip
+        yield Measure(f"_tail_weight_{axis}", "N m s", "angular impulse of the tail's weight about P at the start",
+                      _weight_moment(k), "integral", hidden=True)  # fmt: skip
+        yield Combined(
+            f"impulse_{axis}", "N m s", f"angular impulse of the tail on the torso about P at the start, {axis}",
+            (f"_tail_spin_{axis}", f"_tail_weight_{axis}"),
+            lambda v, _, axis=axis: v[f"_tail_weight_{axis}"] - v[f"_tail_spin_{axis}"],
+        )  # fmt: skip
+    yield Measure("torso_momentum", "N m s", "largest angular momentum of the torso about the centre of mass",
+                  _momentum("torso"), "max")  # fmt: skip
+    yield Measure("legs_momentum", "N m s", "largest angular momentum of all else about the centre of mass",
+                  _momentum("legs"), "max")  # fmt: skip
+    yield Measure("tail_momentum", "N m s", "largest angular momentum of the tail about the centre of mass",
+                  _momentum("tail"), "max")  # fmt: skip
+    yield Measure("peak_tail_torque", "N m", "largest torque on a coordinate of the tail (an R3's: on a segment)",
+                  lambda s: s.tail_efforts[0], "peak")  # fmt: skip
+    yield Measure("peak_tail_speed", "deg/s", "largest rate of a coordinate of the tail",
+                  lambda s: [rate * DEGREES for rate in s.context.v[s.layout.rates[s.tail]]], "peak")  # fmt: skip
+    yield Measure("peak_leg_torque", "N m", "largest torque of a leg motor", _leg_torques, "peak")
+    yield Measure("peak_tail_power", "W", "largest power of the tail's actuators together",
+                  lambda s: [sum(s.tail_powers, 0.0)], "peak")  # fmt: skip
+    yield Measure("tail_energy", "J", "work of the tail's actuators, positive and negative counted alike",
+                  lambda s: [sum((size_of(power) for power in s.tail_powers), 0.0)], "integral")  # fmt: skip
+    yield Combined("cost", "J/deg", "that work for each degree of torso rotation about the motion's axis",
+                   ("tail_energy", "turn"), lambda v, _: _ratio(v["tail_energy"], np.abs(v["turn"])))  # fmt: skip
+    yield Measure("least_normal_force", "N", "smallest normal force of a foot; negative: it would pull",
+                  lambda s: [z for _, _, z in s.foot_forces], "min")  # fmt: skip
+    yield Measure("_friction", "1", "largest ratio of tangential to normal force of a foot, finite where it pulls",
+                  lambda s: [friction_ratio(force) for force in s.foot_forces], "max", hidden=True)  # fmt: skip
+    yield Combined(
+        "friction_needed", "1", "largest ratio of tangential to normal force of a foot; ∞: a foot would pull",
+        ("_friction", "least_normal_force"),
+        lambda v, _: np.where(v["least_normal_force"] <= 0.0, np.inf, v["_friction"]), worst="_friction",
+    )  # fmt: skip
+    yield Measure("most_extension", "1", "extension of the straightest leg; 1 is straight",
+                  lambda s: list(s.path.extensions), "max")  # fmt: skip
+    yield Measure("curvature_error_mean", "1/m", "mean curvature error, worst segment",
+                  _curvature, "mean")  # fmt: skip
+    yield Measure("curvature_error_peak", "1/m", "largest curvature error of any segment",
+                  _curvature, "peak")  # fmt: skip
+    yield Measure("curvature_error_rms", "1/m", "root of the mean square curvature error over time and segments",
+                  _curvature, "rms")  # fmt: skip
+    yield Measure("peak_tension", "N", "largest cable tension, those on pulleys among them",
+                  lambda s: [*s.tail_efforts[1], *s.tail_efforts[2]], "peak")  # fmt: skip
+    yield Measure("slack", "1", "share of the time that a cable is slack, mean over the cables", _slack, "mean")
+    yield Measure("tail_mass", "kg", "mass of the tail", lambda s: [s.part.total_mass()], "final")
+    yield Measure("tail_length", "m", "length of the straight tail from mount to tip",
+                  lambda s: [s.part.total_length()], "final")  # fmt: skip
+    yield Combined("actuator_mass", "kg", "mass of the tail's actuators, from what they give",
+                   ("peak_tail_torque", "peak_tail_power"), _needs, worst="peak_tail_torque")  # fmt: skip
+    yield Combined(
+        "added_mass", "kg", "mass of the tail and its actuators",
+        ("peak_tail_torque", "peak_tail_power", "tail_mass"),
+        lambda v, actuator: _needs(v, actuator) + v["tail_mass"], worst="peak_tail_torque",
+    )  # fmt: skip
+
+
+for _measure in _table():
+    add_measure(_measure)
+
+ENERGY_BALANCE = "energy_balance"
+"""The one measure that is not of the path but of its integration: energy that does not balance, as a share of what
+moved. Runs and batches by adaptive steps have it."""
+
+
+def shown_measures() -> list[str]:
+    """Names of all measures that tables show."""
+    return [*(name for name, measure in MEASURES.items() if not measure.hidden), ENERGY_BALANCE]
+
+
+def unit_of(name: str) -> str:
+    """The unit of a measure."""
+    return "1" if name == ENERGY_BALANCE else MEASURES[name].unit
+
+
+def meaning_of(name: str) -> str:
+    """What a measure means."""
+    if name == ENERGY_BALANCE:
+        return "energy that does not balance, as a share of what moved"
+    return MEASURES[name].meaning
+
+
+def checked_measures(names: Iterable[str] | None, where: str = "measures") -> list[str]:
+    """Names of measures, each known; None: all that tables show."""
+    if names is None:
+        return shown_measures()
+    found = list(names)
+    for name in found:
+        if name not in MEASURES and name != ENERGY_BALANCE:
+            raise UnknownNameError.among(where, str(name), shown_measures(), "measure")
+    return found
+
+
+def needed(names: Iterable[str]) -> list[Measure]:
+    """Measures of the path that some measures are made from, each once."""
+    found: dict[str, Measure] = {}
+    for name in names:
+        measure = MEASURES[name]
+        if isinstance(measure, Combined):
+            found |= {own.name: own for own in needed(measure.of)}
+        else:
+            found[name] = measure
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class Observer:
+    """Quantities along the path of a system, compiled."""
+
+    kernel: (
+        Kernel  # (t, q, v, efforts, prescribed accelerations) → all quantities; in a rollout (t, x, …) → x-dot first
     )
-    mass, total = masses[..., tail, None], masses.sum(axis=-1)[..., None]
-    center, start = centers[..., tail, :], samples.quantity("q")[..., :1, :3]
-    whole = (masses[..., None] * centers).sum(axis=-2) / total
-    drift = linear.sum(axis=-2) / total
-    about = spin[..., tail, :] + mass * np.cross(center - whole, drift) + np.cross(whole - start, linear[..., tail, :])
-    weight = -mass * np.asarray(samples.design.gravity)[..., None, None] * np.array([0.0, 0.0, 1.0])
-    given = np.trapezoid(np.cross(center - start, weight), samples.times[..., None], axis=-2)
-    return given - (about[..., -1, :] - about[..., 0, :])
+    parameters: tuple[str, ...]  # names of its parameters
+    columns: dict[str, slice]  # by measure of the path: where its components stand among the quantities
+
+    def has(self, name: str) -> bool:
+        """Whether a measure exists for this robot: in the air there are no feet, a pendulum has no curvature."""
+        vital = [self.columns[own.name] for own in needed([name]) if _vital(name, own)]
+        return all(here.stop > here.start for here in vital)
 
 
-def momentum_of(samples: Samples, group: str) -> Floats:
-    """Largest angular momentum about the centre of mass of the torso, the tail or all else ("legs") [N m s]."""
-    tail = samples.manoeuvre.tail
-    found = [
-        k for k, name in enumerate(samples.model.part_names)
-        if {"torso": name == "torso", "tail": name == tail, "legs": name not in ("torso", tail)}[group]
-    ]  # fmt: skip
-    spin = samples.quantity("part_angular_momentum")[..., found, :].sum(axis=-2)
-    return np.linalg.norm(spin, axis=-1).max(axis=-1)
+def _vital(name: str, own: Measure) -> bool:
+    """Whether a measure cannot do without another: a tail that cables bend has no torques, and its actuators weigh."""
+    return name not in ("actuator_mass", "added_mass") or own.name == "tail_mass"
 
 
-def tail_torques(samples: Samples) -> Floats:
-    """Torques on the tail's coordinates, by motors or imposed [N m]; empty for cables."""
-    tail, model = samples.manoeuvre.tail, samples.model
-    if tail in model.layout.prescribed:
-        return samples.of_limb("prescribed_effort", model.prescribed_names, tail)
-    if _by_cables(samples):
-        return np.zeros((*samples.times.shape, 0))
-    return samples.of_limb("tau", model.actuator_names, tail) * samples.design.ratios[..., None, :]
+def observer(system: System, tail: str, names: Iterable[str], along: bool = False) -> Observer:
+    """What the measures of some names need, compiled for a system; `along` a rollout its derivative comes first."""
+    measures = tuple(needed(name for name in names if name != ENERGY_BALANCE))
+
+    def make() -> Observer:
+        recorded, parameters, count = system.record() if along else system.record_observed()
+        seen = path(recorded.layout, recorded.inputs)
+        sample = Sample(recorded, seen, tail)
+        outputs = system.change(recorded, seen.acceleration) if along else []
+        first = len(outputs)
+        columns: dict[str, slice] = {}
+        known: dict[Quantity, slice] = {}  # several measures of one quantity
+        for measure in measures:
+            if measure.quantity not in known:
+                values = list(measure.quantity(sample))
+                known[measure.quantity] = slice(len(outputs) - first, len(outputs) - first + len(values))
+                outputs += values
+            columns[measure.name] = known[measure.quantity]
+        kernel = Kernel(finished(recorded.tape, outputs, count, len(parameters)))
+        return Observer(kernel, tuple(parameters), columns)
+
+    key = ("measures", along, tail, tuple((m.name, m.quantity) for m in measures))
+    return system.once(key, make, None if along else system.observed)
 
 
-def leg_torques(samples: Samples) -> Floats:
-    """Torques of the legs' motors [N m]; empty in the air."""
-    model = samples.model
-    found = [samples.of_limb("tau", model.actuator_names, leg) for leg in model.foot_names]
-    return np.concatenate([np.zeros((*samples.times.shape, 0)), *found], axis=-1)
+def reduced(measure: Measure, values: Floats, times: Floats) -> Floats:
+    """A measure of the path from samples, (…, times, components) at (…, times) [s] → (…)."""
+    lead = values.shape[:-2]
+    if not values.shape[-1]:
+        return np.full(lead, np.nan)
+    match measure.reduction:
+        case "final":
+            return values[..., -1, 0]
+        case "change":
+            return values[..., -1, 0] - values[..., 0, 0]
+        case "max":
+            return values.max(axis=(-2, -1))
+        case "min":
+            return values.min(axis=(-2, -1))
+        case "peak":
+            return np.abs(values).max(axis=(-2, -1))
+        case "length":
+            apart = np.linalg.norm(np.diff(values, axis=-2), axis=-1)
+            return np.degrees(2.0 * np.arcsin(np.minimum(apart / 2.0, 1.0)).sum(axis=-1))
+    clock = times[..., None]
+    whole = np.trapezoid(values if measure.reduction != "rms" else values * values, clock, axis=-2)
+    if measure.reduction == "integral":
+        return whole.sum(axis=-1)
+    lasting = (times[..., -1] - times[..., 0])[..., None]
+    first = values[..., 0, :] if measure.reduction == "mean" else values[..., 0, :] ** 2
+    mean = np.where(lasting > 0.0, whole / np.where(lasting > 0.0, lasting, 1.0), first)
+    if measure.reduction == "rms":
+        return np.sqrt(mean.mean(axis=-1))
+    return np.take_along_axis(mean, np.abs(mean).argmax(axis=-1)[..., None], axis=-1)[..., 0]
 
 
-def tail_powers(samples: Samples) -> Floats:
-    """Power of each of the tail's actuators [W]."""
-    model = samples.model
-    return samples.of_limb("power", (*model.actuator_names, *model.prescribed_names), samples.manoeuvre.tail)
+def combined(names: Iterable[str], known: Mapping[str, Floats], actuator: ActuatorMass) -> dict[str, Floats]:
+    """Measures of some names from those of the path that they need."""
+    values = dict(known)
+
+    def value(name: str) -> Floats:
+        if name not in values:
+            measure = MEASURES[name]
+            assert isinstance(measure, Combined)
+            for own in measure.of:
+                value(own)
+            values[name] = np.asarray(measure.combine(values, actuator))
+        return values[name]
+
+    return {name: value(name) for name in names}
 
 
-def tail_energy(samples: Samples) -> Floats:
-    """Work of the tail's actuators, positive and negative counted alike [J]."""
-    return np.trapezoid(np.abs(samples.once(tail_powers)).sum(axis=-1), samples.times, axis=-1)
-
-
-def cable_tensions(samples: Samples) -> Floats:
-    """Tensions of the tail's cables [N]; empty where it has none."""
-    if not _by_cables(samples):
-        return np.zeros((*samples.times.shape, 0))
-    return samples.of_limb("tau", samples.model.actuator_names, samples.manoeuvre.tail)
-
-
-def slack(samples: Samples) -> Floats:
-    """Share of the time that a cable is slack, mean over the cables."""
-    tensions = samples.once(cable_tensions)
-    return (tensions < SLACK).mean(axis=(-2, -1)) if tensions.size else _nothing(samples)
-
-
-def least_normal_force(samples: Samples) -> Floats:
-    """Smallest normal force of a foot [N]; negative: it would pull."""
-    if not samples.model.foot_names:
-        return _nothing(samples)
-    return samples.quantity("foot_force")[..., 2].min(axis=(-2, -1))
-
-
-def friction_needed(samples: Samples) -> Floats:
-    """Largest ratio of tangential to normal force of a foot; infinite where one would pull."""
-    if not samples.model.foot_names:
-        return _nothing(samples)
-    force = samples.quantity("foot_force")
-    across, normal = np.hypot(force[..., 0], force[..., 1]), force[..., 2]
-    ratio = np.where(normal > 0, across / np.where(normal > 0, normal, 1.0), np.inf)
-    return np.where(np.isnan(normal), np.nan, ratio).max(axis=(-2, -1))
-
-
-def curvature_error_mean(samples: Samples) -> Floats:
-    """Mean curvature error of the segment where that is largest [1/m]."""
-    means = [_mean_over(error, samples.times) for error in samples.once(_curvature_errors)]
-    if not means:
-        return _nothing(samples)
-    every = np.stack(means)
-    return np.take_along_axis(every, np.abs(every).argmax(axis=0)[None], axis=0)[0]
-
-
-def curvature_error_peak(samples: Samples) -> Floats:
-    """Largest curvature error of any segment [1/m]."""
-    errors = samples.once(_curvature_errors)
-    return np.abs(errors).max(axis=(0, -1)) if len(errors) else _nothing(samples)
-
-
-def _curvature_errors(samples: Samples) -> Floats:
-    """Actual less desired curvature [1/m], (segments, …, times)."""
-    return np.array([bend.error for bend in segment_bending(samples)])
-
-
-def mean_over(values: Floats, time: Floats) -> float:
-    """Mean of a quantity over time."""
-    return float(_mean_over(values, time))
-
-
-def _mean_over(values: Floats, time: Floats) -> Floats:
-    """The same for many, (…, times); of one moment it is the value then."""
-    lasting = time[..., -1] - time[..., 0]
-    spread = np.trapezoid(values, time, axis=-1) / np.where(lasting > 0.0, lasting, 1.0)
-    return np.where(lasting > 0.0, spread, values[..., 0])
-
-
-def _by_cables(samples: Samples) -> bool:
-    layout, tail = samples.model.layout, samples.manoeuvre.tail
-    return tail not in layout.prescribed and any(isinstance(a, Cable) for a in layout.limbs[tail].actuators)
-
-
-def _angles(first: Floats, second: Floats) -> Floats:
-    """Angles between unit vectors [rad]."""
-    return 2.0 * np.arcsin(np.minimum(np.linalg.norm(first - second, axis=-1) / 2.0, 1.0))
-
-
-def _peak(values: Floats, samples: Samples) -> Floats:
-    return np.abs(values).max(axis=(-2, -1)) if values.size else _nothing(samples)
-
-
-def _nothing(samples: Samples) -> Floats:
-    return np.full(samples.times.shape[:-1], np.nan)
-
-
-def _ratio(over: Floats, under: Floats, least: float = 0.0) -> Floats:
-    """A ratio; not a number where what is below is not above `least`."""
-    return np.where(under > least, over / np.where(under > least, under, 1.0), np.nan)
-
-
-FORMULAS: Mapping[str, Callable[[Samples], Floats]] = {
-    "duration": lambda s: s.times[..., -1] - s.times[..., 0],
-    "pitch": lambda s: net_rotation(s)[..., 0],
-    "roll": lambda s: net_rotation(s)[..., 1],
-    "yaw": lambda s: net_rotation(s)[..., 2],
-    "peak_pitch_rate": lambda s: s.once(peak_rates)[..., 0],
-    "peak_roll_rate": lambda s: s.once(peak_rates)[..., 1],
-    "peak_yaw_rate": lambda s: s.once(peak_rates)[..., 2],
-    "effectiveness": effectiveness,
-    "tail_rotation": lambda s: s.once(tail_rotation),
-    "tail_deviation": tail_deviation,
-    "impulse_x": lambda s: s.once(tail_impulse)[..., 0],
-    "impulse_y": lambda s: s.once(tail_impulse)[..., 1],
-    "impulse_z": lambda s: s.once(tail_impulse)[..., 2],
-    "torso_momentum": lambda s: momentum_of(s, "torso"),
-    "legs_momentum": lambda s: momentum_of(s, "legs"),
-    "tail_momentum": lambda s: momentum_of(s, "tail"),
-    "peak_tail_torque": lambda s: _peak(tail_torques(s), s),
-    "peak_leg_torque": lambda s: _peak(leg_torques(s), s),
-    "peak_tail_power": lambda s: _peak(s.once(tail_powers).sum(axis=-1, keepdims=True), s),
-    "tail_energy": lambda s: s.once(tail_energy),
-    "cost": lambda s: _ratio(s.once(tail_energy), along(s)),
-    "least_normal_force": least_normal_force,
-    "friction_needed": friction_needed,
-    "curvature_error_mean": curvature_error_mean,
-    "curvature_error_peak": curvature_error_peak,
-    "peak_tension": lambda s: _peak(s.once(cable_tensions), s),
-    "slack": slack,
-    "energy_balance": lambda s: s.energy_balance(),
-}
-"""By measure: how it is computed from samples."""
+def from_samples(
+    names: Sequence[str], seen: Floats, times: Floats, columns: Mapping[str, slice], actuator: ActuatorMass
+) -> dict[str, Floats]:
+    """Measures from the quantities of an `Observer` at samples, (…, times, quantities) at (…, times) [s]."""
+    with np.errstate(invalid="ignore"):
+        known = {own.name: reduced(own, seen[..., columns[own.name]], times) for own in needed(names)}
+        return combined(names, known, actuator)

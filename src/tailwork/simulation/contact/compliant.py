@@ -137,7 +137,7 @@ def _tables(system: System) -> Tables:
 
 def simulate_soft(
     system: System, ground: Ground, x: Floats, contact: Contact | None, duration: float, step: float | None,
-    samples: int, most_steps: int, asked: Asked | None, control_rate: float, begin: float,
+    samples: int, max_steps: int, asked: Asked | None, control_rate: float, begin: float,
 ) -> Run:  # fmt: skip
     """Step through the duration [s] from the time `begin` [s]; see tailwork.simulate."""
     model = system.model
@@ -150,9 +150,9 @@ def simulate_soft(
         if model.layout.limbs[name].gearing is not None or name in model.layout.prescribed:
             raise RobotError("ground", name, "feet on limbs that are neither geared nor prescribed")
     pace = paced(system, ground, x, duration, step, samples, None if asked is None else control_rate)
-    if pace.count > most_steps:
+    if pace.count > max_steps:
         required = f"at least {pace.count}, what {duration:g} s take in steps of {pace.step:.3g} s"
-        raise RobotError("most_steps", most_steps, required)
+        raise RobotError("max_steps", max_steps, required)
     feet_kernel, feet_constants = system.kernel("feet")
     step_kernel, step_constants = system.kernel("step")
     watch, watch_constants = system.kernel("soft_events") if system.watched else (feet_kernel, feet_constants)
