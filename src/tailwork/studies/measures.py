@@ -282,14 +282,20 @@ def _angle(name: str) -> Quantity:
     return lambda s: [s.angles[name]]
 
 
+def _size(x: Any) -> Any:
+    """|x| of a number that may carry its derivative as an imaginary part."""
+    return np.where(np.real(x) < 0.0, -x, x)
+
+
 def _ratio(over: Any, under: Any, least: float = 0.0) -> Any:
     """A ratio; NaN where what is below is not above `least`."""
+    fine = np.real(under) > least
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(under > least, over / np.where(under > least, under, 1.0), np.nan)
+        return np.where(fine, over / np.where(fine, under, 1.0), np.nan)
 
 
 def _needs(values: Mapping[str, Any], actuator: ActuatorMass) -> Any:
-    torque, power = (np.nan_to_num(values[name]) for name in ("peak_tail_torque", "peak_tail_power"))
+    torque, power = (np.where(np.isnan(values[n]), 0.0, values[n]) for n in ("peak_tail_torque", "peak_tail_power"))
     return actuator.base + actuator.per_torque * torque + actuator.per_power * power
 
 
@@ -306,7 +312,7 @@ def _table() -> Iterable[Measure | Combined]:
                   lambda s: list(s.direction), "length")  # fmt: skip
     yield Combined(
         "effectiveness", "1", "torso rotation about the motion's axis for each degree that the tail moves",
-        ("turn", "tail_rotation"), lambda v, _: _ratio(np.abs(v["turn"]), v["tail_rotation"], STILL),
+        ("turn", "tail_rotation"), lambda v, _: _ratio(_size(v["turn"]), v["tail_rotation"], STILL),
     )  # fmt: skip
     yield Measure("tail_deviation", "deg", "largest angle between the tail's centre of mass and where it should be",
                   _deviation, "max")  # fmt: skip
@@ -336,7 +342,7 @@ def _table() -> Iterable[Measure | Combined]:
     yield Measure("tail_energy", "J", "work of the tail's actuators, positive and negative counted alike",
                   lambda s: [sum((size_of(power) for power in s.tail_powers), 0.0)], "integral")  # fmt: skip
     yield Combined("cost", "J/deg", "that work for each degree of torso rotation about the motion's axis",
-                   ("tail_energy", "turn"), lambda v, _: _ratio(v["tail_energy"], np.abs(v["turn"])))  # fmt: skip
+                   ("tail_energy", "turn"), lambda v, _: _ratio(v["tail_energy"], _size(v["turn"])))  # fmt: skip
     yield Measure("least_normal_force", "N", "smallest normal force of a foot; negative: it would pull",
                   lambda s: [z for _, _, z in s.foot_forces], "min")  # fmt: skip
     yield Measure("_friction", "1", "largest ratio of tangential to normal force of a foot, finite where it pulls",
@@ -344,7 +350,7 @@ def _table() -> Iterable[Measure | Combined]:
     yield Combined(
         "friction_needed", "1", "largest ratio of tangential to normal force of a foot; ∞: a foot would pull",
         ("_friction", "least_normal_force"),
-        lambda v, _: np.where(v["least_normal_force"] <= 0.0, np.inf, v["_friction"]), worst="_friction",
+        lambda v, _: np.where(np.real(v["least_normal_force"]) <= 0.0, np.inf, v["_friction"]), worst="_friction",
     )  # fmt: skip
     yield Measure("most_extension", "1", "extension of the straightest leg; 1 is straight",
                   lambda s: list(s.path.extensions), "max")  # fmt: skip
@@ -456,49 +462,82 @@ def observer(system: System, tail: str, names: Iterable[str], along: bool = Fals
                 known[measure.quantity] = slice(len(outputs) - first, len(outputs) - first + len(values))
                 outputs += values
             columns[measure.name] = known[measure.quantity]
-        kernel = Kernel(finished(recorded.tape, outputs, count, len(parameters)))
-        return Observer(kernel, tuple(parameters), columns)
+        graph = finished(recorded.tape, outputs, count, len(parameters))
+        return Observer(graph, Kernel(graph), tuple(parameters), columns)
 
     key = ("measures", along, tail, tuple((m.name, m.quantity) for m in measures))
     return system.once(key, make, None if along else system.observed)
 
 
-def reduced(measure: Measure, values: Floats, times: Floats) -> Floats:
-    """A measure of the path from samples, (…, times, components) at (…, times) [s] → (…)."""
+def reduced(measure: Measure, values: Any, times: Any) -> Any:
+    """A measure of the path from samples, (…, times, components) at (…, times) [s] → (…).
+
+    Values and times may carry their derivatives along a direction as small imaginary parts.
+    """
     lead = values.shape[:-2]
     if not values.shape[-1]:
         return np.full(lead, np.nan)
+    flat = values.reshape(*lead, -1)
     match measure.reduction:
         case "final":
             return values[..., -1, 0]
         case "change":
             return values[..., -1, 0] - values[..., 0, 0]
         case "max":
-            return values.max(axis=(-2, -1))
+            return _picked(flat, np.real(flat).argmax(axis=-1))
         case "min":
-            return values.min(axis=(-2, -1))
+            return _picked(flat, np.real(flat).argmin(axis=-1))
         case "peak":
-            return np.abs(values).max(axis=(-2, -1))
+            return _size(_picked(flat, np.abs(np.real(flat)).argmax(axis=-1)))
         case "length":
-            apart = np.linalg.norm(np.diff(values, axis=-2), axis=-1)
-            return np.degrees(2.0 * np.arcsin(np.minimum(apart / 2.0, 1.0)).sum(axis=-1))
-    clock = times[..., None]
-    whole = np.trapezoid(values if measure.reduction != "rms" else values * values, clock, axis=-2)
+            steps = np.diff(values, axis=-2)
+            apart = np.sqrt((steps * steps).sum(axis=-1)) / 2.0
+            return np.degrees(1.0) * 2.0 * np.arcsin(np.where(np.real(apart) < 1.0, apart, 1.0)).sum(axis=-1)
+    whole = np.trapezoid(values if measure.reduction != "rms" else values * values, times[..., None], axis=-2)
     if measure.reduction == "integral":
         return whole.sum(axis=-1)
     lasting = (times[..., -1] - times[..., 0])[..., None]
     first = values[..., 0, :] if measure.reduction == "mean" else values[..., 0, :] ** 2
-    mean = np.where(lasting > 0.0, whole / np.where(lasting > 0.0, lasting, 1.0), first)
+    mean = np.where(np.real(lasting) > 0.0, whole / np.where(np.real(lasting) > 0.0, lasting, 1.0), first)
     if measure.reduction == "rms":
         return np.sqrt(mean.mean(axis=-1))
-    return np.take_along_axis(mean, np.abs(mean).argmax(axis=-1)[..., None], axis=-1)[..., 0]
+    return _picked(mean, np.abs(np.real(mean)).argmax(axis=-1))
 
 
-def combined(names: Iterable[str], known: Mapping[str, Floats], actuator: ActuatorMass) -> dict[str, Floats]:
+def _picked(values: Any, which: np.ndarray) -> Any:
+    """The entry of a number along the last axis; NaN where any entry is."""
+    found = np.take_along_axis(values, which[..., None], axis=-1)[..., 0]
+    return np.where(np.isnan(np.real(values)).any(axis=-1), np.nan, found)
+
+
+SUMMARISED = ("final", "change", "max", "min", "peak", "integral")
+"""Reductions that a rollout makes on its way."""
+
+
+def from_summary(measure: Measure, summary: Floats, duration: Floats) -> Floats:
+    """A measure of the path from first, last, least, greatest and scaled integral, (designs, 5, components)."""
+    if not summary.shape[-1]:
+        return np.full(len(summary), np.nan)
+    first, last, least, greatest, integral = (summary[:, k] for k in range(5))
+    match measure.reduction:
+        case "final":
+            return last[:, 0]
+        case "change":
+            return last[:, 0] - first[:, 0]
+        case "max":
+            return greatest.max(axis=1)
+        case "min":
+            return least.min(axis=1)
+        case "peak":
+            return np.maximum(greatest, -least).max(axis=1)
+    return integral.sum(axis=1) * duration
+
+
+def combined(names: Iterable[str], known: Mapping[str, Any], actuator: ActuatorMass) -> dict[str, Any]:
     """Measures of some names from those of the path that they need."""
     values = dict(known)
 
-    def value(name: str) -> Floats:
+    def value(name: str) -> Any:
         if name not in values:
             measure = MEASURES[name]
             assert isinstance(measure, Combined)
@@ -511,8 +550,8 @@ def combined(names: Iterable[str], known: Mapping[str, Floats], actuator: Actuat
 
 
 def from_samples(
-    names: Sequence[str], seen: Floats, times: Floats, columns: Mapping[str, slice], actuator: ActuatorMass
-) -> dict[str, Floats]:
+    names: Sequence[str], seen: Any, times: Any, columns: Mapping[str, slice], actuator: ActuatorMass
+) -> dict[str, Any]:
     """Measures from the quantities of an `Observer` at samples, (…, times, quantities) at (…, times) [s]."""
     with np.errstate(invalid="ignore"):
         known = {own.name: reduced(own, seen[..., columns[own.name]], times) for own in needed(names)}

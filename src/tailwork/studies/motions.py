@@ -33,6 +33,20 @@ def roll(bend: float, angle: float = 45.0, duration: float = 0.3) -> TailMotion:
     return TailMotion(name=name, axis="roll", start=(0.0, theta), end=(math.radians(angle), theta), duration=duration)
 
 
+def sweep(axis: str, angle: float, duration: float = DURATION, early: float = 0.0, skew: float = 0.0) -> TailMotion:
+    """The tail sweeps from straight to an angle [deg] within a duration [s], to the right for "yaw", down for "pitch".
+
+    Of a tail of many links the angle is that of its last one. `early` and `skew` shape the profile, see `Shaped`.
+    """
+    if axis not in ("yaw", "pitch"):
+        raise UnknownNameError.among("axis", str(axis), ("yaw", "pitch"), "axis")
+    alpha = SIDEWAYS if axis == "yaw" else 0.0
+    return TailMotion(
+        name=f"{axis} sweep", axis=axis, start=(alpha, 0.0), end=(alpha, math.radians(angle)), angle="tip",
+        duration=duration, early=early, skew=skew,
+    )  # fmt: skip
+
+
 def coupled(
     pitch_from: float = 20.0, pitch_to: float = 0.0, yaw_from: float = 0.0, yaw_to: float = -50.0, duration: float = 0.3
 ) -> TailMotion:

@@ -7,7 +7,8 @@ equation of those numbers, so that comparisons, sweeps and designs use one defin
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,7 @@ from tailwork.control.standing import StandingAngles
 from tailwork.control.tail_motion import TailMotion, TailTracking
 from tailwork.errors import RobotError, StateError, UnknownNameError
 from tailwork.model import Model
+from tailwork.robots.io.toml import as_text, from_text
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import Tail, tail_name
 from tailwork.simulation.events import FootPulls, LegStraight
@@ -177,6 +179,28 @@ class Scenario:
                 held.static_torques(q)  # says why
                 raise StateError("q", "no torques of the legs balance the robot")
         return problem
+
+
+def scenario_data(scenario: Scenario) -> dict[str, Any]:
+    """A scenario as plain data, which a file holds and another machine understands."""
+    plain = {name: getattr(scenario, name) for name in ("policy", "drive", "attitude", "kp", "kd")}
+    vectors = {name: list(getattr(scenario, name)) for name in ("impulse", "impulse_point")}
+    forces = [asdict(force) | {axis: asdict(getattr(force, axis)) for axis in "xyz"} for force in scenario.forces]
+    return {
+        "robot": as_text(scenario.robot), "motion": asdict(scenario.motion), **plain, **vectors, "forces": forces,
+        "actuator": asdict(scenario.actuator),
+    }  # fmt: skip
+
+
+def scenario_from(data: Mapping[str, Any], file: str) -> Scenario:
+    """The scenario that plain data describe; `file` is named in errors."""
+    if data["forces"]:
+        raise RobotError("forces", data["forces"], "none: a file holds no forces yet")
+    return Scenario(
+        from_text(data["robot"], file), TailMotion(**data["motion"]), data["policy"], data["drive"], data["attitude"],
+        data["kp"], data["kd"], tuple(data["impulse"]), tuple(data["impulse_point"]),
+        actuator=ActuatorMass(**data["actuator"]),
+    )  # fmt: skip
 
 
 def parameter_name(scenario: Scenario, name: str) -> tuple[str, ...]:

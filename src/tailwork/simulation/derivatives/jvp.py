@@ -27,13 +27,13 @@ class Forward:
 def derivative_forward(system: System) -> Forward:
     """x-dot = f(t, x) along dx."""
     return system.once(
-        "forward derivative", lambda: _forward(system.graphs("derivative")["derivative"], system.state_inputs)
+        "forward derivative", lambda: forward(system.graphs("derivative")["derivative"], system.state_inputs)
     )
 
 
 def expansion_forward(system: System) -> Forward:
     """All coordinates and velocities along dx."""
-    return system.once("forward expand", lambda: _forward(system.graphs("expand")["expand"], system.state_inputs))
+    return system.once("forward expand", lambda: forward(system.graphs("expand")["expand"], system.state_inputs))
 
 
 def curvature_forward(system: System) -> Forward:
@@ -43,7 +43,7 @@ def curvature_forward(system: System) -> Forward:
         recorded, parameters, moved, _ = moved_residual(system)
         first = 1 + system.size + system.held
         graph = finished(recorded.tape, list(moved), first + len(recorded.more), len(parameters))
-        return _forward((graph, tuple(parameters)), [*system.state_inputs, *range(first, first + len(system.free_v))])
+        return forward((graph, tuple(parameters)), [*system.state_inputs, *range(first, first + len(system.free_v))])
 
     return system.once("forward curvature", make)
 
@@ -53,7 +53,8 @@ def pushed_solution(system: System) -> Kernel:
     return system.once("forward pushed", lambda: Kernel(system.graphs("pushed")["pushed"][0]))
 
 
-def _forward(recorded: tuple[Graph, tuple[str, ...]], varied: Sequence[int]) -> Forward:
+def forward(recorded: tuple[Graph, tuple[str, ...]], varied: Sequence[int]) -> Forward:
+    """Kernels of a graph along directions of some of its inputs and of its design."""
     graph, names = recorded
     prelude, main = split(graph)
     return Forward(

@@ -177,7 +177,7 @@ def _ready(
     layout = system.model.layout
     stiff = isinstance(asked.method, Rosenbrock)
     extensions = Extensions(
-        **{name: _extension(forwards.get(name)) for name in Numbers._fields},
+        **{name: extension(forwards.get(name)) for name in Numbers._fields},
         solve=pushed_solution(system).lane_address() if stiff else 0,
         rates=len(system.free_v),
         shown=forwards["expansion"].outputs,
@@ -196,7 +196,8 @@ def _ready(
     return _Ready(share, status, event, ends, out)
 
 
-def _extension(forward: Forward | None) -> Extension:
+def extension(forward: Forward | None) -> Extension:
+    """Kernels of a graph along directions, by their addresses."""
     if forward is None:
         return Extension(NOTHING, NOTHING, NOTHING, -1)
     handing, design, push = (lane_kernel(kernel) for kernel in (forward.handing, forward.design, forward.push))

@@ -7,18 +7,15 @@ Steps that do not adapt make every result a smooth function of the design: what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from tailwork.algebra.expression import Scalar
-from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Kernel
-from tailwork.mechanics.observe import Path, path
 from tailwork.simulation.asked import lane_kernels
 from tailwork.simulation.chunk import Start, Way
 from tailwork.simulation.designs import evaluated, in_shares, lane_kernel, parameter_rows
@@ -26,122 +23,104 @@ from tailwork.simulation.integrate.compiled import Settings
 from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernel, lane_constants
 from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.simulation.integrate.tableaus import RODAS5P
-from tailwork.simulation.system import Recorded, System
+from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
-Asked = Callable[[Recorded, Path], Sequence[Scalar]]
-"""What is asked at a node: from the symbols there and what the path is judged by, some quantities."""
-
-SUMMARY = ("first", "last", "least", "greatest", "work")
-"""Of a quantity over the nodes; work is the integral of its size over time."""
+SUMMARY = ("first", "last", "least", "greatest", "integral")
+"""Of a quantity over the nodes; the integral is over the scaled time, from 0 to 1."""
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """A system compiled for fixed steps, with the quantities that are asked at its nodes."""
+    """A system with scaled time, compiled for fixed steps, with the quantities that are observed at its nodes."""
 
     system: System
     derivative: Kernel
     derivative_names: tuple[str, ...]  # of its parameters
-    node: Kernel  # → x-dot, then the quantities
+    node: Kernel  # → dx/ds, then the quantities
     node_names: tuple[str, ...]
-    quantities: int
-    stiff: Way | None  # how a stiff robot is integrated
+    stiff: Way | None  # how a stiff system is integrated
 
-    def nodes(
-        self, columns: Mapping[str, Floats], states: Floats, duration: Floats, steps: int, pool: Executor | None = None
-    ) -> Floats:
+    @property
+    def quantities(self) -> int:
+        """How many are observed."""
+        return self.node.outputs - self.system.size
+
+    def nodes(self, columns: Mapping[str, Floats], states: Floats, steps: int, pool: Executor | None = None) -> Floats:
         """The quantities at all nodes of all designs, (designs, steps + 1, quantities).
 
         Args:
-            columns: by name among the system's numbers: those in which the designs differ, (designs,).
+            columns: by name: numbers in which the designs differ, (designs,).
             states: where they start, (designs, size).
-            duration: of each [s], (designs,).
             steps: how many, at least one.
             pool: threads.
         """
         if self.stiff is not None:
-            return self._stiff_nodes(self.stiff, columns, states, duration, steps, pool)
-        count = len(states)
-        found = np.empty((count, steps + 1, self.quantities))
-        derivative, node = lane_kernel(self.derivative), lane_kernel(self.node)
-        own = parameter_rows(self.derivative_names, self.system.numbers, columns, count)
-        node_own = parameter_rows(self.node_names, self.system.numbers, columns, count)
-        starts, step = np.ascontiguousarray(states), np.ascontiguousarray(duration) / steps
-
-        def share(here: slice) -> None:
-            _roll(derivative, node, own, node_own, starts, step, self.system.held, found, here.start, here.stop)
-
-        in_shares(pool, count, share)
+            return self._stiff_nodes(self.stiff, columns, states, steps, pool)
+        found = np.empty((len(states), steps + 1, self.quantities))
+        self._in_lanes(_roll, columns, states, steps, found, pool)
         return found
 
     def summaries(
-        self, columns: Mapping[str, Floats], states: Floats, duration: Floats, steps: int, pool: Executor | None = None
+        self, columns: Mapping[str, Floats], states: Floats, steps: int, pool: Executor | None = None
     ) -> Floats:
         """SUMMARY of every quantity over the nodes, (designs, 5, quantities): the same numbers as `nodes` would give,
         without keeping them all. Arguments as there."""
         if self.stiff is not None:
-            return summary(self.nodes(columns, states, duration, steps, pool), duration / steps)
+            return summary(self.nodes(columns, states, steps, pool))
+        found = np.empty((len(states), len(SUMMARY), self.quantities))
+        self._in_lanes(_summarise, columns, states, steps, found, pool)
+        return found
+
+    def _in_lanes(
+        self, work: Callable[..., None], columns: Mapping[str, Floats], states: Floats, steps: int, found: Floats,
+        pool: Executor | None,
+    ) -> None:  # fmt: skip
+        """A compiled function over the designs, a share at a time."""
         count = len(states)
-        found = np.empty((count, len(SUMMARY), self.quantities))
         derivative, node = lane_kernel(self.derivative), lane_kernel(self.node)
         own = parameter_rows(self.derivative_names, self.system.numbers, columns, count)
         node_own = parameter_rows(self.node_names, self.system.numbers, columns, count)
-        starts, step = np.ascontiguousarray(states), np.ascontiguousarray(duration) / steps
-
-        def share(here: slice) -> None:
-            _summarise(
-                derivative, node, own, node_own, starts, step, self.system.held, steps, found, here.start, here.stop
-            )  # fmt: skip
-
-        in_shares(pool, count, share)
-        return found
+        starts, step = np.ascontiguousarray(states), np.full(count, 1.0 / steps)
+        held = self.system.held
+        in_shares(
+            pool, count,
+            lambda here: work(
+                derivative, node, own, node_own, starts, step, held, steps, found, here.start, here.stop
+            ),
+        )  # fmt: skip
 
     def _stiff_nodes(
-        self, way: Way, columns: Mapping[str, Floats], states: Floats, duration: Floats, steps: int,
-        pool: Executor | None,
-    ) -> Floats:  # fmt: skip
-        """The same by the stiff method, one duration after the other."""
-        found = np.empty((len(states), steps + 1, self.quantities))
-        for lasting in np.unique(duration):
-            rows = np.flatnonzero(duration == lasting)
-            own = {name: values[rows] for name, values in columns.items()}
-            start = Start(np.ascontiguousarray(states[rows]), np.zeros((len(rows), self.system.held)), own)
-            times, step = np.linspace(0.0, lasting, steps + 1), float(lasting) / steps
-            fixed = replace(way, settings=Settings(1e-6, 1e-8, step, step, 2 * steps), duration=float(lasting))
-            samples = fixed.ends(start, times[None], pool).samples
-            lead = (len(rows), steps + 1)
-            inputs = np.concatenate(
-                [np.broadcast_to(times[:, None], (*lead, 1)), samples, np.zeros((*lead, self.system.held))], axis=2
-            )
-            parameters = parameter_rows(self.node_names, self.system.numbers, own, len(rows))
-            found[rows] = evaluated(self.node, parameters, inputs, pool)[..., self.system.size :]
-        return found
+        self, way: Way, columns: Mapping[str, Floats], states: Floats, steps: int, pool: Executor | None
+    ) -> Floats:
+        """The same by the stiff method."""
+        count = len(states)
+        start = Start(np.ascontiguousarray(states), np.zeros((count, self.system.held)), dict(columns))
+        times = np.linspace(0.0, 1.0, steps + 1)
+        fixed = replace(way, settings=Settings(1e-6, 1e-8, 1.0 / steps, 1.0 / steps, 2 * steps), duration=1.0)
+        samples = fixed.ends(start, times[None], pool).samples
+        lead = (count, steps + 1)
+        inputs = np.concatenate(
+            [np.broadcast_to(times[:, None], (*lead, 1)), samples, np.zeros((*lead, self.system.held))], axis=2
+        )
+        parameters = parameter_rows(self.node_names, self.system.numbers, columns, count)
+        return evaluated(self.node, parameters, inputs, pool)[..., self.system.size :]
 
 
-def summary(nodes: Floats, step: Floats) -> Floats:
-    """SUMMARY of quantities at nodes (designs, nodes, quantities), for steps (designs,) [s]."""
-    size = np.abs(nodes)
-    work = (size.sum(axis=1) - 0.5 * (size[:, 0] + size[:, -1])) * step[:, None]
-    return np.stack([nodes[:, 0], nodes[:, -1], nodes.min(axis=1), nodes.max(axis=1), work], axis=1)
+def summary(nodes: Floats) -> Floats:
+    """SUMMARY of quantities at evenly spaced nodes, (designs, nodes, quantities)."""
+    integral = (nodes.sum(axis=1) - 0.5 * (nodes[:, 0] + nodes[:, -1])) / (nodes.shape[1] - 1)
+    return np.stack([nodes[:, 0], nodes[:, -1], nodes.min(axis=1), nodes.max(axis=1), integral], axis=1)
 
 
-def rollout(system: System, asked: Asked, name: Any, stiff: bool = False) -> Rollout:
-    """A system ready for fixed steps; `name` tells what is asked, for those that ask the same again."""
+def rollout(system: System, node: Kernel, node_names: tuple[str, ...], stiff: bool = False) -> Rollout:
+    """A system with scaled time ready for fixed steps; `node` gives its derivative, then what is observed."""
     derivative, derivative_names = system.compiled("derivative")
     way = None
     if stiff:
         kernels, tableau, names = lane_kernels(system, RODAS5P)
         way = Way(system, kernels, tableau, Settings(1e-6, 1e-8, 0.0, 0.0, 1), names, 1.0)
-    node, node_names = system.once(("node", name), lambda: _node_kernel(system, asked))
-    return Rollout(system, derivative, derivative_names, node, node_names, node.outputs - system.size, way)
-
-
-def _node_kernel(system: System, asked: Asked) -> tuple[Kernel, tuple[str, ...]]:
-    recorded, parameters, count = system.record()
-    found = path(recorded.layout, recorded.inputs)
-    outputs = [*system.change(recorded, found.acceleration), *asked(recorded, found)]
-    return Kernel(finished(recorded.tape, outputs, count, len(parameters))), tuple(parameters)
+    return Rollout(system, derivative, derivative_names, node, node_names, way)
 
 
 class Lanes(NamedTuple):
@@ -219,10 +198,10 @@ def _advance(derivative: LaneKernel, i: int, lanes: Lanes) -> None:
 @njit(cache=True, nogil=True)
 def _roll(
     derivative: LaneKernel, node: LaneKernel, derivative_rows: Floats, node_rows: Floats, states: Floats, step: Floats,
-    held: int, found: Floats, first: int, last: int,
+    held: int, steps: int, found: Floats, first: int, last: int,
 ) -> None:  # fmt: skip
     """Designs first … last: all quantities at all nodes."""
-    n, nodes, quantities = states.shape[1], found.shape[1], found.shape[2]
+    n, nodes, quantities = states.shape[1], steps + 1, found.shape[2]
     lanes = _room(derivative, node, n, held, quantities)
     for start in range(first, last, WIDTH):
         _begin(derivative, node, derivative_rows, node_rows, states, step, start, last, lanes)
@@ -253,12 +232,12 @@ def _summarise(
                     value = lanes.seen[n + k, lane]
                     if i == 0:
                         kept[0, k, lane] = kept[2, k, lane] = kept[3, k, lane] = value
-                        kept[4, k, lane] = 0.5 * abs(value)
+                        kept[4, k, lane] = 0.5 * value
                     else:
                         low, high = kept[2, k, lane], kept[3, k, lane]
                         kept[2, k, lane] = low if low <= value or low != low else value
                         kept[3, k, lane] = high if high >= value or high != high else value
-                        kept[4, k, lane] += abs(value) if i < steps else 0.5 * abs(value)
+                        kept[4, k, lane] += value if i < steps else 0.5 * value
                     kept[1, k, lane] = value
             if i < steps:
                 _advance(derivative, i, lanes)

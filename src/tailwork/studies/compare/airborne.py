@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tailwork.control.tail_motion import TailMotion
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
-from tailwork.robots.tails import Pendulum
-from tailwork.studies.motions import TailMotion
-from tailwork.studies.policies import stand
+from tailwork.robots.tails.tail import Tail
+from tailwork.simulation.simulate import initial_state
+from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
 
 
@@ -59,31 +60,33 @@ def planar_rotation(robot: Robot, tail: str, motion: TailMotion) -> float | None
     Exact for pitch of a robot that is the same on both sides, wherever its hinge lies; for yaw, what the hinge lies
     above the body's centre of mass is left out.
     """
-    part = robot.part(tail)
-    if not isinstance(part, Pendulum) or motion.axis not in ("yaw", "pitch"):
+    part: Tail = robot.part(tail)
+    if part.universal_coordinates(0.0, 0.0) is None or motion.axis not in ("yaw", "pitch"):
         return None
-    ready = stand(robot, "airborne", tail, {"ta": 0.0, "tb": 0.0}, prescribed=True)
+    straight = replace(motion, start=(motion.start[0], 0.0))
+    problem = Scenario(robot, straight, "airborne", drive="prescribed" if motion.from_rest else "auto").problem()
+    system = problem.system()
+    q = system.full(np.zeros(1), initial_state(problem, system)[None], np.zeros((1, system.held)))[0][0]
     axis = 2 if motion.axis == "yaw" else 0
-    mass, center, inertia = _body(robot, tail, ready.model, ready.q, axis)
-    hinge = np.array(part.mount, dtype=float) + ready.q[:3] - center
+    mass, center, inertia = _body(robot, tail, problem.model, q, axis)
+    hinge = np.array(part.limb.joints[0].offset, dtype=float) + q[:3] - center
     height = float(hinge[2]) if motion.axis == "pitch" else 0.0
     body = PlanarBody(mass, inertia, *_bar(part), math.hypot(hinge[1], height))
     off = math.atan2(height, -float(hinge[1]))  # of the straight tail from the line through centre and hinge
     # A tail that turns to the right turns about +z, one that goes down about +x: the body turns the other way.
-    done = float(motion.share.value(motion.duration))
+    done = float(motion.share.value(float(motion.duration)))
     turned = done * (motion.end[1] - motion.start[1])
     # alpha = 180° bends up, +90° to the left.
     sign = math.copysign(1.0, math.cos(motion.start[0]) if motion.axis == "pitch" else -math.sin(motion.start[0]))
     return body.rotation(off + sign * motion.start[1], off + sign * (motion.start[1] + turned))
 
 
-def _bar(tail: Pendulum) -> tuple[float, float, float]:
+def _bar(tail: Tail) -> tuple[float, float, float]:
     """Mass [kg], inertia about the centre of mass [kg m²] and distance of the centre of mass from the hinge [m]."""
-    bar, tip, length = float(tail.mass), float(tail.tip_mass), float(tail.length)
-    mass = bar + tip
-    center = (bar * length / 2 + tip * length) / mass
-    about_hinge = bar * length**2 / 3 + tip * length**2
-    return mass, about_hinge - mass * center**2, center
+    bodies = [joint.body for joint in tail.limb.joints if joint.body is not None]
+    mass = float(tail.total_mass())
+    center = sum(float(body.mass) * -float(body.com[1]) for body in bodies) / mass
+    return mass, tail.inertia_about_mount() - mass * center**2, center
 
 
 def _body(robot: Robot, tail: str, model: Model, q: Floats, axis: int) -> tuple[float, Floats, float]:

@@ -8,24 +8,27 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import tailwork.errors as tailwork_errors
+from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import FileError, RobotError
 from tailwork.files import ready_folder, write_whole
 from tailwork.robots import liu2020
-from tailwork.robots.io.toml import as_text
 from tailwork.robots.robot import Robot
+from tailwork.robots.tails.tail import tail_name
 from tailwork.simulation import Run, load_run
+from tailwork.simulation.pose import torso_angles as run_angles
 from tailwork.studies.compare.airborne import planar_rotation
-from tailwork.studies.manoeuvre import SAMPLES, Manoeuvre, perform, tail_name
-from tailwork.studies.measures import AXES, UNITS, Measures, measured, torso_angles
-from tailwork.studies.motions import TailMotion, coupled, pitch, roll, yaw
-from tailwork.studies.policies import stand
-from tailwork.studies.tail_coordinates import profiles
+from tailwork.studies.measures import AXES, shown_measures, unit_of
+from tailwork.studies.motions import coupled, pitch, roll, yaw
+from tailwork.studies.perform import SAMPLES, measured, perform
+from tailwork.studies.scenario import Scenario, scenario_data
 from tailwork.typing import Floats
 
 TAIL_NAMES = ("pendulum", "r3", "usrt")
@@ -58,31 +61,26 @@ class Plan:
     robots: Mapping[str, Robot]  # by the label of their tail
     motions: tuple[TailMotion, ...]  # that every tail makes
     sweeps: Mapping[str, tuple[TailMotion, ...]]  # by the axis of the torso's answer
-    policy: str = "constant"  # what the legs do, as of a `Manoeuvre`
-    com_map: str = "arc"  # as of a `Manoeuvre`
+    policy: str = "constant"  # what the legs do, as of a `Scenario`
 
 
 @dataclass(frozen=True)
 class Case:
-    """One manoeuvre of a plan and where its run is kept."""
+    """One scenario of a plan and where its run is kept."""
 
     tail: str
-    manoeuvre: Manoeuvre
+    scenario: Scenario
     samples: int = SAMPLES
 
     @property
     def name(self) -> str:
         """Of the file; cases that differ have names that differ."""
-        return f"{self.manoeuvre.motion.name}-{self.tail}-{self.manoeuvre.policy}-{self.digest[:8]}"
+        return f"{self.scenario.motion.name}-{self.tail}-{self.scenario.policy}-{self.digest[:8]}"
 
     @property
     def digest(self) -> str:
         """Says whether a kept run is of this very case."""
-        m = self.manoeuvre
-        told = {
-            "code": source_digest(), "robot": as_text(m.robot), "motion": asdict(m.motion), "policy": m.policy,
-            "drive": m.drive, "map": m.com_map, "attitude": m.attitude, "samples": self.samples,
-        }  # fmt: skip
+        told = {"code": source_digest(), "scenario": scenario_data(self.scenario), "samples": self.samples}
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
@@ -92,7 +90,7 @@ class Result:
 
     case: Case
     run: Run
-    measures: Measures
+    measures: dict[str, float]
     airborne: Floats  # net pitch, roll and yaw of the airborne robot [deg]
     closed_form: float  # of planar motion of a pendulum [deg]; not a number for others
 
@@ -101,7 +99,7 @@ class Result:
         """Why the run ended early, or that feet would have pulled."""
         if self.run.stopped is not None:
             return f"ends at {self.run.stopped.time:.3f} s: {self.run.stopped.reason}"
-        return "a foot would pull" if self.measures.least_normal_force < 0 else ""
+        return "a foot would pull" if self.measures["least_normal_force"] < 0 else ""
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ class Comparison:
 
     def of(self, motion: TailMotion) -> dict[str, Result]:
         """Results of a motion by tail."""
-        return {r.case.tail: r for r in (*self.results, *self.swept) if r.case.manoeuvre.motion == motion}
+        return {r.case.tail: r for r in (*self.results, *self.swept) if r.case.scenario.motion == motion}
 
 
 def paper_plan() -> Plan:
@@ -149,14 +147,12 @@ def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
     for which, (motions, samples) in enumerate(((plan.motions, SAMPLES), (swept, SWEEP_SAMPLES))):
         for motion in motions:
             for tail, robot in plan.robots.items():
-                manoeuvre = Manoeuvre(robot, motion, plan.policy, com_map=plan.com_map)
+                scenario = Scenario(robot, motion, plan.policy)
                 try:
-                    profiles(manoeuvre.tail_part, motion, plan.com_map)
-                    shape = manoeuvre.start_shape()
-                    stand(robot, plan.policy, manoeuvre.tail, shape, prescribed=manoeuvre.imposed)
+                    scenario.problem()
                 except RobotError as error:
                     raise RobotError(f"{motion.name} of the {tail} tail", error.value, error.required) from None
-                found[which].append(Case(tail, manoeuvre, samples))
+                found[which].append(Case(tail, scenario, samples))
     return found[0], found[1]
 
 
@@ -175,11 +171,11 @@ def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, to
     results: list[Result] = []
     every = [*chosen, *swept]
     for done, case in enumerate(every):
-        progress(done, len(every), f"{case.manoeuvre.motion.name}, {case.tail}")
+        progress(done, len(every), f"{case.scenario.motion.name}, {case.tail}")
         run = kept_run(case, folder / "runs")
         aloft = case
         if plan.policy != "airborne":
-            aloft = replace(case, manoeuvre=replace(case.manoeuvre, policy="airborne"), samples=SWEEP_SAMPLES)
+            aloft = replace(case, scenario=replace(case.scenario, policy="airborne"), samples=SWEEP_SAMPLES)
         results.append(_result(case, run, run if aloft is case else kept_run(aloft, folder / "runs")))
     progress(len(every), len(every), "")
     write_whole(folder / "measures.csv", as_csv(results))
@@ -198,7 +194,7 @@ def kept_run(case: Case, folder: Path) -> Run:
             run = None  # damaged, or of an older version: made again
         if run is not None and run.data.attrs.get("case") == case.digest:
             return run
-    run = perform(case.manoeuvre, samples=case.samples)
+    run = perform(case.scenario, samples=case.samples)
     run.save(file, {"case": case.digest})
     return run
 
@@ -206,9 +202,9 @@ def kept_run(case: Case, folder: Path) -> Run:
 def _result(case: Case, run: Run, aloft: Run) -> Result:
     # Where a run ended early, its robot in the air is looked at then.
     aloft_angles = angles_at(aloft, run.duration) - torso_angles(aloft)[0]
-    planar = planar_rotation(case.manoeuvre.robot, case.manoeuvre.tail, case.manoeuvre.motion)
+    planar = planar_rotation(case.scenario.robot, case.scenario.tail, case.scenario.motion)
     closed = math.nan if planar is None or run.stopped is not None else math.degrees(planar)
-    return Result(case, run, measured(run, case.manoeuvre), aloft_angles, closed)
+    return Result(case, run, measured(run, case.scenario), aloft_angles, closed)
 
 
 def as_csv(results: Sequence[Result]) -> str:
@@ -216,14 +212,19 @@ def as_csv(results: Sequence[Result]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     airborne = [f"airborne {axis} [deg]" for axis in AXES]
-    header = ["motion", "tail", "policy", *(f"{name} [{unit}]" for name, unit in UNITS.items()), *airborne]
+    header = ["motion", "tail", "policy", *(f"{name} [{unit_of(name)}]" for name in shown_measures()), *airborne]
     writer.writerow([*header, "airborne closed form [deg]", "note"])
     for result in results:
         case = result.case
-        values = [*asdict(result.measures).values(), *result.airborne, result.closed_form]
+        values = [*(result.measures[name] for name in shown_measures()), *result.airborne, result.closed_form]
         shown = ["" if math.isnan(x) else f"{x:.9g}" for x in values]
-        writer.writerow([case.manoeuvre.motion.name, case.tail, case.manoeuvre.policy, *shown, result.note])
+        writer.writerow([case.scenario.motion.name, case.tail, case.scenario.policy, *shown, result.note])
     return text.getvalue()
+
+
+def torso_angles(run: Run) -> Floats:
+    """Pitch, roll and yaw of the torso over time [deg]."""
+    return np.degrees(np.stack(list(run_angles(run).values()), axis=-1))
 
 
 def last_common(first: Run, second: Run) -> tuple[float, Floats, Floats]:
@@ -245,6 +246,6 @@ def sweep_rotations(comparison: Comparison, axis: str) -> Iterator[tuple[str, li
     motions: Sequence[Any] = comparison.plan.sweeps[axis]
     for tail in comparison.plan.robots:
         found = [comparison.of(motion)[tail] for motion in motions]
-        net = [float(getattr(r.measures, axis)) for r in found]
+        net = [r.measures[axis] for r in found]
         aloft = [float(r.airborne[AXES.index(axis)]) for r in found]
         yield tail, net, aloft, [r.run.stopped is not None for r in found]

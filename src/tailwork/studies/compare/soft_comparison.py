@@ -1,4 +1,4 @@
-"""A manoeuvre on compliant ground beside the same one on pinned feet: when feet slip or lift, and how far off it is.
+"""A scenario on compliant ground beside the same one on pinned feet: when feet slip or lift, and how far off it is.
 
 Pinned feet are the limit of ever stiffer ground, as long as every foot pushes and friction suffices. So the difference
 between the two falls as 1/stiffness until the pinned model asks for more than the ground can give, and soon after that
@@ -23,9 +23,8 @@ from tailwork.simulation.contact.ground import AIR, Ground
 from tailwork.simulation.pose import torso_rotations
 from tailwork.studies.compare.comparison import Progress
 from tailwork.studies.compare.soft_manoeuvre import STATIC_FRICTION, check_standing, ground_for, perform_soft
-from tailwork.studies.manoeuvre import Manoeuvre, perform
-from tailwork.studies.policies import stand
-from tailwork.studies.tail_coordinates import profiles
+from tailwork.studies.perform import perform
+from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
 
 PINNED = "pinned"
@@ -86,7 +85,7 @@ def _first_below(times: Floats, values: Floats) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class OnGround:
-    """A manoeuvre on compliant ground, beside the same one on pinned feet.
+    """A scenario on compliant ground, beside the same one on pinned feet.
 
     The method errs in proportion to its step, which would hide how near stiff ground comes to pinned feet. So the
     torso's way is extrapolated to steps of zero, from two runs with steps of which one is half the other.
@@ -152,9 +151,9 @@ class Convergence:
 
 @dataclass(frozen=True, eq=False)
 class SoftComparison:
-    """One manoeuvre on pinned feet and on ground of several stiffnesses, softest first, of the same friction."""
+    """One scenario on pinned feet and on ground of several stiffnesses, softest first, of the same friction."""
 
-    manoeuvre: Manoeuvre
+    scenario: Scenario
     pinned: Run
     grounds: tuple[OnGround, ...]
 
@@ -189,7 +188,7 @@ class SoftComparison:
         return min([*ends, *(time for first in every for time in first.known)])
 
     def convergence(self, until: float | None = None) -> Convergence:
-        """Largest differences up to a time [s]; unless told, as long as all feet stick."""
+        """Largest differences up to a time [s]; by default as long as all feet stick."""
         until = self.sticking if until is None else until
         kept = [ground.times <= until for ground in self.grounds]
         place, attitude = (
@@ -215,24 +214,23 @@ def grounds_for(
     return [ground_for(robot, k, static_friction, kinetic_friction) for k in sorted(stiffnesses)]
 
 
-def check_possible(manoeuvre: Manoeuvre) -> None:
+def check_possible(scenario: Scenario) -> None:
     """Refuses what the tail cannot do, and a robot that does not stand."""
-    check_standing(manoeuvre)
-    profiles(manoeuvre.tail_part, manoeuvre.motion, manoeuvre.com_map)
-    stand(manoeuvre.robot, manoeuvre.policy, manoeuvre.tail, manoeuvre.start_shape(), prescribed=manoeuvre.imposed)
+    check_standing(scenario)
+    scenario.problem()
 
 
 def compare_grounds(
-    manoeuvre: Manoeuvre, grounds: Sequence[Ground], progress: Progress = lambda done, total, what: None
+    scenario: Scenario, grounds: Sequence[Ground], progress: Progress = lambda done, total, what: None
 ) -> SoftComparison:
-    """Perform a manoeuvre on pinned feet and on several grounds.
+    """Perform a scenario on pinned feet and on several grounds.
 
     Args:
-        manoeuvre: what is done; not "airborne".
+        scenario: what is done; not "airborne".
         grounds: flat, of stiffnesses that differ and the same static friction, such as `grounds_for(robot)`.
         progress: told before each run.
     """
-    check_possible(manoeuvre)
+    check_possible(scenario)
     grounds = sorted(grounds, key=lambda ground: float(ground.stiffness))
     if not grounds or len({ground.stiffness for ground in grounds}) != len(grounds):
         given = tuple(float(ground.stiffness) for ground in grounds)
@@ -242,11 +240,11 @@ def compare_grounds(
         raise RobotError("static_friction", given, "the same of all grounds")
     total = 1 + len(grounds)
     progress(0, total, "pinned feet")
-    pinned = perform(manoeuvre)
+    pinned = perform(scenario)
     found = []
     for done, ground in enumerate(grounds):
         progress(1 + done, total, f"ground of {stiffness_text(ground)} N/m")
-        coarse, fine = (perform_soft(manoeuvre, ground, pinned=pinned, finer=finer) for finer in (1, 2))
+        coarse, fine = (perform_soft(scenario, ground, pinned=pinned, finer=finer) for finer in (1, 2))
         found.append(OnGround(ground, pinned, fine, coarse))
     progress(total, total, "")
-    return SoftComparison(manoeuvre, pinned, tuple(found))
+    return SoftComparison(scenario, pinned, tuple(found))

@@ -1,24 +1,17 @@
-"""A manoeuvre with the robot's feet on compliant ground, where they may slip and lift, in the place of pinned feet."""
+"""A scenario with the robot's feet on compliant ground, where they may slip and lift, in the place of pinned feet."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tailwork.algebra.expression import Scalar
-from tailwork.algebra.vectors import array, dot, zeros
-from tailwork.control.context import Context, Law
+from tailwork.control.context import Law
 from tailwork.control.gait.foot_kinematics import posed
-from tailwork.control.gait.joint_table import JointTable
-from tailwork.control.laws import FootImpedance, JointImpedance
-from tailwork.control.profiles import Profiles
-from tailwork.control.servo import JointServo, driving_motor
+from tailwork.control.standing import HoldPosture, RestTorques
 from tailwork.errors import RobotError
-from tailwork.mechanics.pinned import leg_with_angles
-from tailwork.mechanics.torso import limb_state
 from tailwork.model import Model
 from tailwork.model.summary import total_mass
 from tailwork.robots.robot import Robot
@@ -26,10 +19,10 @@ from tailwork.simulation import Run, simulate
 from tailwork.simulation.contact.compliant import CHOSEN, contact_frequency
 from tailwork.simulation.contact.ground import Ground
 from tailwork.simulation.run import Contact
-from tailwork.simulation.system import System
-from tailwork.studies.manoeuvre import SAMPLES, Manoeuvre, perform, tail_laws
-from tailwork.studies.policies import POLICIES, stand
-from tailwork.studies.tail_coordinates import profiles
+from tailwork.simulation.system import Motion, System
+from tailwork.studies.perform import SAMPLES, perform
+from tailwork.studies.policies import POLICIES
+from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
 
 SOFT_POLICIES = tuple(policy for policy in POLICIES if policy != "airborne")
@@ -53,7 +46,7 @@ def ground_for(
         robot: what stands on it.
         stiffness: under a foot [N/m].
         static_friction: ratio of tangential to normal force at which a foot slips.
-        kinetic_friction: the same ratio while it slips; unless told, 5/6 of the first.
+        kinetic_friction: the same ratio while it slips; by default 5/6 of the first.
         damping: as a share of what is critical for the robot that bounces on all its feet, each with its share of the
             weight. A leg is lighter: its foot is damped more.
     """
@@ -78,38 +71,6 @@ def _mass_on_foot(robot: Robot) -> float:
     return total_mass(robot) / len(_foot_places(robot))
 
 
-@dataclass(frozen=True, kw_only=True)
-class FreeFootImpedance(FootImpedance):
-    """FootImpedance of a leg that is free to move: s and its rate are those of the leg's own joints."""
-
-    def efforts(self, context: Context) -> Mapping[str, Scalar]:
-        """Torques of the leg's motors: the force's virtual work."""
-        layout = context.layout
-        limb = layout.limbs[self.leg]
-        state = limb_state(limb, context.q[layout.coordinates[self.leg]], context.v[layout.rates[self.leg]])
-        leg = leg_with_angles(limb, state.angles, zeros(3), lambda turn: zeros(3))
-        foot = array(limb.joints[0].offset) + leg.turn.inward(leg.spans[0] - leg.ends[0])
-        away = sum((arm * rate for arm, rate in zip(leg.arms, state.rates, strict=True)), zeros(3))
-        force = leg.turn.outward((array(self.rest) - foot) * self.stiffness) - away * self.damping
-        efforts: dict[str, Scalar] = {}
-        for joint, arm in zip(limb.joints, leg.arms, strict=True):
-            _, motor = driving_motor(layout, f"{self.leg}.{joint.name}")
-            efforts[f"{self.leg}.{motor.name}"] = dot(arm, force) / motor.ratio
-        return efforts
-
-
-def free_law(law: Law, model: Model) -> Law:
-    """A law of legs in stance, for the same legs when they are free to move."""
-    if isinstance(law, JointImpedance):
-        names = tuple(f"{law.leg}.{joint.name}" for joint in model.layout.limbs[law.leg].joints)
-        rest = np.array([law.rest], dtype=float)
-        table = JointTable(names, 1.0, rest, np.zeros_like(rest))
-        return JointServo(table=table, kp=float(law.stiffness), kd=float(law.damping))
-    if isinstance(law, FootImpedance):
-        return FreeFootImpedance(leg=law.leg, rest=law.rest, stiffness=law.stiffness, damping=law.damping)
-    return law
-
-
 @dataclass(frozen=True)
 class SoftStart:
     """A robot that stands on compliant ground, ready to move its tail."""
@@ -118,10 +79,10 @@ class SoftStart:
     q: Floats
     contact: Contact
     laws: Sequence[Law]
-    motions: dict[str, dict[str, Profiles]]  # of the tail, where its motion is imposed
+    motions: dict[str, Motion]  # of the tail
 
 
-def soft_start(manoeuvre: Manoeuvre, ground: Ground, forces: Floats) -> SoftStart:
+def soft_start(scenario: Scenario, ground: Ground, forces: Floats) -> SoftStart:
     """The robot pressed into the ground so far that it bears given forces, (feet, 3) [N].
 
     Feet stand in their places, each as deep as its normal force needs, with its anchor where the tangential one needs
@@ -129,39 +90,36 @@ def soft_start(manoeuvre: Manoeuvre, ground: Ground, forces: Floats) -> SoftStar
     depths differ. With the forces that pinned feet bear at the first instant, the robot then starts off as the pinned
     one does and the ground does not ring. A foot that would have to pull starts in the air, just above the ground.
     """
-    tail, shape = manoeuvre.tail, manoeuvre.start_shape()
-    pinned = stand(
-        manoeuvre.robot, manoeuvre.policy, tail, shape, prescribed=manoeuvre.imposed, attitude=manoeuvre.attitude
-    )
-    given = [tail] if manoeuvre.imposed else []
-    model = Model(manoeuvre.robot, "none", prescribed=given, attitude=manoeuvre.attitude)
-    standing = _foot_places(manoeuvre.robot)
-    places = np.array([standing[name] for name in pinned.model.foot_names])
+    robot, tail = scenario.robot, scenario.tail
+    model = Model(robot, "none", prescribed=[tail] if scenario.imposed else [], attitude=scenario.attitude)
+    standing = _foot_places(robot)
+    names = scenario.model.foot_names
+    places = np.array([standing[name] for name in names])
     touching = forces[:, 2] > 0.0
     depths = np.where(touching, forces[:, 2], 0.0) / float(ground.stiffness)
     up = np.array([0.0, 0.0, 1.0])
-    torso = np.array(manoeuvre.robot.stand, dtype=float) - depths.mean() * up
-    feet = dict(zip(pinned.model.foot_names, places - depths[:, None] * up, strict=True))
-    q = posed(model, torso_place=torso, feet=feet)
-    for name, angle in shape.items():
-        q[model.coordinate_names.index(f"{tail}.{name}")] = angle
+    torso = np.array(robot.stand, dtype=float) - depths.mean() * up
+    feet = dict(zip(names, places - depths[:, None] * up, strict=True))
+    q, upright = posed(model, torso_place=torso, feet=feet), posed(model)
+    for name, angle in scenario.start_shape().items():
+        place = model.coordinate_names.index(f"{tail}.{name}")
+        q[place] = upright[place] = angle
     anchors = places + forces * (1.0 - up) / float(ground.tangential_stiffness)
     anchors[~touching] = np.nan
-    laws = [free_law(law, model) for law in pinned.laws]
-    motions: dict[str, dict[str, Profiles]] = {}
-    if manoeuvre.imposed:
-        motions[tail] = profiles(manoeuvre.tail_part, manoeuvre.motion, manoeuvre.com_map)
-    else:
-        laws += tail_laws(manoeuvre)
-    return SoftStart(model, q, Contact(tuple("stick" if t else "air" for t in touching), anchors), laws, motions)
+    posture = tuple(upright.tolist())
+    laws = [
+        replace(law, posture=posture) if isinstance(law, (RestTorques, HoldPosture)) else law for law in scenario.laws
+    ]
+    contact = Contact(tuple("stick" if t else "air" for t in touching), anchors)
+    return SoftStart(model, q, contact, laws, {tail: scenario.motion})
 
 
-def check_standing(manoeuvre: Manoeuvre) -> None:
-    """Refuses manoeuvres without feet on the plane z = 0."""
-    if manoeuvre.policy not in SOFT_POLICIES:
+def check_standing(scenario: Scenario) -> None:
+    """Refuses scenarios without feet on the plane z = 0."""
+    if scenario.policy not in SOFT_POLICIES:
         required = f"one of {', '.join(SOFT_POLICIES)}: a robot in the air does not feel the ground"
-        raise RobotError("policy", manoeuvre.policy, required)
-    for name, place in _foot_places(manoeuvre.robot).items():
+        raise RobotError("policy", scenario.policy, required)
+    for name, place in _foot_places(scenario.robot).items():
         if abs(place[2]) > LEVEL:
             raise RobotError(f"{name}.foot", place, "a foot that stands at height 0, on flat ground")
 
@@ -172,19 +130,19 @@ def _foot_places(robot: Robot) -> dict[str, tuple[float, ...]]:
 
 
 def perform_soft(
-    manoeuvre: Manoeuvre, ground: Ground, *, pinned: Run | None = None, samples: int = SAMPLES, finer: int = 1
+    scenario: Scenario, ground: Ground, *, pinned: Run | None = None, samples: int = SAMPLES, finer: int = 1
 ) -> Run:
-    """Simulate a manoeuvre with the robot's feet on compliant ground; it starts as `soft_start` says.
+    """Simulate a scenario with the robot's feet on compliant ground; it starts as `soft_start` says.
 
     Args:
-        manoeuvre: what is done; not "airborne".
+        scenario: what is done; not "airborne".
         ground: flat.
-        pinned: the same manoeuvre on pinned feet, if it has been performed already.
+        pinned: the same on pinned feet, if it has been performed already.
         samples: how many times the data holds, evenly spaced.
         finer: steps are the ones chosen for the ground, or a little shorter so that samples fall on them, divided by
             this.
     """
-    check_standing(manoeuvre)
+    check_standing(scenario)
     if not isinstance(ground, Ground) or ground.surface is not None:
         raise RobotError(
             "ground", ground, "a Ground without a surface: the plane z = 0, on which the pinned feet stand"
@@ -192,18 +150,18 @@ def perform_soft(
     if samples < 2 or finer < 1:
         raise RobotError("samples, finer", (samples, finer), "at least 2 samples, and steps at least as fine as chosen")
     if pinned is None:
-        pinned = perform(manoeuvre, samples=2)
-    start = soft_start(manoeuvre, ground, pinned.data["foot_force"].to_numpy()[0])
+        pinned = perform(scenario, samples=2)
+    start = soft_start(scenario, ground, pinned.data["foot_force"].to_numpy()[0])
     system = System(start.model, start.laws, start.motions)
     x = system.state(start.q, np.zeros(len(start.model.velocity_names)))
     longest = CHOSEN / contact_frequency(system, ground, x)  # [s]
-    interval = manoeuvre.motion.duration / (samples - 1)
+    interval = scenario.duration / (samples - 1)
     steps = finer * math.ceil(interval / longest)  # between two samples
     if steps * (samples - 1) > MOST_STEPS:
         required = f"softer ground: this one takes {steps * (samples - 1):.2g} steps, and {MOST_STEPS:.0e} are allowed"
         raise RobotError("stiffness", ground.stiffness, required)
     run = simulate(
-        start.model, start.q, manoeuvre.motion.duration, control=start.laws, motions=start.motions, events=(),
+        start.model, start.q, scenario.duration, control=start.laws, motions=start.motions, events=(),
         samples=samples, step=interval / steps, max_steps=MOST_STEPS, ground=ground, contact=start.contact,
     )  # fmt: skip
-    return run.titled(f"{manoeuvre.words}; on ground of {float(ground.stiffness):g} N/m")
+    return run.titled(f"{scenario.text}; on ground of {float(ground.stiffness):g} N/m")

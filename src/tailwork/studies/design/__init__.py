@@ -3,20 +3,16 @@
 from tailwork.studies.design.answer import Answer, Settings, solve
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.files import load_study
-from tailwork.studies.design.measures import MEASURES, Actuator
-from tailwork.studies.design.problem import Goal, Limit, Scenario, Study, Variable
+from tailwork.studies.design.problem import Goal, Limit, Study, Variable
 from tailwork.studies.design.search import Found, ImpossibleError, best_design
 
 __all__ = [
-    "MEASURES",
-    "Actuator",
     "Answer",
     "Evaluator",
     "Found",
     "Goal",
     "ImpossibleError",
     "Limit",
-    "Scenario",
     "Settings",
     "Study",
     "Variable",

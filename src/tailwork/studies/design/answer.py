@@ -21,7 +21,6 @@ from tailwork.studies.design.robust import Guarded, Robust, guarded
 from tailwork.studies.design.search import ALLOWED, STARTS, Found, ImpossibleError, Progress, best_design
 from tailwork.studies.design.spread import SPREAD, Indices, Swing, Tolerance, indices, swings, tolerance
 from tailwork.studies.design.verify import FINER, Alone, Verified, as_given, verified
-from tailwork.studies.motions import pitch, yaw
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def chosen(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
         for path in rest:
             if path not in paths(robot):
                 raise RobotError(f"choices.{path}", path, "a path in the robot, or the name of its tail")
-        yield choice, replace(study, robot=robot.replace(rest) if rest else robot, choices={})
+        yield choice, replace(study.with_robot(robot.replace(rest) if rest else robot), choices={})
 
 
 def solve(study: Study, settings: Settings | None = None, tell: Progress = lambda what: None) -> list[Answer]:
@@ -185,6 +184,7 @@ def _finer(program: Program, start: Solved) -> Solved:
 
 def _airborne(study: Study, checked: Verified) -> float | None:
     """What the same sweep does to the robot in the air, in closed form [deg]."""
-    motion = (yaw if study.scenario.axis == "yaw" else pitch)(checked.design.sweep, checked.design.duration)
-    turned = planar_rotation(checked.design.robot, study.tail_name, motion)
-    return None if turned is None else -math.copysign(1.0, checked.design.sweep) * math.degrees(turned)
+    design = checked.design
+    sweep = float(design.motion.end[1])
+    turned = planar_rotation(design.robot, study.tail_name, replace(design.motion, early=0.0, skew=0.0))
+    return None if turned is None else -math.copysign(1.0, sweep) * math.degrees(turned)

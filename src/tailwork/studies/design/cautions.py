@@ -53,7 +53,7 @@ def unsettled_best(answer: Answer) -> str:
 def turn_words(answer: Answer) -> str:
     """That the torso has swung back by the end, where `turn` is asked for; empty: it has not."""
     study, fine = answer.study, answer.verified.fine
-    peak_name = f"peak_{study.scenario.axis}"
+    peak_name = f"peak_{study.scenario.motion.axis}"
     if "turn" not in study.asked or peak_name not in fine:
         return ""
     turn, peak = fine["turn"], fine[peak_name]

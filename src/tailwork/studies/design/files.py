@@ -12,9 +12,11 @@ from typing import Any
 from tailwork.errors import NOTHING, RobotError, UnknownNameError
 from tailwork.robots import Robot, load, presets
 from tailwork.robots.io.toml import parsed, read_text
-from tailwork.studies.design.measures import Actuator
-from tailwork.studies.design.problem import Goal, Limit, Scenario, Study, Variable
+from tailwork.studies.design.problem import Goal, Limit, Study, Variable, checked_number
 from tailwork.studies.design.robust import Robust
+from tailwork.studies.motions import sweep
+from tailwork.studies.policies import POLICIES
+from tailwork.studies.scenario import ActuatorMass, Scenario
 
 TABLES = ("robot", "scenario", "variables", "goals", "limits", "choices", "actuator", "robust")
 NUMBERS = ("steps", "seed")
@@ -32,11 +34,11 @@ tail = "pendulum"        # a bar; "r3": many links; "usrt": many links that cabl
 
 [scenario]
 axis = "yaw"             # the tail sweeps to the right; "pitch": down
-policy = "straight-down" # what the legs do: constant torques; "joint" and "foot" hold on; "airborne": no feet
+policy = "straight-down" # what the legs do: constant torques; "joint", "foot": springs; "airborne": no feet
 sweep = 40.0             # deg, unless it is a variable; of many links: that of the last one
 duration = 0.3           # s
-# push = [0.0, 5.0, 0.0] # N s: an impulse on the torso at the start, inertial frame
-# push_point = [0.0, 0.0, 0.05]  # m: where it acts, torso frame
+# impulse = [0.0, 5.0, 0.0]  # N s: on the torso at the start, inertial frame
+# impulse_point = [0.0, 0.0, 0.05]  # m: where it acts, torso frame
 # kp = 60.0              # N m/rad: gains by which cables bend a usrt
 # kd = 3.0               # N m s/rad
 
@@ -75,7 +77,7 @@ roll = { least = -15.0, most = 15.0 }   # deg, at the end
 
 
 @dataclass(frozen=True)
-class Problem:
+class ProblemFile:
     """What a problem file states."""
 
     study: Study
@@ -93,12 +95,12 @@ def load_study(file: str | os.PathLike[str]) -> Study:
     return load_problem(file).study
 
 
-def load_problem(file: str | os.PathLike[str]) -> Problem:
+def load_problem(file: str | os.PathLike[str]) -> ProblemFile:
     """All that a TOML file states, checked; the same errors as of `load_study`."""
     return problem_from_text(read_text(file), file)
 
 
-def problem_from_text(text: str, file: str | os.PathLike[str]) -> Problem:
+def problem_from_text(text: str, file: str | os.PathLike[str]) -> ProblemFile:
     """All that the text of a file states; a robot's file is looked for beside it."""
     study = study_from_text(text, file)
     data = parsed(file, text)
@@ -107,7 +109,7 @@ def problem_from_text(text: str, file: str | os.PathLike[str]) -> Problem:
         raise RobotError("robust", [goal.measure for goal in study.goals], "one goal: fronts are found without margins")
     if robust is not None and not study.limits:
         raise RobotError("robust", data["robust"], "limits for it to keep: a table [limits]")
-    return Problem(study, robust, text)
+    return ProblemFile(study, robust, text)
 
 
 def study_from_text(text: str, file: str | os.PathLike[str]) -> Study:
@@ -124,15 +126,44 @@ def study_from_text(text: str, file: str | os.PathLike[str]) -> Study:
             raise RobotError(key, data[key], f"a table [{key}]")
     return Study(
         name=str(data.get("name", Path(file).stem)),
-        robot=_robot(data["robot"], Path(file).parent),
-        scenario=_made("scenario", Scenario, data.get("scenario", {})),
+        scenario=_scenario(
+            _robot(data["robot"], Path(file).parent),
+            data.get("scenario", {}),
+            _made("actuator", ActuatorMass, data.get("actuator", {})),
+        ),
         variables=tuple(_variable(name, value) for name, value in data["variables"].items()),
         goals=tuple(Goal(name, sense) for name, sense in data["goals"].items()),
         limits=tuple(_limit(name, value) for name, value in data.get("limits", {}).items()),
         choices={name: _list(f"choices.{name}", values) for name, values in data.get("choices", {}).items()},
-        actuator=_made("actuator", Actuator, data.get("actuator", {})),
         **{key: data[key] for key in NUMBERS if key in data},
     )
+
+
+def _scenario(robot: Robot, data: Mapping[str, Any], actuator: ActuatorMass) -> Scenario:
+    """What is done, from the table [scenario]."""
+    motion: dict[str, Any] = {"axis": "yaw", "sweep": 40.0, "duration": 0.3, "early": 0.0, "skew": 0.0}
+    others: dict[str, Any] = {"policy": "straight-down", "kp": None, "kd": None, "impulse": None, "impulse_point": None}
+    for key in data:
+        if key not in motion | others:
+            raise UnknownNameError.among(f"scenario.{key}", key, [*motion, *others], "key")
+    given = motion | others | dict(data)
+    if given["policy"] not in POLICIES:
+        raise UnknownNameError.among("scenario.policy", str(given["policy"]), POLICIES, "policy")
+    for name in ("sweep", "duration", "early", "skew", *(name for name in ("kp", "kd") if given[name] is not None)):
+        given[name] = checked_number(f"scenario.{name}", given[name])
+    if given["duration"] <= 0.0:
+        raise RobotError("scenario.duration", given["duration"], "a duration greater than 0 [s]")
+    for name, unit in (("impulse", "N s"), ("impulse_point", "m")):
+        value = given[name] if given[name] is not None else [0.0, 0.0, 0.0]
+        if not isinstance(value, (list, tuple)) or len(value) != 3:
+            raise RobotError(f"scenario.{name}", value, f"three numbers, [x, y, z] [{unit}]")
+        given[name] = tuple(checked_number(f"scenario.{name}", x) for x in value)
+    try:
+        own = sweep(given["axis"], given["sweep"], given["duration"], given["early"], given["skew"])
+    except RobotError as error:
+        raise error.within("scenario") from None
+    rest = {name: given[name] for name in others}
+    return Scenario(robot, own, actuator=actuator, **rest)
 
 
 def _robot(data: Mapping[str, Any], folder: Path) -> Robot:

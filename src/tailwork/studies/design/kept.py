@@ -27,13 +27,14 @@ from tailwork.errors import FileError
 from tailwork.files import ready_folder, write_whole
 from tailwork.robots.io.toml import as_text
 from tailwork.simulation import Run, load_run
-from tailwork.studies.compare.comparison import DRAWING, source_digest
+from tailwork.studies.compare.comparison import source_digest
 from tailwork.studies.design.answer import Answer, Settings, answer_of, chosen
 from tailwork.studies.design.data import BEST, answer_data, answer_from, as_numbers, partial_from, plain
 from tailwork.studies.design.pareto import Partial
 from tailwork.studies.design.problem import Study
 from tailwork.studies.design.search import ImpossibleError, Progress
 from tailwork.studies.design.variables import checked_variables
+from tailwork.studies.scenario import scenario_data
 
 ANSWERS, ROBOTS, RUNS, PROBLEM, NOTED = "answers", "robots", "runs", "problem.toml", "files.json"
 
@@ -51,9 +52,9 @@ class Case:
     @property
     def digest(self) -> str:
         """Says whether what is kept is of this very problem, solved by this very code."""
-        study = {**plain(replace(self.study, choices={})), "robot": as_text(self.study.robot)}
+        study = {**plain(replace(self.study, choices={})), "scenario": scenario_data(self.study.scenario)}
         told = {
-            "code": source_digest(DRAWING), "study": study, "settings": plain(replace(self.settings, threads=None)),
+            "code": source_digest(), "study": study, "settings": plain(replace(self.settings, threads=None)),
             "given": as_text(self.given.robot),
         }  # fmt: skip
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""One design problem as a smooth program: scaled variables, limits at every node, differences in the lanes."""
+"""One design problem as a smooth program: scaled variables, limits at every node, exact derivatives in the lanes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from tailwork.studies.design.evaluate import DIFFERENCE, Evaluator
-from tailwork.studies.design.measures import ENDS, MEASURES
+from tailwork.studies.design.evaluate import SMALL, Evaluator
 from tailwork.studies.design.problem import Goal, Limit
+from tailwork.studies.measures import EXTREMES, MEASURES
 from tailwork.typing import Floats
 
 MOST_ROUNDS = 200
@@ -62,7 +62,7 @@ def model_ends(evaluator: Evaluator, sides: Sequence[Side]) -> list[Side]:
     said = any(
         side.limit.measure == "most_extension" and 0 < side.sign * side.bound <= MODEL_END.bound for side in sides
     )
-    return [MODEL_END] if evaluator.judge.has("extension") and not said else []
+    return [MODEL_END] if evaluator.look.has("most_extension") and not said else []
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,9 @@ class Program:
         way = None if goal is None else MEASURES[goal.measure].way
         self.sign = 0.0 if goal is None else (-1.0 if goal.sense == "most" else 1.0)
         # Slack: of infeasibility (no goal), or the bound below which all nodes of a worst-of goal stay.
-        self.slack = goal is None or (way in ENDS and (way == "smallest") == (goal.sense == "most"))
-        self._seen: tuple[bytes, tuple[Floats, Floats]] | None = None
+        self.slack = goal is None or (way in EXTREMES and (way == "min") == (goal.sense == "most"))
+        self._seen: tuple[bytes, tuple[tuple[Floats, Floats], tuple[Floats, Floats]]] | None = None
+        self._counts: list[int] = []  # by side: how many rows it has
         self._gives = np.zeros(0)  # by row of the limits: whether infeasibility loosens it; the model's end stays
 
     def design(self, z: Floats) -> Floats:
@@ -110,39 +111,34 @@ class Program:
         found = np.where(inside < AT_EDGE, self.low, found)
         return np.where(inside > 1.0 - AT_EDGE, self.low + self.span, found)
 
-    def _rows(self, designs: Floats) -> tuple[Floats, Floats]:
+    def _rows(self, nodes: Any, lasting: Any) -> tuple[Any, Any]:
         """By design: rows of the goal, and of all sides of limits (≥ 0 is within), in their scales."""
-        found = self.evaluator.roll(designs)
-        goal = np.zeros((len(designs), 0))
+        goal = np.zeros((len(nodes), 0))
         if self.goal is not None:
-            rows = self.evaluator.rows(self.goal.measure, designs, found)
-            if not self.slack:
-                worst = np.min if MEASURES[self.goal.measure].way == "smallest" else np.max
-                rows = worst(rows, axis=1, keepdims=True)
+            rows = self.evaluator.rows(self.goal.measure, nodes, lasting, whole=not self.slack)
             goal = self.sign * rows / self.scale
-        sides = [np.zeros((len(designs), 0))]
+        sides = [np.zeros((len(nodes), 0))]
         for side in self.sides:
-            rows = self._side_rows(side, designs, found)
-            sides.append(side.sign * (side.bound - rows) / side.scale)
-        kept = np.concatenate(sides, axis=1)
-        own = [np.full(rows.shape[1], 0.0 if side is MODEL_END else 1.0)
-               for side, rows in zip(self.sides, sides[1:], strict=True)]  # fmt: skip
+            sides.append(side.sign * (side.bound - self._side_rows(side, nodes, lasting)) / side.scale)
+        self._counts = [rows.shape[1] for rows in sides[1:]]
+        own = [np.full(count, 0.0 if side is MODEL_END else 1.0)
+               for side, count in zip(self.sides, self._counts, strict=True)]  # fmt: skip
         self._gives = np.concatenate([np.zeros(0), *own])
-        return np.where(np.isfinite(goal), goal, BROKEN), np.where(np.isfinite(kept), kept, -BROKEN)
+        return goal, np.concatenate(sides, axis=1)
 
-    def _local(self, z: Floats) -> tuple[Floats, Floats]:
-        """Rows of goal and limits at z, first, and their derivatives by z, central differences."""
+    def _local(self, z: Floats) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        """Rows of goal and limits at z, each with its derivatives by z, (rows, variables)."""
         key = z[: self.size].tobytes()
         if self._seen is None or self._seen[0] != key:
-            here = np.clip(z[: self.size], DIFFERENCE, 1.0 - DIFFERENCE)
-            moved = [here + DIFFERENCE * step for step in (*np.eye(self.size), *-np.eye(self.size))]
-            goal, kept = self._rows(self.low + self.span * np.array([np.clip(z[: self.size], 0.0, 1.0), *moved]))
-            self._seen = (key, (goal, kept))
+            nodes, lasting = self.evaluator.linearised(self.low + self.span * np.clip(z[: self.size], 0.0, 1.0))
+            found = []
+            for rows, broken in zip(self._rows(nodes, lasting), (BROKEN, -BROKEN), strict=True):
+                values, slopes = np.real(rows[0]), np.imag(rows).T * self.span / SMALL
+                fine = np.isfinite(values)
+                slopes = np.where(fine[:, None] & np.isfinite(slopes), slopes, 0.0)
+                found.append((np.where(fine, values, broken), slopes))
+            self._seen = (key, (found[0], found[1]))
         return self._seen[1]
-
-    def _slope(self, rows: Floats) -> Floats:
-        """(rows, variables)."""
-        return (rows[1 : 1 + self.size] - rows[1 + self.size :]).T / (2.0 * DIFFERENCE)
 
     def objective(self, z: Floats) -> tuple[float, Floats]:
         """What is minimised, and its derivative."""
@@ -150,26 +146,25 @@ class Program:
         if self.slack:
             gradient[-1] = 1.0
             return float(z[-1]), gradient
-        goal, _ = self._local(z)
-        gradient[:] = self._slope(goal)[0]
-        return float(goal[0, 0]), gradient
+        (goal, slopes), _ = self._local(z)
+        gradient[:] = slopes[0]
+        return float(goal[0]), gradient
 
     def _all_within(self, z: Floats) -> Floats:
         """All limits and, for a worst-of goal, its nodes: ≥ 0 within."""
-        goal, kept = self._local(z)
+        (goal, _), (kept, _) = self._local(z)
         if self.goal is None:
-            return kept[0] + self._gives * z[-1]
-        return np.concatenate([kept[0], z[-1] - goal[0]]) if self.slack else kept[0]
+            return kept + self._gives * z[-1]
+        return np.concatenate([kept, z[-1] - goal]) if self.slack else kept
 
     def _all_slopes(self, z: Floats) -> Floats:
         """Their derivatives."""
-        goal, kept = self._local(z)
-        slope = self._slope(kept)
+        (goal, by_goal), (_, slope) = self._local(z)
         if self.goal is None:
             return np.concatenate([slope, self._gives[:, None]], axis=1)
         if not self.slack:
             return slope
-        lower = np.concatenate([-self._slope(goal), np.ones((goal.shape[1], 1))], axis=1)
+        lower = np.concatenate([-by_goal, np.ones((len(goal), 1))], axis=1)
         return np.concatenate([np.concatenate([slope, np.zeros((len(slope), 1))], axis=1), lower])
 
     def solve(self, start: Floats) -> Solved:
@@ -181,8 +176,8 @@ class Program:
         z = (start - self.low) / self.span
         bounds = [(0.0, 1.0)] * self.size
         if self.slack:
-            goal, kept = self._local(z)
-            worst = -kept[0].min(initial=0.0) if self.goal is None else goal[0].max()
+            (goal, _), (kept, _) = self._local(z)
+            worst = -kept.min(initial=0.0) if self.goal is None else goal.max()
             z, bounds = np.append(z, worst), [*bounds, (-BROKEN, BROKEN)]
         near = self._all_within(z) < NEAR
         for _ in range(MOST_TRIES):
@@ -209,17 +204,17 @@ class Program:
     def at(self, design: Floats) -> Solved:
         """A design as it is, without a search."""
         z = (design - self.low) / self.span
-        goal, _ = self._local(z)
-        z = np.append(z, goal[0].max(initial=0.0)) if self.slack else z
+        (goal, _), _ = self._local(z)
+        z = np.append(z, goal.max(initial=0.0)) if self.slack else z
         return self._solved(z, np.zeros(len(self._all_within(z))), "no search")
 
     def _solved(self, z: Floats, multipliers: Floats, why: str) -> Solved:
         """Where a search came to rest, in the problem's own units."""
-        goal, kept = self._local(z)
+        (goal, _), (kept, _) = self._local(z)
         scale = self.scale if self.goal is not None else 1.0
         by_side: dict[str, float] = {}
         place = 0
-        for side, count in zip(self.sides, self._counts(z), strict=True):
+        for side, count in zip(self.sides, self._counts, strict=True):
             by_side[side.words] = float(multipliers[place : place + count].sum()) * scale / side.scale
             place += count
         _, slope = self.objective(z)
@@ -234,22 +229,14 @@ class Program:
         }
         value = 0.0
         if self.goal is not None:
-            value = self.sign * self.scale * float(goal[0].max() if self.slack else goal[0, 0])
+            value = self.sign * self.scale * float(goal.max() if self.slack else goal[0])
         return Solved(
-            design=self.design(z), goal=value, violation=float(max(0.0, -kept[0].min(initial=0.0))),
+            design=self.design(z), goal=value, violation=float(max(0.0, -kept.min(initial=0.0))),
             multipliers=by_side, bound_multipliers=edges, residual=float(left.max(initial=0.0)), why=why,
         )  # fmt: skip
 
-    def _counts(self, z: Floats) -> list[int]:
-        """How many rows each side has."""
-        designs = self.design(z)[None]
-        found = self.evaluator.roll(designs)
-        return [self._side_rows(side, designs, found).shape[1] for side in self.sides]
-
-    def _side_rows(self, side: Side, designs: Floats, found: Floats) -> Floats:
+    def _side_rows(self, side: Side, nodes: Any, lasting: Any) -> Any:
         """What must stay on one side of a bound, (designs, k)."""
-        rows = self.evaluator.rows(side.limit.measure, designs, found)
         way = MEASURES[side.limit.measure].way
-        if way in ENDS and (way == "smallest") != (side.sign < 0):  # the worst is to be beyond: only as a whole
-            return (np.min if way == "smallest" else np.max)(rows, axis=1, keepdims=True)
-        return rows
+        beyond = way in EXTREMES and (way == "min") != (side.sign < 0)  # the worst is to be beyond: only as a whole
+        return self.evaluator.rows(side.limit.measure, nodes, lasting, whole=beyond)

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from tailwork.studies.design.evaluate import Evaluator
-from tailwork.studies.design.idle import refuse_idle
 from tailwork.studies.design.nlp import Program, Solved, sides_of
 from tailwork.studies.design.problem import Goal, Limit
-from tailwork.studies.design.search import ALLOWED, Progress, Screen, impossible, screened, violations
+from tailwork.studies.design.search import ALLOWED, Progress, Screen, impossible, refuse_unused, screened, violations
 from tailwork.studies.design.verify import FINER, Verified, verified
 from tailwork.typing import Floats
 
@@ -87,7 +86,7 @@ def _begun(evaluator: Evaluator, tell: Progress, also: Floats | None) -> Partial
     """Designs spread over the front."""
     tell("screening")
     screen = screened(evaluator)
-    refuse_idle(evaluator, screen.judged)
+    refuse_unused(evaluator, screen.judged)
     evolved = find_spec("pymoo") is not None
     tell(f"evolving {GENERATIONS} generations" if evolved else "pymoo is not installed: taking the screen's best")
     designs = _evolved(evaluator, screen) if evolved else screen.designs[screen.violation <= 0.0]

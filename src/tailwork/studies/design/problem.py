@@ -1,64 +1,35 @@
-"""A design problem: a robot, what its tail does, what may change, what is wanted and what is allowed."""
+"""A design problem: a scenario, what may change, what is wanted and what is allowed."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.robot import Robot
-from tailwork.studies.design.measures import MEASURES, Actuator, checked_number
-from tailwork.studies.manoeuvre import CABLE_KD, CABLE_KP, tail_name
+from tailwork.robots.tails.tail import Tail
+from tailwork.studies.measures import ENERGY_BALANCE, MEASURES, unit_of
+from tailwork.studies.scenario import Scenario
 
-POLICIES = ("straight-down", "joint", "foot", "airborne")
-"""What the legs do: constant torques under which the feet push straight down at rest; those, and springs and dampers at
-the joints or at the feet; or no feet on the ground, the legs rigid."""
-AXES = ("yaw", "pitch")
 MOTION = {"sweep": "deg", "duration": "s", "early": "1", "skew": "1"}
 """Numbers of the motion that may be varied, and their units."""
 CONTROL = {"kp": "N m/rad", "kd": "N m s/rad"}
-"""Gains of the law that bends a tail with cables."""
+"""Gains by which a tail's own actuators follow the motion."""
 MOST_STEPS = 1000
-LARGEST_SWEEP = 89.0
-"""Of a pendulum to the side [deg], whose joint is singular at 90°."""
 
 
-@dataclass(frozen=True)
-class Scenario:
-    """What the tail does and what the legs do meanwhile.
-
-    The tail sweeps from straight to an angle, to the right for "yaw", down for "pitch", by the profile `Shaped`. For a
-    tail of many links the angle is that of its last link; all its joints bend alike. A push is an impulse as the
-    motion starts: the feet stay, and the robot has the velocity that it gives.
-    """
-
-    axis: str = "yaw"  # "yaw" or "pitch"
-    sweep: float = 40.0  # how far the tail goes [deg]
-    duration: float = 0.3  # of the motion and of the run [s]
-    early: float = 0.0  # how far it runs ahead of the cubic [1]
-    skew: float = 0.0  # how far it runs ahead in the first half and falls behind in the second [1]
-    policy: str = "straight-down"  # what the legs do: "straight-down", "joint", "foot" or "airborne"
-    kp: float = CABLE_KP  # [N m/rad], of the law that bends a tail with cables
-    kd: float = CABLE_KD  # [N m s/rad], likewise
-    push: tuple[float, float, float] = (0.0, 0.0, 0.0)  # impulse on the torso at the start, inertial frame [N s]
-    push_point: tuple[float, float, float] = (0.0, 0.0, 0.0)  # where it acts, torso frame [m]
-
-    def __post_init__(self) -> None:
-        for name, value, known in (("axis", self.axis, AXES), ("policy", self.policy, POLICIES)):
-            if value not in known:
-                raise UnknownNameError.among(f"scenario.{name}", str(value), known, name)
-        for name in (*MOTION, *CONTROL):
-            checked_number(f"scenario.{name}", getattr(self, name))
-        for name in ("push", "push_point"):
-            given = getattr(self, name)
-            if not isinstance(given, (list, tuple)) or len(given) != 3:
-                required = f"three numbers, [x, y, z] [{'N s' if name == 'push' else 'm'}]"
-                raise RobotError(f"scenario.{name}", given, required)
-            object.__setattr__(self, name, tuple(checked_number(f"scenario.{name}", value) for value in given))
-        if self.duration <= 0.0:
-            raise RobotError("scenario.duration", self.duration, "a duration greater than 0 [s]")
+def checked_number(path: str, value: Any) -> float:
+    """Make sure that a number is one, and finite."""
+    try:
+        fine = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        fine = False
+    if not fine:
+        raise RobotError(path, value, "a finite number")
+    return float(value)
 
 
 @dataclass(frozen=True)
@@ -115,7 +86,7 @@ class Limit:
     @property
     def words(self) -> str:
         """In words, with the unit."""
-        unit = MEASURES[self.measure].unit
+        unit = unit_of(self.measure)
         shown = "" if unit == "1" else f" {unit}"
         if self.least is None:
             return f"{self.measure} ≤ {self.most:g}{shown}"
@@ -130,34 +101,28 @@ class Study:
 
     Attributes:
         name: of the problem.
-        robot: with one tail; its other numbers stay as they are. Motion of a pendulum or an R3 is imposed; a USRT is
-            bent by its cables.
-        scenario: what is done.
+        scenario: what is done, with one robot; its numbers that are no variables stay as they are.
         variables: what may change.
         goals: what is wanted; several make a Pareto set.
         limits: what is allowed.
         choices: by path, values of the robot that are no continuous numbers, such as numbers of links: each combination
             is a problem of its own.
-        actuator: mass of the actuators from what they give, for `actuator_mass` and `added_mass`. It counts in these
-            measures; the robot does not carry it.
         steps: of the method over the motion.
         seed: of all that is random.
     """
 
     name: str
-    robot: Robot
     scenario: Scenario
     variables: tuple[Variable, ...]
     goals: tuple[Goal, ...]
     limits: tuple[Limit, ...] = ()
     choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    actuator: Actuator = Actuator()
     steps: int = 30
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.robot, Robot):
-            raise RobotError("robot", self.robot, "a Robot, from tailwork.robots or tailwork.load")
+        if not isinstance(self.scenario, Scenario):
+            raise RobotError("scenario", self.scenario, "a Scenario, such as Scenario(robot, sweep('yaw', 40.0))")
         if not self.goals:
             raise RobotError("goals", [], "at least one measure to be made most or least")
         if not self.variables:
@@ -171,7 +136,7 @@ class Study:
                 raise RobotError(what, twice[0], "each name once")
         for name, value, least, most in (("steps", self.steps, 4, MOST_STEPS), ("seed", self.seed, 0, 2**32 - 1)):
             if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
-                raise RobotError(name, value, f"a whole number from {least} to {most:,}")
+                raise RobotError(name, value, f"an integer from {least} to {most:,}")
         for path, values in self.choices.items():
             if path in [variable.name for variable in self.variables]:
                 raise RobotError(f"choices.{path}", list(values), "no choice of what varies: choose it or vary it")
@@ -188,20 +153,28 @@ class Study:
         return list(dict.fromkeys([*(goal.measure for goal in self.goals), *(limit.measure for limit in self.limits)]))
 
     @property
-    def tail_name(self) -> str:
-        """Name of the robot's tail."""
-        return tail_name(self.robot)
+    def robot(self) -> Robot:
+        """The robot as the problem has it."""
+        return self.scenario.robot
 
     @property
-    def tail(self) -> Any:
+    def tail_name(self) -> str:
+        """Name of the robot's tail."""
+        return self.scenario.tail
+
+    @property
+    def tail(self) -> Tail:
         """The tail's description."""
-        return self.robot.part(self.tail_name)
+        return self.scenario.tail_part
 
     def with_robot(self, robot: Robot) -> Study:
         """The same problem for another robot."""
-        return replace(self, robot=robot)
+        return replace(self, scenario=self.scenario.with_robot(robot))
 
 
 def _check_measure(path: str, name: Any) -> None:
-    if not isinstance(name, str) or name not in MEASURES:
-        raise UnknownNameError.among(f"{path}.{name}", str(name), MEASURES, "measure")
+    shown = [known for known, measure in MEASURES.items() if not measure.hidden]
+    if name == ENERGY_BALANCE:
+        raise RobotError(f"{path}.{name}", name, "a measure of the path; this one is of its integration")
+    if not isinstance(name, str) or name not in shown:
+        raise UnknownNameError.among(f"{path}.{name}", str(name), shown, "measure")

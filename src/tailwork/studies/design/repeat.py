@@ -9,23 +9,15 @@ from tailwork.studies.design.answer import Answer
 CODE = """\
 import tailwork
 from tailwork.studies.design import load_study
-from tailwork.studies.design.variables import Design
+from tailwork.studies.design.variables import design_of
 from tailwork.studies.design.verify import simulated
 
 kept = tailwork.load_run({run!r})  # the robot, and all that happens over time
 print(kept.summary())
 
-study = load_study({problem!r}).with_robot(kept.model.robot){beside}
-motion = Design(
-    study.robot,
-    sweep={design.sweep!r},  # deg
-    duration={design.duration!r},  # s
-    early={design.early!r},
-    skew={design.skew!r},
-    kp={design.kp!r},  # N m/rad, of cables
-    kd={design.kd!r},  # N m s/rad
-)
-again = simulated(study, motion, samples=201)
+study = load_study({problem!r}){beside}
+design = design_of(study, {values!r})
+again = simulated(study, design, samples=201)
 print(again.summary())
 """
 
@@ -40,4 +32,4 @@ def repeat_code(answer: Answer, run: Path, problem: Path, robot_file: str = "") 
         robot_file: name of the robot's file, which is looked for beside the problem's; empty: a preset.
     """
     beside = f"  # with {robot_file} beside it" if robot_file else ""
-    return CODE.format(run=str(run), problem=str(problem), design=answer.verified.design, beside=beside)
+    return CODE.format(run=str(run), problem=str(problem), values=answer.values, beside=beside)

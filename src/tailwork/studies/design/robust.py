@@ -19,7 +19,7 @@ from tailwork.errors import RobotError
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.nlp import Program, Side, Solved, sides_of
 from tailwork.studies.design.search import ImpossibleError
-from tailwork.studies.design.spread import SPREAD, checked_spread, scatter_sizes, slopes
+from tailwork.studies.design.spread import SPREAD, checked_spread, scatter_sizes
 from tailwork.typing import Floats
 
 ROUNDS = 3
@@ -99,7 +99,7 @@ def _too_sure(
 
 def _margins(evaluator: Evaluator, design: Floats, sides: list[Side], robust: Robust) -> Floats:
     """How far each limit has to be moved inwards, in the unit of its measure."""
-    by_measure = slopes(evaluator, design, list(dict.fromkeys(side.limit.measure for side in sides))).by_measure
+    by_measure = evaluator.derivatives(design, list(dict.fromkeys(side.limit.measure for side in sides)))
     scatter = robust.spread * scatter_sizes(evaluator, design)
     deviations = [float(np.linalg.norm(by_measure[side.limit.measure] * scatter)) for side in sides]
     return robust.quantile * np.array(deviations)

@@ -9,10 +9,9 @@ import numpy as np
 
 from tailwork.errors import RobotError, TailworkError
 from tailwork.studies.design.evaluate import Evaluator
-from tailwork.studies.design.idle import refuse_idle
-from tailwork.studies.design.measures import MEASURES
 from tailwork.studies.design.nlp import Program, Side, Solved, sides_of
 from tailwork.studies.design.problem import Goal, Limit
+from tailwork.studies.measures import unit_of
 from tailwork.typing import Floats
 
 SCREENED = 2048
@@ -25,6 +24,11 @@ BINDING = 1e-9
 """Least price of a limit that holds the least violated design back."""
 ALLOWED = 1e-6
 """Largest violation of a limit, as a share of its bound, that is rounding."""
+
+COMPARED = 16
+"""Designs that are compared with ones that differ from them in one variable."""
+UNCHANGED = 1e-10
+"""Measures that differ by less than this share of their size are the same."""
 
 Progress = Callable[[str], None]
 """Told what is done next."""
@@ -46,7 +50,7 @@ class ImpossibleError(TailworkError):
         near = ", ".join(f"{name} = {value:.4g}" for name, value in design.items())
         what = " and ".join(self.conflict)
         more = "cannot be met" if len(self.conflict) == 1 else "cannot hold together"
-        has = ", ".join(f"{name} {value:.4g} {MEASURES[name].unit}" for name, value in measures.items())
+        has = ", ".join(f"{name} {value:.4g} {unit_of(name)}" for name, value in measures.items())
         super().__init__(
             f"limits: no design was found that meets them: {what} {more} within the bounds of the variables; required: "
             f"a wider bound or a looser limit. The least violated design has {has} at {near}"
@@ -142,7 +146,7 @@ def best_design(evaluator: Evaluator, tell: Progress = lambda what: None, starts
     goal = evaluator.study.goals[0]
     tell(f"screening {SCREENED} designs")
     screen = screened(evaluator)
-    refuse_idle(evaluator, screen.judged)
+    refuse_unused(evaluator, screen.judged)
     sides = sides_of(evaluator.study.limits)
     values = screen.measures[goal.measure]
     scale = float(np.nanstd(values[np.isfinite(values)])) or 1.0
@@ -211,3 +215,32 @@ def _least_violated(evaluator: Evaluator, screen: Screen, limits: Sequence[Limit
     order = np.argsort(violations(sides, screen.measures))[:STARTS]
     ends = [Program(evaluator, None, sides).solve(screen.designs[k]) for k in order]
     return min(ends, key=lambda end: end.violation)
+
+
+def refuse_unused(evaluator: Evaluator, designs: Floats) -> None:
+    """Make sure that each variable changes a goal or a limit.
+
+    Args:
+        evaluator: of the problem.
+        designs: that can be judged, (designs, variables); the first few are taken.
+
+    Raises:
+        RobotError: a variable does nothing.
+    """
+    names = evaluator.study.asked
+    base = designs[:COMPARED]
+    size, count = len(evaluator.variables), len(base)
+    if not count:
+        return
+    moved = np.tile(base, (1 + size, 1, 1))
+    for k in range(size):  # each by half of its range, to the side where there is room
+        half = 0.5 * (evaluator.high[k] - evaluator.low[k])
+        moved[1 + k, :, k] += np.where(base[:, k] > evaluator.low[k] + half, -half, half)
+    found = evaluator.measures(moved.reshape(-1, size), names)
+    values = np.stack([found[name].reshape(1 + size, count) for name in names], axis=-1)
+    same = np.abs(values[1:] - values[0]) <= UNCHANGED * np.abs(values[0])
+    same |= ~np.isfinite(values[0])
+    for variable, nothing in zip(evaluator.variables, same.all(axis=(1, 2)), strict=True):
+        if nothing:
+            required = f"a variable that changes something: none of {', '.join(names)} depends on it; leave it out"
+            raise RobotError(f"variables.{variable.name}", [variable.low, variable.high], required)

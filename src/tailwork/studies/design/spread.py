@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tailwork.errors import RobotError
-from tailwork.studies.design.evaluate import DIFFERENCE, Evaluator
+from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.nlp import sides_of
 from tailwork.typing import Floats
 
@@ -22,14 +22,6 @@ LEAST_SCATTER = 0.1
 """Of a variable's range: its scatter is a share of no less. What is zero is not made without error, either."""
 BINS = 40
 """Of the histograms of a Monte Carlo sample."""
-
-
-@dataclass(frozen=True)
-class Slopes:
-    """Derivatives of measures at a design: by measure, for each variable, per unit of the variable."""
-
-    variables: tuple[str, ...]
-    by_measure: dict[str, Floats]
 
 
 @dataclass(frozen=True)
@@ -69,18 +61,6 @@ class Tolerance:
     violated: dict[str, float]  # by side of a limit, in words: share of the sample beyond it
     histograms: dict[str, tuple[Floats, Floats]]  # by measure: borders of bins, and how many fall into each
     judged: float  # share of the sample that can be judged; the rest counts as beyond every limit, and nowhere else
-
-
-def slopes(evaluator: Evaluator, design: Floats, names: Sequence[str]) -> Slopes:
-    """Derivatives of measures by all variables, by central differences of fixed steps."""
-    span = evaluator.high - evaluator.low
-    steps = np.diag(DIFFERENCE * span)
-    found = evaluator.measures(np.concatenate([design + steps, design - steps]), names)
-    count = len(span)
-    return Slopes(
-        tuple(v.name for v in evaluator.variables),
-        {name: (x[:count] - x[count:]) / (2.0 * DIFFERENCE * span) for name, x in found.items()},
-    )
 
 
 def swings(evaluator: Evaluator, design: Floats, name: str, share: float = 0.05) -> tuple[Swing, ...]:

@@ -1,39 +1,24 @@
-"""From the values of variables to the numbers of a robot and its motion."""
+"""From the values of variables to scenarios, and to the parameters of the compiled problem."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.paths import numbers, rebuild
+from tailwork.robots.paths import rebuild, total_paths
 from tailwork.robots.quantities import Kind
-from tailwork.robots.robot import Robot
-from tailwork.robots.tails import R3, Pendulum, Usrt
-from tailwork.studies.design.derived import check_whole, derived_names, own_numbers
-from tailwork.studies.design.problem import CONTROL, LARGEST_SWEEP, MOTION, Study, Variable
+from tailwork.studies.design.problem import CONTROL, MOTION, Study, Variable
+from tailwork.studies.scenario import Scenario, parameter_name
 from tailwork.typing import Floats
 
 OTHERS = ("motion.", "control.")
 """What variables begin with that are no numbers of the robot."""
-SMALL = 1e-3
-"""What stands for a zero, in the robot that is compiled, of a number that varies: zeros are part of the structure."""
-
-
-@dataclass(frozen=True)
-class Design:
-    """A robot and a motion."""
-
-    robot: Robot
-    sweep: float  # [deg]
-    duration: float  # [s]
-    early: float
-    skew: float
-    kp: float  # of the law that bends a tail with cables [N m/rad]
-    kd: float  # [N m s/rad]
+SCALES = {"motion.sweep": math.pi / 180.0}
+"""Variables that are not in SI units: what one of theirs is."""
 
 
 def known_variables(study: Study) -> dict[str, str]:
@@ -48,9 +33,9 @@ def known_variables(study: Study) -> dict[str, str]:
     stem = f"{study.tail_name}."
     own = {path: kind.unit for path, kind in kinds.items()}
     found = {f"motion.{name}": unit for name, unit in MOTION.items()}
-    if isinstance(study.tail, Usrt):
+    if not study.scenario.imposed:
         found |= {f"control.{name}": unit for name, unit in CONTROL.items()}
-    found |= {f"{stem}{name}": unit for name, unit in derived_names(study.tail).items()}
+    found |= total_paths(study.robot)
     return found | {path: unit for path, unit in own.items() if path.startswith(stem)} | own
 
 
@@ -70,70 +55,69 @@ def checked_variables(study: Study) -> tuple[Variable, ...]:
     for variable in found:
         for value in (variable.low, variable.high):
             try:
-                design_of(study, _middle(found) | {variable.name: value})
+                design_of(study, middle(found) | {variable.name: value})
             except RobotError as error:
                 raise RobotError(f"variables.{variable.name}", value, f"bounds within which {error}") from None
     return tuple(found)
 
 
-def _middle(variables: list[Variable]) -> dict[str, float]:
+def middle(variables: list[Variable] | tuple[Variable, ...]) -> dict[str, float]:
+    """The values in the middle of all bounds."""
     return {variable.name: 0.5 * (variable.low + variable.high) for variable in variables}
 
 
-def design_of(study: Study, values: Mapping[str, float]) -> Design:
-    """The robot and the motion of a design."""
-    motion = {name: float(values.get(f"motion.{name}", getattr(study.scenario, name))) for name in MOTION}
-    gains = {name: float(values.get(f"control.{name}", getattr(study.scenario, name))) for name in CONTROL}
-    for name, gain in gains.items():
-        if gain < 0.0:
-            raise RobotError(f"control.{name}", gain, "a gain that is not negative")
-    if motion["duration"] <= 0.0:
+def design_of(study: Study, values: Mapping[str, float]) -> Scenario:
+    """The scenario of a design, by values of variables each in its unit."""
+    scenario = study.scenario
+    motion, gains, robot = {}, {}, {}
+    for name, value in values.items():
+        first, _, rest = name.partition(".")
+        if first == "motion":
+            motion[rest] = float(value)
+        elif first == "control":
+            gains[rest] = float(value)
+            if value < 0.0:
+                raise RobotError(name, value, "a gain that is not negative")
+        else:
+            robot[name] = float(value)
+    if motion.get("duration", 1.0) <= 0.0:
         raise RobotError("motion.duration", motion["duration"], "a duration greater than 0 [s]")
-    if isinstance(study.tail, Pendulum) and study.scenario.axis == "yaw" and abs(motion["sweep"]) > LARGEST_SWEEP:
-        raise RobotError("motion.sweep", motion["sweep"], f"at most {LARGEST_SWEEP:g}° to the side")
-    stem = f"{study.tail_name}."
-    whole = {name.removeprefix(stem): float(value) for name, value in values.items() if name.startswith(stem)}
-    check_whole(study.tail, whole)
-    own = {name: np.array([float(value)]) for name, value in values.items()}
-    changes = {path: float(value[0]) for path, value in _robot_numbers(study, own).items()}
-    return Design(study.robot.replace(changes) if changes else study.robot, **motion, **gains)
-
-
-def _robot_numbers(study: Study, values: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Numbers of the robot, by path, that follow from variables."""
-    stem = f"{study.tail_name}."
-    robot = {name: value for name, value in values.items() if not name.startswith(OTHERS)}
-    tail = {name.removeprefix(stem): value for name, value in robot.items() if name.startswith(stem)}
-    rest = {name: value for name, value in robot.items() if not name.startswith(stem)}
-    return rest | {f"{stem}{name}": value for name, value in own_numbers(study.tail, tail).items()}
-
-
-def compiled_design(study: Study, variables: tuple[Variable, ...]) -> Design:
-    """The design whose equations serve all: no number of the robot that varies is zero in it."""
-    design = design_of(study, _middle(list(variables)))
-    have = numbers(design.robot)
-    middle = np.array([list(_middle(list(variables)).values())])
-    varied = [path for path in number_columns(study, variables, middle) if path in have]
-    zeros = {path: SMALL for path in varied if have[path] == 0.0}
-    return replace(design, robot=design.robot.replace(zeros)) if zeros else design
-
-
-def number_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
-    """By path of the robot: its numbers in all designs, (designs,), of those that vary."""
-    return _robot_numbers(study, {variable.name: designs[:, k] for k, variable in enumerate(variables)})
-
-
-def other_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
-    """By number of the motion and of the control: its values in all designs, (designs,) [deg, s, 1, N m/rad, …]."""
-    places = {variable.name: k for k, variable in enumerate(variables)}
-    found = {}
-    for kind, names in (("motion", MOTION), ("control", CONTROL)):
-        for name in names:
-            k = places.get(f"{kind}.{name}")
-            found[name] = np.full(len(designs), float(getattr(study.scenario, name))) if k is None else designs[:, k]
+    if "sweep" in motion:
+        motion["end"] = (scenario.motion.end[0], math.radians(motion.pop("sweep")))
+    changed = scenario.robot.replace(robot) if robot else scenario.robot
+    found = replace(scenario, robot=changed, motion=replace(scenario.motion, **motion), **gains)
+    found.motion.check_tail(found.tail_part)
     return found
 
 
-def joints_bent(tail: Any) -> int:
-    """How many joints share the sweep of a tail."""
-    return tail.links_per_segment * tail.segments if isinstance(tail, R3) else 1
+def value_in(scenario: Scenario, name: str) -> float:
+    """A number of the motion or of the control of a scenario, in the unit of variables."""
+    if name == "sweep":
+        return math.degrees(float(scenario.motion.end[1]))
+    if name in CONTROL:
+        own = scenario.tail_part.tracking_gains()
+        given = getattr(scenario, name)
+        return float(next(iter(own.values()))[list(CONTROL).index(name)] if given is None else given)
+    return float(getattr(scenario.motion, name))
+
+
+def parameters_of(study: Study, variables: tuple[Variable, ...]) -> list[tuple[int, str, float]]:
+    """(which variable, name of a parameter of the problem, what one unit of the variable is of it)."""
+    return [
+        (k, name, SCALES.get(variable.name, 1.0))
+        for k, variable in enumerate(variables)
+        for name in parameter_name(study.scenario, variable.name)
+    ]
+
+
+def parameter_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
+    """By name of a parameter of the problem: its values in all designs, (designs,)."""
+    return {name: designs[:, k] * scale for k, name, scale in parameters_of(study, variables)}
+
+
+def durations(study: Study, variables: tuple[Variable, ...], designs: Floats) -> Floats:
+    """How long each design moves [s]."""
+    for k, variable in enumerate(variables):
+        if variable.name == "motion.duration":
+            return designs[:, k]
+    return np.full(len(designs), study.scenario.duration)

@@ -10,20 +10,15 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.studies.design.answer import Answer
-from tailwork.studies.design.measures import MEASURES
 from tailwork.studies.design.nlp import MODEL_END, Solved, sides_of
 from tailwork.studies.design.pareto import Front
 from tailwork.studies.design.problem import Study
 from tailwork.studies.design.search import ALLOWED
-from tailwork.studies.design.variables import design_of, known_variables
+from tailwork.studies.design.variables import design_of, known_variables, value_in
 from tailwork.studies.design.verify import AGREE
+from tailwork.studies.measures import unit_of as measure_unit
+from tailwork.studies.policies import POLICIES
 
-POLICY_WORDS = {
-    "straight-down": "the legs hold constant torques, under which the feet push straight down at rest (an open loop)",
-    "joint": "the legs hold constant torques, with springs and dampers at their joints",
-    "foot": "the legs hold constant torques, with springs and dampers at their feet",
-    "airborne": "no feet on the ground, the legs rigid",
-}
 PRICED = 1e-9
 """Prices below this are none."""
 SMALL_STEP = 0.01
@@ -43,7 +38,7 @@ def plain_name(name: str) -> str:
 
 def unit_of(measure: str) -> str:
     """Its unit as one writes it; empty: it has none."""
-    return shown_unit(MEASURES[measure].unit)
+    return shown_unit(measure_unit(measure))
 
 
 def shown_unit(unit: str) -> str:
@@ -119,12 +114,12 @@ def problem_words(study: Study) -> str:
 def scenario_words(study: Study) -> str:
     """What is done, in words."""
     scenario = study.scenario
-    way = "to the right" if scenario.axis == "yaw" else "down"
+    way = "to the right" if scenario.motion.axis == "yaw" else "down"
     sweep, time = _ranged(study, "sweep"), _ranged(study, "duration")
-    words = f"the tail sweeps {way} by {sweep}, in {time}; {POLICY_WORDS[scenario.policy]}"
-    if any(scenario.push):
-        push, point = (", ".join(number(x) for x in v) for v in (scenario.push, scenario.push_point))
-        words += f"; a push of ({push}) N s on the torso at ({point}) m as it starts"
+    words = f"the tail sweeps {way} by {sweep}, in {time}; {POLICIES[scenario.policy].meaning}"
+    if any(scenario.impulse):
+        push, point = (", ".join(number(x) for x in v) for v in (scenario.impulse, scenario.impulse_point))
+        words += f"; an impulse of ({push}) N s on the torso at ({point}) m as it starts"
     return words
 
 
@@ -133,7 +128,7 @@ def _ranged(study: Study, name: str) -> str:
     unit = {"sweep": "deg", "duration": "s"}[name]
     varied = next((variable for variable in study.variables if variable.name == f"motion.{name}"), None)
     if varied is None:
-        return with_unit(getattr(study.scenario, name), unit)
+        return with_unit(value_in(study.scenario, name), unit)
     return f"{number(varied.low)} to {number(varied.high)} {unit} (free)"
 
 
@@ -141,11 +136,12 @@ def motion_words(answer: Answer) -> str:
     """The numbers of the best design's motion."""
     design = answer.verified.design
     words = (
-        f"sweep {with_unit(design.sweep, 'deg')}, duration {with_unit(design.duration, 's')}, "
-        f"early {number(design.early)}, skew {number(design.skew)}"
+        f"sweep {with_unit(value_in(design, 'sweep'), 'deg')}, duration {with_unit(design.duration, 's')}, "
+        f"early {number(value_in(design, 'early'))}, skew {number(value_in(design, 'skew'))}"
     )
     if "control.kp" in known_variables(answer.study):
-        words += f", kp {with_unit(design.kp, 'N m/rad')}, kd {with_unit(design.kd, 'N m s/rad')}"
+        kp, kd = value_in(design, "kp"), value_in(design, "kd")
+        words += f", kp {with_unit(kp, 'N m/rad')}, kd {with_unit(kd, 'N m s/rad')}"
     return words
 
 
@@ -253,7 +249,7 @@ def verified_words(answer: Answer) -> str:
 def airborne_words(answer: Answer) -> str:
     """The closed form of the airborne robot beside the result; empty: there is nothing to compare."""
     turn = answer.verified.fine.get("turn")
-    if turn is None or any(answer.study.scenario.push):  # which turns the body, too
+    if turn is None or any(answer.study.scenario.impulse):  # which turns the body, too
         return ""
     if answer.airborne is None:
         return (

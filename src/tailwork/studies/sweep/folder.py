@@ -25,7 +25,7 @@ import numpy as np
 
 from tailwork.errors import FileError
 from tailwork.files import ready_folder, why, write_whole
-from tailwork.studies.measures import MEANINGS
+from tailwork.studies.measures import meaning_of
 from tailwork.studies.sweep.plan import DESIGN, REASON, TIME, Columns, Sweep, as_data, column_units, digest, versions
 from tailwork.typing import Floats
 
@@ -182,7 +182,8 @@ def _schema(folder: SweepFolder, more: dict[str, str]) -> Any:
 
     sweep, units = folder.sweep, column_units(folder.sweep)
     whole = {DESIGN, *(one.path for one in sweep.varied if one.whole)}
-    meanings = {DESIGN: "number of the design", TIME: "time simulated; 0: the design is not possible", **MEANINGS}
+    meanings = {DESIGN: "number of the design", TIME: "time simulated; 0: the design is not possible"}
+    meanings |= {name: meaning_of(name) for name in sweep.measures}
     fields = [
         pyarrow.field(
             name,

@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.io.toml import as_text, from_text
 from tailwork.studies.compare.comparison import source_digest
-from tailwork.studies.manoeuvre import Manoeuvre
-from tailwork.studies.many import perform_many
-from tailwork.studies.measures import UNITS
-from tailwork.studies.motions import TailMotion
+from tailwork.studies.measures import shown_measures, unit_of
+from tailwork.studies.perform import perform_many
+from tailwork.studies.scenario import Scenario, scenario_data, scenario_from
 from tailwork.studies.sweep.axes import Varied, check_once
 from tailwork.typing import Floats
 
@@ -48,7 +47,7 @@ class Sweep:
     scrambled Sobol sequence.
     """
 
-    manoeuvre: Manoeuvre
+    scenario: Scenario
     varied: tuple[Varied, ...]
     measures: tuple[str, ...]
     sampling: str = "grid"
@@ -123,8 +122,8 @@ def measures_from_text(text: str | None, motion: TailMotion, cables: bool = Fals
     names: list[str] = []
     for word in (word.strip() for word in text.split(",")):
         name = SHORT.get(word, word)
-        if name not in UNITS:
-            raise UnknownNameError.among("--measure", word, [*UNITS, *SHORT], "measure")
+        if name not in shown_measures():
+            raise UnknownNameError.among("--measure", word, [*shown_measures(), *SHORT], "measure")
         if name in names:
             raise RobotError("--measure", word, "each measure once")
         names.append(name)
@@ -147,14 +146,8 @@ def sampling_from_text(text: str) -> tuple[str, int]:
 
 def as_data(sweep: Sweep) -> dict[str, Any]:
     """A sweep as plain data, which a file holds and another machine understands."""
-    m = sweep.manoeuvre
     return {
-        "robot": as_text(m.robot),
-        "motion": asdict(m.motion),
-        "policy": m.policy,
-        "drive": m.drive,
-        "map": m.com_map,
-        "attitude": m.attitude,
+        **scenario_data(sweep.scenario),
         "varied": [asdict(one) for one in sweep.varied],
         "sampling": sweep.sampling,
         "drawn": sweep.drawn,
@@ -167,18 +160,10 @@ def as_data(sweep: Sweep) -> dict[str, Any]:
 
 def from_data(data: Mapping[str, Any]) -> Sweep:
     """The sweep that plain data describe."""
-    pairs = {name: tuple(data["motion"][name]) for name in ("start", "end")}
-    manoeuvre = Manoeuvre(
-        from_text(data["robot"], "plan.json"),
-        TailMotion(**{**data["motion"], **pairs}),
-        data["policy"],
-        drive=data["drive"],
-        com_map=data["map"],
-        attitude=data["attitude"],
-    )
+    scenario = scenario_from(data, "plan.json")
     varied = tuple(Varied(**{**one, "values": tuple(one["values"])}) for one in data["varied"])
     return Sweep(
-        manoeuvre, varied, tuple(data["measures"]), data["sampling"], data["drawn"], data["seed"], data["chunk"]
+        scenario, varied, tuple(data["measures"]), data["sampling"], data["drawn"], data["seed"], data["chunk"]
     )
 
 
@@ -202,7 +187,7 @@ def perform_chunk(
     """Results of a chunk of a sweep."""
     numbers = sweep.numbers(chunk)
     values = sweep.values(numbers)
-    outcomes = perform_many(sweep.manoeuvre, values, measures=sweep.measures, threads=threads, progress=progress)
+    outcomes = perform_many(sweep.scenario, values, measures=sweep.measures, threads=threads, progress=progress)
     found = {name: np.asarray(outcomes.measures[name], dtype=float) for name in sweep.measures}
     return {DESIGN: numbers, **values, **found, TIME: np.asarray(outcomes.times), REASON: list(outcomes.reasons)}
 
@@ -210,4 +195,4 @@ def perform_chunk(
 def column_units(sweep: Sweep) -> dict[str, str]:
     """Units of all columns of numbers, by name."""
     varied = {one.path: one.unit for one in sweep.varied}
-    return {DESIGN: "1", **varied, **{name: UNITS[name] for name in sweep.measures}, TIME: "s"}
+    return {DESIGN: "1", **varied, **{name: unit_of(name) for name in sweep.measures}, TIME: "s"}
