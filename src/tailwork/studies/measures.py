@@ -427,9 +427,8 @@ def needed(names: Iterable[str]) -> list[Measure]:
 class Observer:
     """Quantities along the path of a system, compiled."""
 
-    kernel: (
-        Kernel  # (t, q, v, efforts, prescribed accelerations) → all quantities; in a rollout (t, x, …) → x-dot first
-    )
+    graph: Graph  # (t, q, v, efforts, prescribed accelerations) → quantities; along a rollout (t, x, …) → x-dot, these
+    kernel: Kernel  # of it
     parameters: tuple[str, ...]  # names of its parameters
     columns: dict[str, slice]  # by measure of the path: where its components stand among the quantities
 
