@@ -14,16 +14,15 @@ from tailwork.control.computed_torque import InverseDynamics
 from tailwork.control.context import Law
 from tailwork.errors import ControllerError, RobotError, StateError
 from tailwork.model import Model
-from tailwork.simulation.contact.compliant import simulate_soft
-from tailwork.simulation.contact.ground import Ground
-from tailwork.simulation.contact.record import METHOD as SOFT
+from tailwork.simulation.contact.compliant import simulate_on_ground
+from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight
 from tailwork.simulation.integrate.choose import chosen_method
 from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau, as_tableau
 from tailwork.simulation.integrate.dense import Piece, Trajectory
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
-from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
-from tailwork.simulation.record import recorded_data
+from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER, Rosenbrock, RungeKutta
+from tailwork.simulation.record import SampledTrajectory
 from tailwork.simulation.run import Contact, Run, Stopped
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
@@ -57,7 +56,7 @@ def simulate(
     samples: int = 201,
     most_steps: int = 1_000_000,
     limits: str = "report",
-    ground: Ground | None = None,
+    ground: CompliantGround | None = None,
     contact: Contact | None = None,
     start_time: float = 0.0,
 ) -> Run:
@@ -106,26 +105,28 @@ def simulate(
         if isinstance(law, InverseDynamics):
             law.check_start(model, q, v)
     x = system.state(q, v)
-    if ground is not None or method == SOFT:
-        if not isinstance(ground, Ground):
-            raise RobotError("ground", ground, "a Ground, such as Ground(stiffness=2e4, …)")
+    if ground is not None or method == IMPLICIT_EULER:
+        if not isinstance(ground, CompliantGround):
+            raise RobotError("ground", ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
         for event in events:
             if isinstance(event, (FootPulls, FootSlips)):
                 required = "events of other things than pinned feet: what feet do is in the run's `changes`"
                 raise RobotError("events", event, required)
-        if method not in ("auto", SOFT):
-            raise RobotError("method", method, f"'auto' or '{SOFT}' on compliant ground")
+        if method not in ("auto", IMPLICIT_EULER):
+            raise RobotError("method", method, f"'auto' or '{IMPLICIT_EULER}' on compliant ground")
 
         def asked(t: float, q: Floats, v: Floats) -> Floats:
             assert sampled is not None
             return _asked(sampled, model, t, q[None], v[None])
 
-        return simulate_soft(system, ground, x, contact, duration, step, samples, most_steps,
+        return simulate_on_ground(system, ground, x, contact, duration, step, samples, most_steps,
                              None if sampled is None else asked, control_rate, start_time)  # fmt: skip
     if contact is not None:
         raise RobotError("contact", contact, "none without a ground")
     if system.servos:
-        raise RobotError("control", "JointServo", f"a ground: tables of angles are followed by '{SOFT}' alone")
+        raise RobotError(
+            "control", "JointServo", f"a ground: tables of angles are followed by '{IMPLICIT_EULER}' alone"
+        )
     held = np.zeros(system.efforts)
     if sampled is not None:
         now = np.array([start_time])
@@ -142,12 +143,11 @@ def simulate(
         trajectory = Trajectory(system, tuple(pieces), tableau.p)
         return Run(
             model=model,
-            data=recorded_data(model, trajectory, samples),
+            record=SampledTrajectory(model, trajectory, samples),
             stopped=stopped,
             events=tuple(sorted(happened)),
             method=chosen.name,
             why_method=why,
-            trajectory=trajectory,
         )
 
     t, ticks, taken, last = start_time, 0, 0, start_time + duration

@@ -10,8 +10,8 @@ import numpy as np
 from tailwork.errors import ControllerError, RobotError
 from tailwork.model import Model
 from tailwork.simulation.contact.contact import OFF_THE_FIELD, Feet, Log, SoftGround, SoftKernels, Tables, advance
-from tailwork.simulation.contact.ground import CONTACT_NAMES, Ground, surface
-from tailwork.simulation.contact.record import UNDER_GROUND, Kept
+from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface
+from tailwork.simulation.contact.record import UNDER_GROUND, ContactRecorder
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.run import Contact, Run, Stopped
 from tailwork.simulation.system import System
@@ -39,7 +39,7 @@ class Pace:
     why: str
 
 
-def contact_frequency(system: System, ground: Ground, x: Floats) -> float:
+def contact_frequency(system: System, ground: CompliantGround, x: Floats) -> float:
     """Fastest frequency of the robot on its ground with all feet touching, at a state [rad/s].
 
     The largest eigenvalue of K_c J M⁻¹ Jᵀ, K_c the ground's stiffness and J of all feet.
@@ -64,7 +64,7 @@ def contact_frequency(system: System, ground: Ground, x: Floats) -> float:
 
 
 def paced(
-    system: System, ground: Ground, x: Floats, duration: float, step: float | None, samples: int = 2,
+    system: System, ground: CompliantGround, x: Floats, duration: float, step: float | None, samples: int = 2,
     rate: float | None = None,
 ) -> Pace:  # fmt: skip
     """Steps that divide the duration: as asked if they are short enough, or chosen for the ground's stiffness; then so
@@ -90,7 +90,7 @@ def paced(
     return Pace(duration / count, count, why)
 
 
-def _checked_contact(model: Model, ground: Ground, contact: Contact | None, places: Floats) -> Contact:
+def _checked_contact(model: Model, ground: CompliantGround, contact: Contact | None, places: Floats) -> Contact:
     """How the feet touch at the start."""
     names, given = model.layout.legs, contact is not None
     if contact is None:
@@ -135,8 +135,8 @@ def _tables(system: System) -> Tables:
     )
 
 
-def simulate_soft(
-    system: System, ground: Ground, x: Floats, contact: Contact | None, duration: float, step: float | None,
+def simulate_on_ground(
+    system: System, ground: CompliantGround, x: Floats, contact: Contact | None, duration: float, step: float | None,
     samples: int, most_steps: int, asked: Asked | None, control_rate: float, begin: float,
 ) -> Run:  # fmt: skip
     """Step through the duration [s] from the time `begin` [s]; see tailwork.simulate."""
@@ -168,7 +168,7 @@ def simulate_soft(
         np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count), np.zeros(1), np.zeros(len(x)),
         np.full(count, -1), np.zeros((count, count)),
     )  # fmt: skip
-    log = Kept(system, ground, feet)
+    log = ContactRecorder(system, ground, feet)
     soft, tables = SoftGround(ground.laws(), *ground.field()), _tables(system)
     watched = len(system.stops)
     room = Log(np.empty((STEPS_A_CALL * count, 3)), np.empty((STEPS_A_CALL * watched, 2)), system.stops,
@@ -188,11 +188,11 @@ def simulate_soft(
             try:
                 held[: system.efforts] = asked(now, q[0], v[0])
             except ControllerError as error:
-                log.keep(now, x, held)
+                log.record(now, x, held)
                 error.run = log.run(Stopped(now, "the controller gave no efforts"), pace.why)
                 raise
         if start == 0:
-            log.keep(now, x, held)
+            log.record(now, x, held)
         if end == start:
             break
         status, done, event, changed, happened = advance(
@@ -204,7 +204,7 @@ def simulate_soft(
             log.first_step()
         now = float(begin + done * pace.step)
         if status != FINISHED or end in sampled_at:
-            log.keep(now, x, held)
+            log.record(now, x, held)
         if status != FINISHED:
             stopped = Stopped(now, _reason(status, event, system.event_names))
             break

@@ -122,7 +122,7 @@ class HeightField:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground(Described):
+class CompliantGround(Described):
     """Ground that gives way: a Hunt–Crossley normal force, a spring and damper across, and friction.
 
     Normal: stiffness · depth (1 − damping · rising speed), never pulling. Across: a spring from the anchor, the point
@@ -177,13 +177,13 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def ground_from_text(text: str) -> Ground:
-    """The ground that `Ground.as_text` has written."""
+def ground_from_text(text: str) -> CompliantGround:
+    """The ground that `CompliantGround.as_text` has written."""
     told = json.loads(text)
     field = told.pop("surface", None)
     if field is not None:
         field = HeightField(x=tuple(field["x"]), y=tuple(field["y"]), heights=np.array(field["heights"]))
-    return Ground(**told, surface=field)
+    return CompliantGround(**told, surface=field)
 
 
 @njit(cache=True)

@@ -9,6 +9,9 @@ import numpy as np
 
 from tailwork.typing import Floats
 
+IMPLICIT_EULER = "implicit-euler"
+"""The method for compliant ground, which is no tableau: see tailwork.simulation.contact.compliant."""
+
 
 @dataclass(frozen=True)
 class RungeKutta:
