@@ -107,7 +107,7 @@ def test_the_friction_ratio() -> None:
 
 
 def test_a_batch_by_names() -> None:
-    """Columns, measures and torso angles by name; a dataset with parameters as coordinates."""
+    """Columns and measures by name; a dataset with parameters as coordinates."""
     masses, m = [0.5, 0.6, -1.0], model()
 
     def heights(tile: Tile) -> np.ndarray:
@@ -116,7 +116,6 @@ def test_a_batch_by_names() -> None:
     batch = simulate_batch(m, (m.standing(), [0.0] * 6 + [1.0, 2.0]), 0.02, parameters={"tail.mass": masses},
                            control=control(), measures={"heights": heights})  # fmt: skip
     np.testing.assert_array_equal(batch_values(batch, "phi_z"), batch.q[:, 5])
-    np.testing.assert_array_equal(batch_values(batch, "yaw"), batch.q[:, 5])
     np.testing.assert_array_equal(batch_values(batch, "omega_x"), batch.v[:, 3])
     np.testing.assert_array_equal(batch_values(batch, "heights"), batch.measures["heights"])
     with pytest.raises(UnknownNameError, match="did you mean 'phi_z'"):

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.simulation.pose import TURNS, angles_at
 from tailwork.typing import Floats
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def batch_values(batch: Batch, name: str) -> Floats:
 
     Args:
         batch: the runs.
-        name: a measure, a coordinate, a velocity, or "roll", "pitch" or "yaw" of a free torso.
+        name: a measure, a coordinate or a velocity.
     """
     model = batch.model
     if name in batch.measures:
@@ -32,10 +31,7 @@ def batch_values(batch: Batch, name: str) -> Floats:
         return batch.q[:, model.coordinate_names.index(name)]
     if name in model.velocity_names:
         return batch.v[:, model.velocity_names.index(name)]
-    turns = TURNS if model.layout.torso_free else ()
-    if name in turns:
-        return angles_at(model, batch.q)[name]
-    known = [*batch.measures, *model.coordinate_names, *model.velocity_names, *turns]
+    known = [*batch.measures, *model.coordinate_names, *model.velocity_names]
     raise UnknownNameError.among("batch", str(name), known, "measure, coordinate or velocity")
 
 
