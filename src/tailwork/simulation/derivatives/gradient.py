@@ -1,4 +1,4 @@
-"""Gradients of what runs come to by their start, their design and their control: steps, differentiated backwards.
+"""Gradients of an objective of runs with respect to initial state, design and control, by the adjoint of their steps.
 
 The steps are frozen: what is differentiated is the sequence of operations that a run consists of, so the gradient is
 exact for it, at the price of a few runs, whatever the number of parameters. Where an event has ended the run, the end
@@ -17,25 +17,18 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError, StateError
 from tailwork.model import Model
-from tailwork.simulation.asked import NOTHING, Asked, How, asked_runs, checked_names, workers
-from tailwork.simulation.derivatives.differentiate import (
-    GRAZED,
-    ByDesign,
-    Found,
-    Reversal,
-    Reversals,
-    differentiate_runs,
-)
-from tailwork.simulation.derivatives.vjp import (
+from tailwork.simulation.asked import Asked, How, asked_runs, checked_names, workers
+from tailwork.simulation.derivatives.compiled import among_all, product_kernels
+from tailwork.simulation.derivatives.products import (
     Objective,
-    Reverse,
-    curvature_reverse,
-    derivative_reverse,
-    event_reverse,
-    objective_reverse,
-    transposed_solution,
+    Products,
+    curvature_vjp,
+    derivative_vjp,
+    event_vjp,
+    objective_vjp,
+    stage_vjp,
 )
-from tailwork.simulation.designs import lane_kernel
+from tailwork.simulation.derivatives.vjp_runs import GRAZED, DesignRows, GradientRows, VjpKernels, runs_vjp
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.integrate.tableaus import Rosenbrock
@@ -45,14 +38,13 @@ from tailwork.typing import Floats
 
 LEAST, MOST = 16, 256
 """Runs that a thread takes at a time: few enough that threads end together, and so many that calls do not count."""
-NO_REVERSAL = Reversal(NOTHING, NOTHING, NOTHING, -1, 0, 0)
 
 
 @dataclass(frozen=True)
 class Gradient:
-    """What a run comes to, and its derivatives."""
+    """The objective of a run, and its derivatives."""
 
-    value: float  # what was asked for, in its own unit
+    value: float  # of the objective, in its own unit
     by_q: Floats  # by the coordinates at the start, each for one of its units; zero for those of prescribed limbs
     by_v: Floats  # by the velocities at the start, each for one of its units
     by_parameter: dict[str, float]  # by the parameters asked for, each for one of its units
@@ -62,9 +54,9 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Gradients:
-    """What many runs come to, and the derivatives, a row each; not a number where a run has none."""
+    """The objectives of many runs, and the derivatives, a row each; NaN where a run has none."""
 
-    values: Floats  # (runs,): what was asked for, in its own unit
+    values: Floats  # (runs,): of the objective, in its own unit
     by_q: Floats  # (runs, coordinates), by the coordinates at the start, each for one of its units
     by_v: Floats  # (runs, velocities), by the velocities at the start, each for one of its units
     by_parameter: dict[str, Floats]  # by name, (runs,), each for one of its units
@@ -90,7 +82,7 @@ def gradient(
     limits: str = "report",
     most_steps: int = 1_000_000,
 ) -> Gradient:
-    """What a run comes to and its derivatives by the start and by parameters of robot and control.
+    """The objective of a run and its derivatives by the initial state and by parameters of robot and control.
 
     Args:
         model: the robot with its stance.
@@ -143,7 +135,7 @@ def gradients(
     threads: int | None = None,
     progress: Callable[[int, int], None] = lambda done, all_runs: None,
 ) -> Gradients:
-    """What many runs come to and their derivatives; runs differ in states, designs and control.
+    """The objectives of many runs and their derivatives; runs differ in states, designs and control.
 
     Args:
         model: the robot with its stance.
@@ -152,7 +144,7 @@ def gradients(
         objective: as for `gradient`.
         integrand: as for `gradient`.
         parameters: values by name, one for all or one a run, as for `tailwork.simulation.simulate_batch`.
-        by: names of the numbers to differentiate by; those of `parameters`, unless told.
+        by: names of the numbers to differentiate by; by default those of `parameters`.
         control: laws, the same kinds for all runs.
         tail: by prescribed limb: profiles of its coordinates.
         method: as for `gradient`; "auto" is chosen for the first run.
@@ -162,8 +154,8 @@ def gradients(
         events: as for `gradient`.
         limits: as for `tailwork.simulate`.
         most_steps: a run of more has no derivatives.
-        threads: how many; as many as there are processors, unless told.
-        progress: told (runs done, all runs) now and then.
+        threads: how many; by default as many as there are processors.
+        progress: called with (runs done, all runs) now and then.
     """
     check_numbers(duration, rtol, atol, step, 1.0, 2, most_steps)
     pool_size = workers(threads)
@@ -171,8 +163,8 @@ def gradients(
                        How(method, rtol, atol, step, most_steps))  # fmt: skip
     system = asked.way.system
     wanted = checked_names(system, list(parameters or {}) if by is None else by)
-    reverses = _reverses(asked, objective, integrand)
-    found, by_number = _differentiated(asked, reverses, duration, pool_size, progress)
+    vjps = _vjps(asked, objective, integrand)
+    found, by_number = _differentiated(asked, vjps, duration, pool_size, progress)
     count, free = len(asked.start.states), len(system.free_q)
     by_q, by_v = np.zeros((count, len(model.coordinate_names))), np.zeros((count, len(model.velocity_names)))
     by_q[:, system.free_q], by_v[:, system.free_v] = found.by_start[:, :free], found.by_start[:, free:]
@@ -182,82 +174,62 @@ def gradients(
     return Gradients(found.values, by_q, by_v, by_parameter, times, _notes(asked, found))
 
 
-def _reverses(asked: Asked, objective: Objective | None, integrand: Objective | None) -> dict[str, Reverse]:
-    """Compile what runs backwards."""
+def _vjps(asked: Asked, objective: Objective | None, integrand: Objective | None) -> dict[str, Products]:
+    """Compile what is differentiated, by name among the fields of DesignRows."""
     system = asked.way.system
-    for name, function in (("objective", objective), ("integrand", integrand)):
-        if function is not None and not callable(function):
-            raise RobotError(name, function, "a function of a moment, such as lambda end: end.coordinate('phi_z')")
     if objective is None and integrand is None:
         raise RobotError("objective", None, "an objective or an integrand: a function of a moment")
-    found = {"derivative": derivative_reverse(system)}
-    if objective is not None:
-        found["objective"] = objective_reverse(system, objective, "objective")
-    if integrand is not None:
-        found["integrand"] = objective_reverse(system, integrand, "integrand")
+    found = {"derivative": derivative_vjp(system)}
+    for name, function in (("objective", objective), ("integrand", integrand)):
+        if function is None:
+            continue
+        if not callable(function):
+            raise RobotError(name, function, "a function of a moment, such as lambda end: end.coordinate('phi_z')")
+        found[name] = objective_vjp(system, function, name)
     if system.watched:
-        found["event"] = event_reverse(system)
+        found["event"] = event_vjp(system)
     if isinstance(asked.method, Rosenbrock):
-        found["curvature"] = curvature_reverse(system)
+        found["curvature"] = curvature_vjp(system)
     return found
 
 
 def _differentiated(
-    asked: Asked, reverses: Mapping[str, Reverse], duration: float, threads: int,
-    progress: Callable[[int, int], None],
-) -> tuple[Found, dict[str, Floats]]:  # fmt: skip
+    asked: Asked, vjps: Mapping[str, Products], duration: float, threads: int, progress: Callable[[int, int], None]
+) -> tuple[GradientRows, dict[str, Floats]]:
     """Simulate and differentiate those runs that are possible, on threads; and derivatives by the system's numbers."""
     way, fine, count = asked.way, asked.possible, len(asked.start.states)
-    system = way.system
-    stiff = isinstance(asked.method, Rosenbrock)
-    reversals = Reversals(
-        **{name: _reversal(reverses.get(name)) for name in ByDesign._fields},
-        transposed=transposed_solution(system).code.address("scalar") if stiff else 0,
+    system, runs, possible, integers = way.system, asked.runs(fine), len(fine), np.int64
+    kernels = VjpKernels(
+        **{name: product_kernels(vjps.get(name)) for name in DesignRows._fields},
+        stage=stage_vjp(system).code.address("scalar") if isinstance(asked.method, Rosenbrock) else 0,
         rates=len(system.free_v),
     )
-    runs = asked.runs(fine)
-    names = {name: reverses[name].names if name in reverses else () for name in ByDesign._fields}
-    numbers = ByDesign(**{name: asked.rows(own, fine) for name, own in names.items()})
-    by = ByDesign(*(np.full_like(rows, np.nan) for rows in numbers))
-    whole, nothing = np.int64, np.full(len(fine), np.nan)
-    own = Found(np.full(len(fine), STUCK, whole), np.full(len(fine), -1, whole), np.zeros(len(fine)),
-                np.zeros(len(fine), whole), nothing, np.full((len(fine), system.size), np.nan),
-                np.full(len(fine), -1, whole))  # fmt: skip
-
-    size = min(MOST, max(LEAST, len(fine) // (4 * threads)))
+    names = {name: vjps[name].names if name in vjps else () for name in DesignRows._fields}
+    numbers = DesignRows(**{name: asked.rows(own, fine) for name, own in names.items()})
+    by = DesignRows(*(np.full_like(rows, np.nan) for rows in numbers))
+    own = GradientRows(
+        np.full(possible, STUCK, integers), np.full(possible, -1, integers), np.zeros(possible),
+        np.zeros(possible, integers), np.full(possible, np.nan), np.full((possible, system.size), np.nan),
+        np.full(possible, -1, integers),
+    )  # fmt: skip
+    size = min(MOST, max(LEAST, possible // (4 * threads)))
 
     def share(first: int) -> None:
-        last = min(first + size, len(fine))
-        differentiate_runs(way.kernels, reversals, way.tableau, way.settings, system.stops, runs, numbers,
-                           duration, first, last, own, by)  # fmt: skip
+        runs_vjp(way.kernels, kernels, way.tableau, way.settings, system.stops, runs, numbers, duration, first,
+                 min(first + size, possible), own, by)  # fmt: skip
 
     with ThreadPoolExecutor(threads) as pool:
-        for done, _ in enumerate(pool.map(share, range(0, len(fine), size)), start=1):
-            progress(min(done * size, len(fine)), len(fine))
-    found = Found(*(_spread(values, fine, count) for values in own))
+        for done, _ in enumerate(pool.map(share, range(0, possible, size)), start=1):
+            progress(min(done * size, possible), possible)
     by_number: dict[str, Floats] = {}
-    for name, values in zip(ByDesign._fields, by, strict=True):
+    for name, values in zip(DesignRows._fields, by, strict=True):
         for k, number in enumerate(names[name]):
-            more = _spread(values[:, k], fine, count)
+            more = among_all(values[:, k], fine, count)
             by_number[number] = by_number[number] + more if number in by_number else more
-    return found, by_number
+    return GradientRows(*(among_all(values, fine, count) for values in own)), by_number
 
 
-def _reversal(reverse: Reverse | None) -> Reversal:
-    if reverse is None:
-        return NO_REVERSAL
-    handing, pull, design = (lane_kernel(kernel) for kernel in (reverse.handing, reverse.pull, reverse.design))
-    return Reversal(handing, pull, design, reverse.handed, reverse.by, reverse.outputs)
-
-
-def _spread(values: np.ndarray, fine: np.ndarray, count: int) -> np.ndarray:
-    """Rows of the runs that are possible among those of all runs; others are not a number, or −1."""
-    whole = np.full((count, *values.shape[1:]), np.nan if values.dtype.kind == "f" else -1, dtype=values.dtype)
-    whole[fine] = values
-    return whole
-
-
-def _notes(asked: Asked, found: Found) -> tuple[str, ...]:
+def _notes(asked: Asked, found: GradientRows) -> tuple[str, ...]:
     names, notes = asked.way.system.event_names, []
     for k, (status, event, time) in enumerate(zip(found.status, found.event, found.times, strict=True)):
         if k in asked.refused:

@@ -1,12 +1,13 @@
-"""What gradients are made of: the equations of a system, backwards, by state and by design.
+"""Products with the Jacobians of a system's equations: what gradients (vjp) and sensitivities (jvp) are made of.
 
 Of a graph of (t, x, held efforts, …) and the system's numbers, the part that depends on the design alone runs once, the
-rest once a state; so it is backwards, too: first by state and by what the design's part hands over, at last by design.
+rest once a state. So do its derivatives: a vjp goes by state and by what the design's part hands over, at last by
+design; a jvp the other way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -19,6 +20,7 @@ from tailwork.algebra.vectors import Array, array, dot, times
 from tailwork.control.context import Moment
 from tailwork.errors import RobotError
 from tailwork.kernels.graph import Graph, finished, split
+from tailwork.kernels.jvp import pushed_forward
 from tailwork.kernels.kernel import Kernel
 from tailwork.kernels.vjp import pulled_back
 from tailwork.mechanics.forward import Inputs
@@ -28,45 +30,67 @@ from tailwork.simulation.system import Recorded, System
 
 Objective = Callable[[Moment], Scalar]
 """A number from a moment of a run, written with arithmetic only."""
+NamedGraph = tuple[Graph, tuple[str, ...]]
+"""A graph and the names of its parameters."""
+MOST_OBJECTIVES = 32
+_objectives: dict[Any, Products] = {}
+"""By the graph of an objective and the names of its parameters; the oldest is forgotten first."""
 
 
 @dataclass(frozen=True)
-class Reverse:
-    """A graph backwards."""
+class Products:
+    """Kernels of the vector-Jacobian or Jacobian-vector products of a graph."""
 
     handing: Kernel  # design → what its part of the graph hands over
-    pull: Kernel  # (inputs, a weight for each output) → derivatives by some inputs, by what is handed over; outputs
-    design: Kernel  # weights of what is handed over → derivatives by the design
+    main: Kernel  # vjp: (inputs, a weight for each output) → derivatives by some inputs, by what is handed over
+    # jvp: (inputs, rates of some of them, rates of what is handed over) → rates of the outputs; both: then the outputs
+    design: Kernel  # vjp: weights of what is handed over → derivatives by the design; jvp: rates, the other way
     names: tuple[str, ...]  # of the numbers of the design
     handed: int
     by: int  # inputs that it is differentiated by
     outputs: int
 
 
-def reverse(recorded: tuple[Graph, tuple[str, ...]], by: Sequence[int]) -> Reverse:
-    """Kernels of a graph backwards, by some of its inputs and by design."""
+def vjp(recorded: NamedGraph, by: Sequence[int]) -> Products:
+    """A graph's vector-Jacobian products, by some of its inputs and by design."""
     graph, names = recorded
     prelude, main = split(graph)
-    return Reverse(
-        Kernel(prelude), Kernel(pulled_back(main, by, values=True)),
-        Kernel(pulled_back(prelude)), names, main.parameters, len(by), len(graph.outputs),
-    )  # fmt: skip
+    kernels = (Kernel(prelude), Kernel(pulled_back(main, by, values=True)), Kernel(pulled_back(prelude)))
+    return Products(*kernels, names, main.parameters, len(by), len(graph.outputs))
 
 
-MOST_OBJECTIVES = 32
-_objectives: dict[Any, Reverse] = {}
-"""By the graph of an objective and the names of its parameters; the oldest is forgotten first."""
+def jvp(recorded: NamedGraph, by: Sequence[int]) -> Products:
+    """A graph's Jacobian-vector products, along some of its inputs and the design."""
+    graph, names = recorded
+    prelude, main = split(graph)
+    kernels = (Kernel(prelude), Kernel(pushed_forward(main, by, values=True)), Kernel(pushed_forward(prelude, ())))
+    return Products(*kernels, names, main.parameters, len(by), len(main.outputs))
 
 
-def derivative_reverse(system: System) -> Reverse:
-    """x-dot = f(t, x) backwards, by x."""
+def derivative_vjp(system: System) -> Products:
+    """x-dot = f(t, x), by x."""
+    return system.once("derivative vjp", lambda: vjp(system.graphs("derivative")["derivative"], system.state_inputs))
+
+
+def derivative_jvp(system: System) -> Products:
+    """x-dot = f(t, x), along dx."""
+    return system.once("derivative jvp", lambda: jvp(system.graphs("derivative")["derivative"], system.state_inputs))
+
+
+def expansion_jvp(system: System) -> Products:
+    """All coordinates and velocities, along dx."""
+    return system.once("expansion jvp", lambda: jvp(system.graphs("expand")["expand"], system.state_inputs))
+
+
+def event_vjp(system: System) -> Products:
+    """What is watched, by t and x."""
     return system.once(
-        "backward derivative", lambda: reverse(system.graphs("derivative")["derivative"], system.state_inputs)
+        ("event vjp", system.watched), lambda: vjp(system.graphs("events")["events"], [0, *system.state_inputs])
     )
 
 
-def transposed_solution(system: System) -> Kernel:
-    """A stage of a Rosenbrock method backwards: from weights of u to those of F and of the load of S u_v."""
+def stage_vjp(system: System) -> Kernel:
+    """A stage of a Rosenbrock method, transposed: from weights of u to those of F and of the load of S u_v."""
 
     def make() -> Kernel:
         graph, _ = system.graphs("pushed")["pushed"]
@@ -74,27 +98,48 @@ def transposed_solution(system: System) -> Kernel:
         right = range(first, graph.inputs)
         return Kernel(pulled_back(graph, [k for k in right if k != first + system.size]))
 
-    return system.once("backward transposed", make)
+    return system.once("stage vjp", make)
 
 
-def curvature_reverse(system: System) -> Reverse:
-    """Second derivatives of the equations of motion, backwards, by x and by accelerations, in lanes.
+def stage_jvp(system: System) -> Kernel:
+    """A stage of a Rosenbrock method with a load besides."""
+    return system.once("stage jvp", lambda: Kernel(system.graphs("pushed")["pushed"][0]))
+
+
+def curvature_vjp(system: System) -> Products:
+    """Second derivatives of the equations of motion, by x and by accelerations, in lanes.
 
     Its output is wᵀ d(q-dot) − zᵀ dr along a direction (dt, dx, da), with the residual r = M a + h − B tau, its torso
     rows in the torso frame; the inputs after (t, x, held efforts) are a, dt, dx, da, w and z. Where da follows from
     (dt, dx) by r = 0 and z = M⁻¹ w_v, this is wᵀ df, and its derivatives are those of wᵀ df with a = f(t, x).
     """
 
-    def make() -> Reverse:
+    def make() -> Products:
         n_q, n_v = len(system.free_q), len(system.free_v)
         recorded, parameters, moved, (w, z) = moved_residual(system, [n_q, n_v])
         output = dot(w, moved[:n_q]) - dot(z, moved[n_q:])
-        count = 1 + system.size + system.held + len(recorded.more)
-        graph = finished(recorded.tape, [output], count, len(parameters))
-        first = count - len(recorded.more)
-        return reverse((graph, tuple(parameters)), [*system.state_inputs, *range(first, first + n_v)])
+        return vjp(*_curvature(system, recorded, parameters, [output]))
 
-    return system.once("backward curvature", make)
+    return system.once("curvature vjp", make)
+
+
+def curvature_jvp(system: System) -> Products:
+    """The change of q-dot and of the residual along (dt, dx, da), and how that changes along a second (dx, da)."""
+
+    def make() -> Products:
+        recorded, parameters, moved, _ = moved_residual(system)
+        return jvp(*_curvature(system, recorded, parameters, list(moved)))
+
+    return system.once("curvature jvp", make)
+
+
+def _curvature(
+    system: System, recorded: Recorded, parameters: Mapping[str, Scalar], outputs: list[Scalar]
+) -> tuple[NamedGraph, list[int]]:
+    """A graph of a moved residual, and its inputs x and a."""
+    first = 1 + system.size + system.held
+    graph = finished(recorded.tape, outputs, first + len(recorded.more), len(parameters))
+    return (graph, tuple(parameters)), [*system.state_inputs, *range(first, first + len(system.free_v))]
 
 
 def moved_residual(system: System, more: Sequence[int] = ()) -> tuple[Recorded, dict[str, Scalar], Array, list[Array]]:
@@ -121,8 +166,8 @@ def residual(system: System, recorded: Recorded, acceleration: Sequence[Scalar])
     return [*(rates[k] for k in system.free_q), *(left[k] for k in system.free_v)]
 
 
-def objective_reverse(system: System, objective: Objective, name: str) -> Reverse:
-    """A number of a moment, backwards, by t and x; `name` is what the function is called.
+def objective_vjp(system: System, objective: Objective, name: str) -> Products:
+    """A number of a moment, by t and x; `name` is what the function is called.
 
     It is recorded at every call, since a function may have changed what it looks at; the same graph finds its kernels.
     """
@@ -144,12 +189,5 @@ def objective_reverse(system: System, objective: Objective, name: str) -> Revers
     if key not in _objectives:
         if len(_objectives) >= MOST_OBJECTIVES:
             _objectives.pop(next(iter(_objectives)))
-        _objectives[key] = reverse(key, [0, *system.state_inputs])
+        _objectives[key] = vjp(key, [0, *system.state_inputs])
     return _objectives[key]
-
-
-def event_reverse(system: System) -> Reverse:
-    """What is watched, backwards, by t and x."""
-    return system.once(
-        ("backward", system.watched), lambda: reverse(system.graphs("events")["events"], [0, *system.state_inputs])
-    )

@@ -1,5 +1,5 @@
-"""Steps differentiated forwards, in compiled code: how a run changes along directions, as many side by side as a
-register has lanes.
+"""Runs with their Jacobian-vector products, in compiled code: how a run changes along directions, as many side by side
+as a register has lanes.
 
 Steps are frozen: what is differentiated is the sequence of operations that the run consists of.
 """
@@ -11,30 +11,35 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tailwork.simulation.derivatives.backwards import Path, dense_weights
-from tailwork.simulation.derivatives.differentiate import constants_of, kernels_of
+from tailwork.simulation.derivatives.compiled import (
+    ProductKernels,
+    TakenSteps,
+    constants_of,
+    dense_weights,
+    kernels_of,
+    main_constants,
+)
 from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau
 from tailwork.simulation.integrate.driver import between, integrate
-from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernel, LaneKernels, Runs
+from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernels, Runs
 from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.typing import Floats
 
 
-class Push(NamedTuple):
-    """A graph along directions (see tailwork.simulation.derivatives.jvp): address and constants, in lanes, and rates of
-    what its design hands over."""
+class Jvp(NamedTuple):
+    """A graph's jvp for one design, in lanes (see tailwork.simulation.derivatives.products)."""
 
     address: int
     constants: Floats
-    handed: Floats  # (handed over, lanes)
+    handed: Floats  # rates of what the design hands over, (handed over, lanes)
 
 
-class Pushes(NamedTuple):
-    """All that runs forwards; what a method does not need has the address 0."""
+class Jvps(NamedTuple):
+    """All that steps need; what a method does not need has the address 0."""
 
-    derivative: Push
-    curvature: Push
-    solve: int
+    derivative: Jvp
+    curvature: Jvp
+    stage: int
     rates: int  # how many of a state's numbers are velocities
 
 
@@ -62,37 +67,37 @@ def add(factor: float, source: Floats, target: Floats, at: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def forwards(
-    kernels: Kernels, pushes: Pushes, method: Tableau, path: Path, start: Floats, times: Floats, states: Floats,
+def steps_jvp(
+    kernels: Kernels, jvps: Jvps, method: Tableau, steps: TakenSteps, start: Floats, times: Floats, states: Floats,
     out: Floats,
 ) -> int:  # fmt: skip
     """From the change of the first state, (n, lanes): states at given times, (times, n), and their changes, (times, n,
     lanes). Returns how many of the times are within the run."""
-    n, stages, n_v = len(start), len(method.b), pushes.rates
-    known, size = 1 + n + len(path.held), kernels.linear_size
-    inputs = np.zeros((known + n + len(pushes.derivative.handed), WIDTH))
+    n, stages, n_v = len(start), len(method.b), jvps.rates
+    known, size = 1 + n + len(steps.held), kernels.linear_size
+    inputs = np.zeros((known + n + len(jvps.derivative.handed), WIDTH))
     moved = np.zeros((2 * n, WIDTH))
-    bent_inputs = np.zeros((known + n_v + 1 + n + n_v + n + n_v + len(pushes.curvature.handed), WIDTH))
+    bent_inputs = np.zeros((known + n_v + 1 + n + n_v + n + n_v + len(jvps.curvature.handed), WIDTH))
     bent, solve_inputs = np.zeros((2 * n, WIDTH)), np.zeros((size + n + 1 + n_v, WIDTH))
     x, first, factors = np.zeros((n, WIDTH)), np.zeros(n), np.zeros(size + n + 1)
     here, linear_inputs = np.zeros(known), np.zeros(known + n + 1)
     du, weights, change = np.zeros((stages, n, WIDTH)), np.zeros(stages), np.zeros(n)
     copy(start, 0, x, 0, n)
-    for k in range(len(path.held)):
-        here[1 + n + k] = path.held[k]
-        fill(inputs, 1 + n + k, path.held[k])
-        fill(bent_inputs, 1 + n + k, path.held[k])
-    copy(pushes.derivative.handed, 0, inputs, known + n, len(pushes.derivative.handed))
+    for k in range(len(steps.held)):
+        here[1 + n + k] = steps.held[k]
+        fill(inputs, 1 + n + k, steps.held[k])
+        fill(bent_inputs, 1 + n + k, steps.held[k])
+    copy(jvps.derivative.handed, 0, inputs, known + n, len(jvps.derivative.handed))
     bent_x = known + 2 * n_v + 1 + n  # where the second direction begins
-    copy(pushes.curvature.handed, 0, bent_inputs, bent_x + n + n_v, len(pushes.curvature.handed))
+    copy(jvps.curvature.handed, 0, bent_inputs, bent_x + n + n_v, len(jvps.curvature.handed))
     sample = 0
-    while sample < len(times) and times[sample] <= path.times[0]:
+    while sample < len(times) and times[sample] <= steps.times[0]:
         for k in range(n):
-            states[sample, k] = path.states[0, k]
+            states[sample, k] = steps.states[0, k]
         copy(x, 0, out[sample], 0, n)
         sample += 1
-    for s in range(len(path.lengths)):
-        h, t, u, at = path.lengths[s], path.times[s], path.stages[s], path.states[s]
+    for s in range(len(steps.lengths)):
+        h, t, u, at = steps.lengths[s], steps.times[s], steps.stages[s], steps.states[s]
         if method.stiff:
             # Linearised at the start of the step, and the direction (h d_i, u_i, …) of each stage.
             here[0] = t
@@ -121,7 +126,7 @@ def forwards(
             copy(x, 0, inputs, known, n)
             for j in range(i):
                 add(method.a[i, j], du[j], inputs, known)
-            call_kernel(pushes.derivative.address, inputs, pushes.derivative.constants, moved)
+            call_kernel(jvps.derivative.address, inputs, jvps.derivative.constants, moved)
             if not method.stiff:
                 for k in range(n):
                     for lane in range(WIDTH):
@@ -138,7 +143,7 @@ def forwards(
                 fill(bent_inputs, known + n_v + 1 + k, u[i, k])
             for k in range(n_v):
                 fill(bent_inputs, known + n_v + 1 + n + k, change[n - n_v + k])
-            call_kernel(pushes.curvature.address, bent_inputs, pushes.curvature.constants, bent)
+            call_kernel(jvps.curvature.address, bent_inputs, jvps.curvature.constants, bent)
             copy(moved, 0, solve_inputs, size, n)
             for k in range(n - n_v):
                 for lane in range(WIDTH):
@@ -148,8 +153,8 @@ def forwards(
                     solve_inputs[size + n + 1 + k, lane] = -bent[n - n_v + k, lane]
             for j in range(i):
                 add(method.extra[i, j] / h, du[j], solve_inputs, size)
-            call_kernel(pushes.solve, solve_inputs, pushes.derivative.constants, du[i])
-        while sample < len(times) and times[sample] <= path.times[s + 1]:
+            call_kernel(jvps.stage, solve_inputs, jvps.derivative.constants, du[i])
+        while sample < len(times) and times[sample] <= steps.times[s + 1]:
             theta = (times[sample] - t) / h
             between(at, u, method.p, theta, states[sample])
             dense_weights(method.p, theta, weights)
@@ -162,71 +167,48 @@ def forwards(
     return sample
 
 
-class Extension(NamedTuple):
-    """Kernels of a graph along directions."""
+class JvpKernels(NamedTuple):
+    """The jvps that sensitivities need."""
 
-    handing: LaneKernel
-    design: LaneKernel
-    push: LaneKernel
-    handed: int  # −1: there is no graph
-
-
-class Extensions(NamedTuple):
-    """All graphs that sensitivities need along directions."""
-
-    derivative: Extension
-    expansion: Extension
-    curvature: Extension
-    solve: int
-    rates: int
-    shown: int  # outputs of the expansion
+    derivative: ProductKernels
+    expansion: ProductKernels
+    curvature: ProductKernels
+    stage: int
+    rates: int  # how many of a state's numbers are velocities
 
 
-class Numbers(NamedTuple):
-    """By graph: the numbers of its design, a row a run."""
+class GraphRows(NamedTuple):
+    """By graph: the numbers of its design, a row a run, or their rates, a row a direction."""
 
     derivative: Floats
     expansion: Floats
     curvature: Floats
-
-
-class Directions(NamedTuple):
-    """By graph: rates of the numbers of its design, a row a direction; and those of the first state."""
-
-    derivative: Floats
-    expansion: Floats
-    curvature: Floats
-    start: Floats
 
 
 @njit(cache=True, nogil=True)
-def _pushed(extension: Extension, numbers: Floats, rates: Floats, first: int) -> Push:
-    """A graph for one design, along directions from number `first` on."""
-    if extension.handed < 0:
-        return Push(0, np.zeros(1), np.zeros((0, WIDTH)))
-    handed = np.zeros(max(extension.handed, 1))
-    call_kernel(extension.handing.scalar, handed, constants_of(extension.handing, numbers), handed)
-    constants, wide = constants_of(extension.push, handed), np.zeros(max(extension.push.constants, 1) * WIDTH)
-    for k in range(extension.push.constants * WIDTH):
-        wide[k] = constants[k // WIDTH]
-    own, moved = constants_of(extension.design, numbers), np.zeros((extension.handed, WIDTH))
+def _jvp(kernels: ProductKernels, numbers: Floats, rates: Floats, first: int) -> Jvp:
+    """A graph's jvp for one design, along directions from number `first` on."""
+    if kernels.handed < 0:
+        return Jvp(0, np.zeros(1), np.zeros((0, WIDTH)))
+    own, one, handed = constants_of(kernels.design, numbers), np.zeros(max(kernels.handed, 1)), kernels.handed
+    moved = np.zeros((handed, WIDTH))
     for lane in range(min(WIDTH, len(rates) - first)):
-        call_kernel(extension.design.scalar, rates[first + lane], own, handed)
-        for k in range(extension.handed):
-            moved[k, lane] = handed[k]
-    return Push(extension.push.lanes, wide, moved)
+        call_kernel(kernels.design.scalar, rates[first + lane], own, one)
+        for k in range(handed):
+            moved[k, lane] = one[k]
+    return Jvp(kernels.main.lanes, main_constants(kernels, numbers, WIDTH), moved)
 
 
 @njit(cache=True, nogil=True)
-def extend_runs(
-    kernels: LaneKernels, extensions: Extensions, method: Tableau, settings: Settings, stops: np.ndarray, runs: Runs,
-    numbers: Numbers, directions: Directions, times: Floats, t1: float, first_run: int, last_run: int,
+def runs_jvp(
+    kernels: LaneKernels, jvps: JvpKernels, method: Tableau, settings: Settings, stops: np.ndarray, runs: Runs,
+    numbers: GraphRows, rates: GraphRows, start_rates: Floats, times: Floats, t1: float, first_run: int, last_run: int,
     status: np.ndarray, event: np.ndarray, ends: Floats, out: Floats,
 ) -> None:  # fmt: skip
     """Runs number `first_run` to `last_run` from time 0 to t1 [s], and how all coordinates and velocities change along
     each direction, left in `out`, (runs, directions, times, coordinates and velocities); see `Ends` for the rest."""
     n, shown = runs.states.shape[1], out.shape[3]
-    count = len(directions.start)
+    count = len(start_rates)
     for r in range(first_run, last_run):
         own = kernels_of(kernels, method, len(stops), runs, r)
         held = runs.held[r]
@@ -234,22 +216,22 @@ def extend_runs(
             own, method, settings, stops, held, runs.states[r], 0.0, t1
         )
         ends[r] = found_times[-1]
-        path = Path(found_times, states, stages, lengths, held)
+        taken = TakenSteps(found_times, states, stages, lengths, held)
         for first in range(0, count, WIDTH):
-            pushes = Pushes(
-                _pushed(extensions.derivative, numbers.derivative[r], directions.derivative, first),
-                _pushed(extensions.curvature, numbers.curvature[r], directions.curvature, first),
-                extensions.solve, extensions.rates,
+            own_jvps = Jvps(
+                _jvp(jvps.derivative, numbers.derivative[r], rates.derivative, first),
+                _jvp(jvps.curvature, numbers.curvature[r], rates.curvature, first),
+                jvps.stage, jvps.rates,
             )  # fmt: skip
             start = np.zeros((n, WIDTH))
             for lane in range(min(WIDTH, count - first)):
                 for k in range(n):
-                    start[k, lane] = directions.start[first + lane, k]
+                    start[k, lane] = start_rates[first + lane, k]
             at, moved = np.zeros((len(times), n)), np.zeros((len(times), n, WIDTH))
-            known = forwards(own, pushes, method, path, start, times, at, moved)
-            expansion = _pushed(extensions.expansion, numbers.expansion[r], directions.expansion, first)
+            known = steps_jvp(own, own_jvps, method, taken, start, times, at, moved)
+            expansion = _jvp(jvps.expansion, numbers.expansion[r], rates.expansion, first)
             inputs = np.zeros((1 + n + len(held) + n + len(expansion.handed), WIDTH))
-            found = np.zeros((2 * extensions.shown, WIDTH))
+            found = np.zeros((2 * jvps.expansion.outputs, WIDTH))
             copy(expansion.handed, 0, inputs, 1 + 2 * n + len(held), len(expansion.handed))
             for k in range(len(held)):
                 fill(inputs, 1 + n + k, held[k])
