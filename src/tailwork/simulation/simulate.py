@@ -34,7 +34,7 @@ STUCK_REASON = (
     "straight leg"
 )
 STEPS_A_CALL = 20_000
-"""Steps between two looks at the keyboard: compiled code cannot be interrupted."""
+"""Steps between two checks for Ctrl-C: compiled code cannot be interrupted."""
 
 Sampled = Callable[[float, Floats, Floats], ArrayLike]
 """A controller in Python: (time [s], q, v) → efforts, asked at a control rate; its answer is held in between."""

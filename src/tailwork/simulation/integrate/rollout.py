@@ -1,4 +1,4 @@
-"""Many designs over fixed steps in the lanes of the processor, with what is asked at every node.
+"""Rollouts: many designs over fixed steps in the lanes of the processor, with quantities at every node.
 
 Runge–Kutta 4, or Rodas5P where the robot is stiff.
 
@@ -31,8 +31,8 @@ from tailwork.simulation.integrate.tableaus import RODAS5P
 from tailwork.simulation.system import Recorded, System
 from tailwork.typing import Floats
 
-Asked = Callable[[Recorded, Path], Sequence[Scalar]]
-"""What is asked at a node: from the symbols there and what the path is judged by, some quantities."""
+Quantities = Callable[[Recorded, Path], Sequence[Scalar]]
+"""Quantities at a node, from the symbols there and what the equations say of the path."""
 
 SUMMARY = ("first", "last", "least", "greatest", "work")
 """Of a quantity over the nodes; work is the integral of its size over time."""
@@ -40,7 +40,7 @@ SUMMARY = ("first", "last", "least", "greatest", "work")
 
 @dataclass(frozen=True)
 class Rollout:
-    """A system compiled for fixed steps, with the quantities that are asked at its nodes."""
+    """A system compiled for fixed steps, with quantities at its nodes."""
 
     system: System
     derivative: Kernel
@@ -64,18 +64,8 @@ class Rollout:
         """
         if self.stiff is not None:
             return self._stiff_nodes(self.stiff, columns, states, duration, steps, pool)
-        count = len(states)
-        found = np.empty((count, steps + 1, self.quantities))
-        derivative, node = lane_kernel(self.derivative), lane_kernel(self.node)
-        own = parameter_rows(self.derivative_names, self.system.numbers, columns, count)
-        node_own = parameter_rows(self.node_names, self.system.numbers, columns, count)
-        starts, step = np.ascontiguousarray(states), np.ascontiguousarray(duration) / steps
-
-        def share(here: slice) -> None:
-            _roll(derivative, node, own, node_own, starts, step, self.system.held, found, here.start, here.stop)
-
-        in_shares(pool, count, share)
-        return found
+        found = np.empty((len(states), steps + 1, self.quantities))
+        return self._rolled(_roll, columns, states, duration, steps, pool, found)
 
     def summaries(
         self, columns: Mapping[str, Floats], states: Floats, duration: Floats, steps: int, pool: Executor | None = None
@@ -84,17 +74,21 @@ class Rollout:
         without keeping them all. Arguments as there."""
         if self.stiff is not None:
             return summary(self.nodes(columns, states, duration, steps, pool), duration / steps)
-        count = len(states)
-        found = np.empty((count, len(SUMMARY), self.quantities))
-        derivative, node = lane_kernel(self.derivative), lane_kernel(self.node)
-        own = parameter_rows(self.derivative_names, self.system.numbers, columns, count)
-        node_own = parameter_rows(self.node_names, self.system.numbers, columns, count)
+        found = np.empty((len(states), len(SUMMARY), self.quantities))
+        return self._rolled(_summarise, columns, states, duration, steps, pool, found)
+
+    def _rolled(
+        self, roll: Callable[..., None], columns: Mapping[str, Floats], states: Floats, duration: Floats, steps: int,
+        pool: Executor | None, found: Floats,
+    ) -> Floats:  # fmt: skip
+        """Let compiled code fill `found`, a share of the designs at a time."""
+        kernels = lane_kernel(self.derivative), lane_kernel(self.node)
+        names, numbers, count = (self.derivative_names, self.node_names), self.system.numbers, len(states)
+        rows = [parameter_rows(own, numbers, columns, count) for own in names]
         starts, step = np.ascontiguousarray(states), np.ascontiguousarray(duration) / steps
 
         def share(here: slice) -> None:
-            _summarise(
-                derivative, node, own, node_own, starts, step, self.system.held, steps, found, here.start, here.stop
-            )  # fmt: skip
+            roll(*kernels, *rows, starts, step, self.system.held, steps, found, here.start, here.stop)
 
         in_shares(pool, count, share)
         return found
@@ -128,23 +122,23 @@ def summary(nodes: Floats, step: Floats) -> Floats:
     return np.stack([nodes[:, 0], nodes[:, -1], nodes.min(axis=1), nodes.max(axis=1), work], axis=1)
 
 
-def rollout(system: System, asked: Asked, name: Any, stiff: bool = False) -> Rollout:
-    """A system ready for fixed steps; `name` tells what is asked, for those that ask the same again."""
+def rollout(system: System, quantities: Quantities, name: Any, stiff: bool = False) -> Rollout:
+    """A system ready for fixed steps; `name` stands for the quantities: the same name finds their kernel again."""
     derivative, derivative_names = system.compiled("derivative")
     way = None
     if stiff:
         kernels, tableau, names = lane_kernels(system, RODAS5P)
         way = Way(system, kernels, tableau, Settings(1e-6, 1e-8, 0.0, 0.0, 1), names, 1.0)
-    node, node_names = system.once(("node", name), lambda: _node_kernel(system, asked))
+    node, node_names = system.once(("node", name), lambda: _node_kernel(system, quantities))
     return Rollout(system, derivative, derivative_names, node, node_names, node.outputs - system.size, way)
 
 
-def _node_kernel(system: System, asked: Asked) -> tuple[Kernel, tuple[str, ...]]:
+def _node_kernel(system: System, quantities: Quantities) -> tuple[Kernel, tuple[str, ...]]:
     recorded, parameters, count = system.record()
     found = path(recorded.layout, Inputs(recorded.q, recorded.v, recorded.tau, recorded.given))
     rates = coordinate_rates(recorded.layout, recorded.q, recorded.v)
     change = [rates[k] for k in system.free_q] + [found.acceleration[k] for k in system.free_v]
-    outputs = [*change, *asked(recorded, found)]
+    outputs = [*change, *quantities(recorded, found)]
     return Kernel(finished(recorded.tape, outputs, count, len(parameters))), tuple(parameters)
 
 
@@ -223,19 +217,19 @@ def _advance(derivative: LaneKernel, i: int, lanes: Lanes) -> None:
 @njit(cache=True, nogil=True)
 def _roll(
     derivative: LaneKernel, node: LaneKernel, derivative_rows: Floats, node_rows: Floats, states: Floats, step: Floats,
-    held: int, found: Floats, first: int, last: int,
+    held: int, steps: int, found: Floats, first: int, last: int,
 ) -> None:  # fmt: skip
     """Designs first … last: all quantities at all nodes."""
-    n, nodes, quantities = states.shape[1], found.shape[1], found.shape[2]
+    n, quantities = states.shape[1], found.shape[2]
     lanes = _room(derivative, node, n, held, quantities)
     for start in range(first, last, WIDTH):
         _begin(derivative, node, derivative_rows, node_rows, states, step, start, last, lanes)
-        for i in range(nodes):
+        for i in range(steps + 1):
             _look(node, i, lanes)
             for lane in range(min(WIDTH, last - start)):
                 for k in range(quantities):
                     found[start + lane, i, k] = lanes.seen[n + k, lane]
-            if i < nodes - 1:
+            if i < steps:
                 _advance(derivative, i, lanes)
 
 
@@ -244,7 +238,7 @@ def _summarise(
     derivative: LaneKernel, node: LaneKernel, derivative_rows: Floats, node_rows: Floats, states: Floats, step: Floats,
     held: int, steps: int, found: Floats, first: int, last: int,
 ) -> None:  # fmt: skip
-    """The same, but only what SUMMARY says is kept of each quantity; not a number stays one."""
+    """The same, but only what SUMMARY says is kept of each quantity; a NaN stays one."""
     n, quantities = states.shape[1], found.shape[2]
     lanes = _room(derivative, node, n, held, quantities)
     kept = np.zeros((5, quantities, WIDTH))

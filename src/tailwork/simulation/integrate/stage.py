@@ -42,7 +42,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageEquations:
     """What a stage is solved with; what concerns the torso is empty where that is fixed."""
 
     packed: Array  # S factored
@@ -56,7 +56,7 @@ class Stage:
     spread: Array  # E for the attitude
 
 
-def factored_stage(point: Point) -> Stage:
+def factored_stage(point: Point) -> StageEquations:
     """Linearise and factor."""
     tape, sigma, inputs = point.tape, point.sigma, point.inputs
     n_q, n_v = len(point.free_q), len(point.free_v)
@@ -85,7 +85,7 @@ def factored_stage(point: Point) -> Stage:
     by_place = by_place + efforts_q
     by_rate = by_rate + efforts_v
     packed = FactoredLU(m * sigma + v + p * per_sigma for m, v, p in zip(mass, by_rate, by_place, strict=True)).packed
-    return Stage(packed, mass, by_place, by_time, array([per_sigma]), rotation, drift, inverse, spread)
+    return StageEquations(packed, mass, by_place, by_time, array([per_sigma]), rotation, drift, inverse, spread)
 
 
 def _by_efforts(point: Point, found: Linearised) -> Array:
@@ -113,7 +113,7 @@ def _by_time(point: Point, found: Linearised) -> Array:
     return total
 
 
-def stage_solution(stage: Stage, pushed: bool = False) -> tuple[list[Scalar], Tape, list[Scalar]]:
+def stage_solution(stage: StageEquations, pushed: bool = False) -> tuple[list[Scalar], Tape, list[Scalar]]:
     """(numbers to keep of a stage, a tape whose inputs are those and F and h d_i, u): one stage's solution.
 
     Where it is `pushed`, a load comes last: what S u_v is asked for besides F, in the torso frame as S is.
@@ -130,7 +130,7 @@ def stage_solution(stage: Stage, pushed: bool = False) -> tuple[list[Scalar], Ta
             kept.append(value)
         return tape.record(INPUT, places[value.index])
 
-    own = Stage(**{name: _mapped(symbol, matrix) for name, matrix in vars(stage).items()})
+    own = StageEquations(**{name: _mapped(symbol, matrix) for name, matrix in vars(stage).items()})
     n_v = len(own.mass)
     last = len(own.inverse) + 3 if len(own.inverse) else 0
     n_q = n_v - 6 + last if last else n_v
