@@ -55,6 +55,35 @@ def among_all(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
+def copy(source: Floats, first: int, target: Floats, at: int, count: int) -> None:
+    """Entries of one array into another. Loops, here and elsewhere: slices take long to compile."""
+    for k in range(count):
+        target[at + k] = source[first + k]
+
+
+@njit(cache=True, nogil=True)
+def add(factor: float, source: Floats, first: int, target: Floats) -> None:
+    """Entries of an array, times a factor, onto all of another."""
+    for k in range(len(target)):
+        target[k] += factor * source[first + k]
+
+
+@njit(cache=True, nogil=True)
+def linearise(
+    kernels: Kernels, t: float, x: Floats, sigma: float, known: int, inputs: Floats, first: Floats,
+    linear_inputs: Floats, factors: Floats,
+) -> None:  # fmt: skip
+    """The derivative at (t, x) and the equations of the stages of a Rosenbrock method there, factored."""
+    inputs[0] = t
+    copy(x, 0, inputs, 1, len(x))
+    call_kernel(kernels.derivative, inputs, kernels.derivative_constants, first)
+    copy(inputs, 0, linear_inputs, 0, known)
+    copy(first, 0, linear_inputs, known, len(x))
+    linear_inputs[known + len(x)] = sigma
+    call_kernel(kernels.linear, linear_inputs, kernels.linear_constants, factors)
+
+
+@njit(cache=True, nogil=True)
 def constants_of(kernel: LaneKernel, parameters: Floats) -> Floats:
     """Run a kernel's prelude."""
     own = np.empty(max(kernel.constants, 1))

@@ -15,8 +15,10 @@ from tailwork.simulation.derivatives.compiled import (
     ProductKernels,
     TakenSteps,
     constants_of,
+    copy,
     dense_weights,
     kernels_of,
+    linearise,
     main_constants,
 )
 from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau
@@ -44,14 +46,14 @@ class Jvps(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def fill(rows: Floats, k: int, value: float) -> None:
+def fill_lanes(rows: Floats, k: int, value: float) -> None:
     """A number in every lane of a row."""
     for lane in range(WIDTH):
         rows[k, lane] = value
 
 
 @njit(cache=True, nogil=True)
-def copy(source: Floats, first: int, target: Floats, at: int, count: int) -> None:
+def copy_lanes(source: Floats, first: int, target: Floats, at: int, count: int) -> None:
     """Rows of one array into another."""
     for k in range(count):
         for lane in range(WIDTH):
@@ -59,7 +61,7 @@ def copy(source: Floats, first: int, target: Floats, at: int, count: int) -> Non
 
 
 @njit(cache=True, nogil=True)
-def add(factor: float, source: Floats, target: Floats, at: int) -> None:
+def add_lanes(factor: float, source: Floats, target: Floats, at: int) -> None:
     """All rows of an array, times a factor, onto rows of another."""
     for k in range(len(source)):
         for lane in range(WIDTH):
@@ -82,50 +84,42 @@ def steps_jvp(
     x, first, factors = np.zeros((n, WIDTH)), np.zeros(n), np.zeros(size + n + 1)
     here, linear_inputs = np.zeros(known), np.zeros(known + n + 1)
     du, weights, change = np.zeros((stages, n, WIDTH)), np.zeros(stages), np.zeros(n)
-    copy(start, 0, x, 0, n)
+    copy_lanes(start, 0, x, 0, n)
+    copy(steps.held, 0, here, 1 + n, len(steps.held))
     for k in range(len(steps.held)):
-        here[1 + n + k] = steps.held[k]
-        fill(inputs, 1 + n + k, steps.held[k])
-        fill(bent_inputs, 1 + n + k, steps.held[k])
-    copy(jvps.derivative.handed, 0, inputs, known + n, len(jvps.derivative.handed))
+        fill_lanes(inputs, 1 + n + k, steps.held[k])
+        fill_lanes(bent_inputs, 1 + n + k, steps.held[k])
+    copy_lanes(jvps.derivative.handed, 0, inputs, known + n, len(jvps.derivative.handed))
     bent_x = known + 2 * n_v + 1 + n  # where the second direction begins
-    copy(jvps.curvature.handed, 0, bent_inputs, bent_x + n + n_v, len(jvps.curvature.handed))
+    copy_lanes(jvps.curvature.handed, 0, bent_inputs, bent_x + n + n_v, len(jvps.curvature.handed))
     sample = 0
     while sample < len(times) and times[sample] <= steps.times[0]:
-        for k in range(n):
-            states[sample, k] = steps.states[0, k]
-        copy(x, 0, out[sample], 0, n)
+        copy(steps.states[0], 0, states[sample], 0, n)
+        copy_lanes(x, 0, out[sample], 0, n)
         sample += 1
     for s in range(len(steps.lengths)):
         h, t, u, at = steps.lengths[s], steps.times[s], steps.stages[s], steps.states[s]
         if method.stiff:
             # Linearised at the start of the step, and the direction (h d_i, u_i, …) of each stage.
-            here[0] = t
-            for k in range(n):
-                here[1 + k] = at[k]
-            call_kernel(kernels.derivative, here, kernels.derivative_constants, first)
+            sigma = 1.0 / (h * method.extra[stages, 0])
+            linearise(kernels, t, at, sigma, known, here, first, linear_inputs, factors)
             for k in range(known):
-                linear_inputs[k] = here[k]
-                fill(bent_inputs, k, here[k])
-            for k in range(n):
-                linear_inputs[known + k] = first[k]
-            linear_inputs[known + n] = 1.0 / (h * method.extra[stages, 0])
-            call_kernel(kernels.linear, linear_inputs, kernels.linear_constants, factors)
+                fill_lanes(bent_inputs, k, here[k])
             for k in range(size):
-                fill(solve_inputs, k, factors[k])
+                fill_lanes(solve_inputs, k, factors[k])
             for k in range(n_v):
-                fill(bent_inputs, known + k, first[n - n_v + k])
-            copy(x, 0, bent_inputs, bent_x, n)
+                fill_lanes(bent_inputs, known + k, first[n - n_v + k])
+            copy_lanes(x, 0, bent_inputs, bent_x, n)
         for i in range(stages):
-            fill(inputs, 0, t + method.c[i] * h)
+            fill_lanes(inputs, 0, t + method.c[i] * h)
             for k in range(n):
                 point = at[k]
                 for j in range(i):
                     point += method.a[i, j] * u[j, k]
-                fill(inputs, 1 + k, point)
-            copy(x, 0, inputs, known, n)
+                fill_lanes(inputs, 1 + k, point)
+            copy_lanes(x, 0, inputs, known, n)
             for j in range(i):
-                add(method.a[i, j], du[j], inputs, known)
+                add_lanes(method.a[i, j], du[j], inputs, known)
             call_kernel(jvps.derivative.address, inputs, jvps.derivative.constants, moved)
             if not method.stiff:
                 for k in range(n):
@@ -133,18 +127,18 @@ def steps_jvp(
                         du[i, k, lane] = h * moved[k, lane]
                 continue
             if i == 0:
-                copy(moved, n - n_v, bent_inputs, bent_x + n, n_v)
+                copy_lanes(moved, n - n_v, bent_inputs, bent_x + n, n_v)
             for k in range(n):
                 change[k] = linear_inputs[known + n] * u[i, k] - moved[n + k, 0]
                 for j in range(i):
                     change[k] -= method.extra[i, j] / h * u[j, k]
-            fill(bent_inputs, known + n_v, h * method.extra[stages + 1, i])
+            fill_lanes(bent_inputs, known + n_v, h * method.extra[stages + 1, i])
             for k in range(n):
-                fill(bent_inputs, known + n_v + 1 + k, u[i, k])
+                fill_lanes(bent_inputs, known + n_v + 1 + k, u[i, k])
             for k in range(n_v):
-                fill(bent_inputs, known + n_v + 1 + n + k, change[n - n_v + k])
+                fill_lanes(bent_inputs, known + n_v + 1 + n + k, change[n - n_v + k])
             call_kernel(jvps.curvature.address, bent_inputs, jvps.curvature.constants, bent)
-            copy(moved, 0, solve_inputs, size, n)
+            copy_lanes(moved, 0, solve_inputs, size, n)
             for k in range(n - n_v):
                 for lane in range(WIDTH):
                     solve_inputs[size + k, lane] += bent[k, lane]
@@ -152,18 +146,18 @@ def steps_jvp(
                 for lane in range(WIDTH):
                     solve_inputs[size + n + 1 + k, lane] = -bent[n - n_v + k, lane]
             for j in range(i):
-                add(method.extra[i, j] / h, du[j], solve_inputs, size)
+                add_lanes(method.extra[i, j] / h, du[j], solve_inputs, size)
             call_kernel(jvps.stage, solve_inputs, jvps.derivative.constants, du[i])
         while sample < len(times) and times[sample] <= steps.times[s + 1]:
             theta = (times[sample] - t) / h
             between(at, u, method.p, theta, states[sample])
             dense_weights(method.p, theta, weights)
-            copy(x, 0, out[sample], 0, n)
+            copy_lanes(x, 0, out[sample], 0, n)
             for i in range(stages):
-                add(weights[i], du[i], out[sample], 0)
+                add_lanes(weights[i], du[i], out[sample], 0)
             sample += 1
         for i in range(stages):
-            add(method.b[i], du[i], x, 0)
+            add_lanes(method.b[i], du[i], x, 0)
     return sample
 
 
@@ -232,14 +226,14 @@ def runs_jvp(
             expansion = _jvp(jvps.expansion, numbers.expansion[r], rates.expansion, first)
             inputs = np.zeros((1 + n + len(held) + n + len(expansion.handed), WIDTH))
             found = np.zeros((2 * jvps.expansion.outputs, WIDTH))
-            copy(expansion.handed, 0, inputs, 1 + 2 * n + len(held), len(expansion.handed))
+            copy_lanes(expansion.handed, 0, inputs, 1 + 2 * n + len(held), len(expansion.handed))
             for k in range(len(held)):
-                fill(inputs, 1 + n + k, held[k])
+                fill_lanes(inputs, 1 + n + k, held[k])
             for sample in range(known):
-                fill(inputs, 0, times[sample])
+                fill_lanes(inputs, 0, times[sample])
                 for k in range(n):
-                    fill(inputs, 1 + k, at[sample, k])
-                copy(moved[sample], 0, inputs, 1 + n + len(held), n)
+                    fill_lanes(inputs, 1 + k, at[sample, k])
+                copy_lanes(moved[sample], 0, inputs, 1 + n + len(held), n)
                 call_kernel(expansion.address, inputs, expansion.constants, found)
                 for lane in range(min(WIDTH, count - first)):
                     for k in range(shown):

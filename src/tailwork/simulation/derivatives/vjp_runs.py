@@ -10,7 +10,9 @@ from numba import njit
 from tailwork.simulation.derivatives.compiled import (
     ProductKernels,
     TakenSteps,
+    add,
     constants_of,
+    copy,
     kernels_of,
     main_constants,
 )
@@ -78,8 +80,7 @@ def _by_design(kernels: ProductKernels, numbers: Floats, vjp: Vjp, out: Floats) 
     if kernels.handed < 0:
         return
     weights = np.zeros(max(kernels.handed, 1))
-    for k in range(kernels.handed):
-        weights[k] = vjp.by_handed[k]
+    copy(vjp.by_handed, 0, weights, 0, kernels.handed)
     call_kernel(kernels.design.scalar, weights, constants_of(kernels.design, numbers), out)
 
 
@@ -88,8 +89,7 @@ def _at(kernels: ProductKernels, vjp: Vjp, last: Floats, which: int, weight: flo
     """Derivatives of a weighted output by t and x, then by what is handed over, then all outputs."""
     known = len(last)
     inputs, found = np.zeros(known + kernels.outputs), np.zeros(kernels.by + kernels.handed + kernels.outputs)
-    for k in range(known):
-        inputs[k] = last[k]
+    copy(last, 0, inputs, 0, known)
     inputs[known + which] = weight
     call_kernel(vjp.address, inputs, vjp.constants, found)
     return found
@@ -117,18 +117,14 @@ def runs_vjp(
         curvature = _vjp(vjps.curvature, numbers.curvature[r], WIDTH)
         last = np.empty(1 + n + len(held))
         last[0] = times[-1]
-        for k in range(n):
-            last[1 + k] = states[-1, k]
-        for k in range(len(held)):
-            last[1 + n + k] = held[k]
+        copy(states[-1], 0, last, 1, n)
+        copy(held, 0, last, 1 + n, len(held))
         weight, value, rate = np.zeros(n), 0.0, 0.0
         if vjps.objective.handed >= 0:
             answer = _at(vjps.objective, objective, last, 0, 1.0)
             value, rate = answer[-1], answer[0]
-            for k in range(n):
-                weight[k] = answer[1 + k]
-            for k in range(len(objective.by_handed)):
-                objective.by_handed[k] = answer[1 + n + k]
+            copy(answer, 1, weight, 0, n)
+            copy(answer, 1 + n, objective.by_handed, 0, len(objective.by_handed))
         if status == AT_EVENT:
             # The end moves so that the event's value g stays zero: dT = −dg/g-dot. With T, the value
             # changes at the rate of the objective plus the integrand.
@@ -150,10 +146,8 @@ def runs_vjp(
                 if k != event and stops[k] and abs(answer[len(answer) - len(stops) + k]) < TIED:
                     found.tied[r] = k
             share = -rate / falling
-            for k in range(n):
-                weight[k] += share * answer[1 + k]
-            for k in range(len(watched.by_handed)):
-                watched.by_handed[k] = share * answer[1 + n + k]
+            add(share, answer, 1, weight)
+            add(share, answer, 1 + n, watched.by_handed)
             _by_design(vjps.event, numbers.event[r], watched, by.event[r])
         else:
             for k in range(by.event.shape[1]):
@@ -161,8 +155,7 @@ def runs_vjp(
         own_vjps = Vjps(derivative, integrand, vjps.stage, curvature, vjps.rates)
         value += steps_vjp(own, own_vjps, method, TakenSteps(times, states, stages, lengths, held), weight)
         found.values[r] = value
-        for k in range(n):
-            found.by_start[r, k] = weight[k]
+        copy(weight, 0, found.by_start[r], 0, n)
         _by_design(vjps.derivative, numbers.derivative[r], derivative, by.derivative[r])
         _by_design(vjps.objective, numbers.objective[r], objective, by.objective[r])
         _by_design(vjps.integrand, numbers.integrand[r], integrand, by.integrand[r])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tailwork.simulation.derivatives.compiled import TakenSteps, dense_weights
+from tailwork.simulation.derivatives.compiled import TakenSteps, add, copy, dense_weights, linearise
 from tailwork.simulation.integrate.compiled import Kernels, Tableau
 from tailwork.simulation.integrate.driver import between
 from tailwork.simulation.integrate.lane_driver import WIDTH
@@ -50,8 +50,8 @@ def steps_vjp(kernels: Kernels, vjps: Vjps, method: Tableau, steps: TakenSteps, 
     known, integral = 1 + n + held, 0.0
     inputs, found = np.zeros(known + n), np.zeros(2 * n + len(vjps.derivative.by_handed))
     value_inputs, value_found = np.zeros(known + 1), np.zeros(1 + n + len(vjps.integrand.by_handed) + 1)
-    for k in range(held):
-        inputs[1 + n + k], value_inputs[1 + n + k] = steps.held[k], steps.held[k]
+    copy(steps.held, 0, inputs, 1 + n, held)
+    copy(steps.held, 0, value_inputs, 1 + n, held)
     by_stage, point, ends = np.zeros((stages, n)), np.zeros(n), np.zeros(stages)
     size, n_v = kernels.linear_size, vjps.rates
     linear_inputs, factors = np.zeros(known + n + 1), np.zeros(size + n + 1)
@@ -69,8 +69,7 @@ def steps_vjp(kernels: Kernels, vjps: Vjps, method: Tableau, steps: TakenSteps, 
             dense_weights(method.p, share, ends)
         else:
             share = 1.0
-            for i in range(stages):
-                ends[i] = method.b[i]
+            copy(method.b, 0, ends, 0, stages)
         for i in range(stages):
             for k in range(n):
                 by_stage[i, k] = ends[i] * weight[k]
@@ -80,8 +79,7 @@ def steps_vjp(kernels: Kernels, vjps: Vjps, method: Tableau, steps: TakenSteps, 
                 between(x, u, method.p, theta, point)
                 dense_weights(method.p, theta, ends)
                 value_inputs[0] = t + theta * h
-                for k in range(n):
-                    value_inputs[1 + k] = point[k]
+                copy(point, 0, value_inputs, 1, n)
                 value_inputs[known] = SHARES[node] * share * h
                 call_kernel(vjps.integrand.address, value_inputs, vjps.integrand.constants, value_found)
                 integral += value_inputs[known] * value_found[-1]
@@ -89,8 +87,7 @@ def steps_vjp(kernels: Kernels, vjps: Vjps, method: Tableau, steps: TakenSteps, 
                     weight[k] += value_found[1 + k]
                     for i in range(stages):
                         by_stage[i, k] += ends[i] * value_found[1 + k]
-                for k in range(len(vjps.integrand.by_handed)):
-                    vjps.integrand.by_handed[k] += value_found[1 + n + k]
+                add(1.0, value_found, 1 + n, vjps.integrand.by_handed)
         if method.stiff:
             _stiff_step(kernels, vjps, method, t, h, x, u, inputs, found, by_stage, first, linear_inputs, factors,
                         turned_inputs, turned, bent_inputs, bent, w, z, change, weight)  # fmt: skip
@@ -103,16 +100,14 @@ def steps_vjp(kernels: Kernels, vjps: Vjps, method: Tableau, steps: TakenSteps, 
 def _add_vjp(vjp: Vjp, inputs: Floats, found: Floats, n: int) -> None:
     """Call a vjp and add up what goes by design; derivatives by x come first in `found`."""
     call_kernel(vjp.address, inputs, vjp.constants, found)
-    for k in range(len(vjp.by_handed)):
-        vjp.by_handed[k] += found[n + k]
+    add(1.0, found, n, vjp.by_handed)
 
 
 @njit(cache=True, nogil=True)
 def stage_point(a: Floats, c: Floats, t: float, h: float, x: Floats, u: Floats, i: int, inputs: Floats) -> None:
     """Time and state of stage i, into the inputs of a kernel."""
     inputs[0] = t + c[i] * h
-    for k in range(len(x)):
-        inputs[1 + k] = x[k]
+    copy(x, 0, inputs, 1, len(x))
     for j in range(i):
         weight = a[i, j]
         if weight != 0.0:
@@ -141,15 +136,11 @@ def _explicit_step(
             continue
         stage_point(a, c, t, h, x, u, i, inputs)
         call_kernel(vjp, inputs, constants, found)
-        for k in range(len(by_handed)):
-            by_handed[k] += found[n + k]
-        for k in range(n):
-            weight[k] += found[k]
+        add(1.0, found, n, by_handed)
+        add(1.0, found, 0, weight)
         for j in range(i):
-            share = a[i, j]
-            if share != 0.0:
-                for k in range(n):
-                    by_stage[j, k] += share * found[k]
+            if a[i, j] != 0.0:
+                add(a[i, j], found, 0, by_stage[j])
 
 
 @njit(cache=True, nogil=True)
@@ -166,52 +157,32 @@ def _stiff_step(
     n, n_v, stages, size = len(x), z.shape[1], len(method.b), kernels.linear_size
     known = len(inputs) - n
     n_q, sigma = n - n_v, 1.0 / (h * method.extra[stages, 0])
-    inputs[0] = t
-    for k in range(n):
-        inputs[1 + k] = x[k]
-    call_kernel(kernels.derivative, inputs, kernels.derivative_constants, first)
-    for k in range(known):
-        linear_inputs[k] = inputs[k]
-    for k in range(n):
-        linear_inputs[known + k] = first[k]
-    linear_inputs[known + n] = sigma
-    call_kernel(kernels.linear, linear_inputs, kernels.linear_constants, factors)
-    for k in range(size):
-        turned_inputs[k] = factors[k]
+    linearise(kernels, t, x, sigma, known, inputs, first, linear_inputs, factors)
+    copy(factors, 0, turned_inputs, 0, size)
     for i in range(stages - 1, -1, -1):
-        for k in range(n):
-            turned_inputs[size + n + 1 + n_v + k] = by_stage[i, k]
+        copy(by_stage[i], 0, turned_inputs, size + n + 1 + n_v, n)
         call_kernel(vjps.stage, turned_inputs, kernels.linear_constants, turned)
-        for k in range(n):
-            w[i, k] = turned[k]
-        for k in range(n_v):
-            z[i, k] = turned[n + k]
+        copy(turned, 0, w[i], 0, n)
+        copy(turned, n, z[i], 0, n_v)
         for k in range(n):
             change[i, k] = sigma * u[i, k]
         for j in range(i):
             other = method.extra[i, j] / h
-            for k in range(n):
-                by_stage[j, k] += other * w[i, k]
-                change[i, k] -= other * u[j, k]
+            add(other, w[i], 0, by_stage[j])
+            add(-other, u[j], 0, change[i])
         if i:
             stage_point(method.a, method.c, t, h, x, u, i, inputs)
-            for k in range(n):
-                inputs[known + k] = w[i, k]
+            copy(w[i], 0, inputs, known, n)
             _add_vjp(vjps.derivative, inputs, found, n)
-            value = len(found) - n
-            for k in range(n):
-                weight[k] += found[k]
-                change[i, k] -= found[value + k]
+            add(1.0, found, 0, weight)
+            add(-1.0, found, len(found) - n, change[i])
             for j in range(i):
-                for k in range(n):
-                    by_stage[j, k] += method.a[i, j] * found[k]
-    for k in range(n):
-        change[0, k] -= first[k]
+                add(method.a[i, j], found, 0, by_stage[j])
+    add(-1.0, first, 0, change[0])
     # The state is the same for all stages; their directions and weights go side by side.
     inputs[0] = t
-    for k in range(n):
-        inputs[1 + k] = x[k]
-        inputs[known + k] = w[0, k]
+    copy(x, 0, inputs, 1, n)
+    copy(w[0], 0, inputs, known, n)
     for k in range(known):
         for lane in range(WIDTH):
             bent_inputs[k, lane] = inputs[k]
@@ -243,5 +214,4 @@ def _stiff_step(
             for k in range(len(vjps.curvature.by_handed)):
                 vjps.curvature.by_handed[k] += bent[n + n_v + k, lane]
     _add_vjp(vjps.derivative, inputs, found, n)
-    for k in range(n):
-        weight[k] += found[k]
+    add(1.0, found, 0, weight)
