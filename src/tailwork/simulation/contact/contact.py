@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 
 from tailwork.simulation.contact.ground import AIR, SLIP, STICK, surface
+from tailwork.simulation.integrate.compiled import call_kernel
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
-from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.typing import Floats
 
 OFF_THE_FIELD = 4

@@ -10,9 +10,8 @@ from numba import njit
 from tailwork.simulation.asked import NOTHING
 from tailwork.simulation.derivatives.products import Products
 from tailwork.simulation.designs import lane_kernel
-from tailwork.simulation.integrate.compiled import Kernels, Tableau
+from tailwork.simulation.integrate.compiled import Kernels, Tableau, call_kernel
 from tailwork.simulation.integrate.lane_driver import LaneKernel, LaneKernels, Runs
-from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.typing import Floats
 
 

@@ -21,10 +21,9 @@ from tailwork.simulation.derivatives.compiled import (
     linearise,
     main_constants,
 )
-from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau
+from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau, call_kernel
 from tailwork.simulation.integrate.driver import between, integrate
 from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernels, Runs
-from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.typing import Floats
 
 

@@ -17,10 +17,9 @@ from tailwork.simulation.derivatives.compiled import (
     main_constants,
 )
 from tailwork.simulation.derivatives.vjp_steps import Vjp, Vjps, steps_vjp
-from tailwork.simulation.integrate.compiled import Settings, Tableau
+from tailwork.simulation.integrate.compiled import Settings, Tableau, call_kernel
 from tailwork.simulation.integrate.driver import AT_EVENT, integrate
 from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernels, Runs
-from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.typing import Floats
 
 GRAZED = 4

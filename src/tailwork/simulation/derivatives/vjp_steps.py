@@ -11,10 +11,9 @@ import numpy as np
 from numba import njit
 
 from tailwork.simulation.derivatives.compiled import TakenSteps, add, copy, dense_weights, linearise
-from tailwork.simulation.integrate.compiled import Kernels, Tableau
+from tailwork.simulation.integrate.compiled import Kernels, Tableau, call_kernel
 from tailwork.simulation.integrate.driver import between
 from tailwork.simulation.integrate.lane_driver import WIDTH
-from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.typing import Floats
 
 NODES = np.array([0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5])
@@ -149,7 +148,7 @@ def _stiff_step(
     found: Floats, by_stage: Floats, first: Floats, linear_inputs: Floats, factors: Floats, turned_inputs: Floats,
     turned: Floats, bent_inputs: Floats, bent: Floats, w: Floats, z: Floats, change: Floats, weight: Floats,
 ) -> None:  # fmt: skip
-    """A step of a Rosenbrock method (see `simulation.integrate.rosenbrock`): (sigma − J) u_i = F_i + h d_i df/dt.
+    """A step of a Rosenbrock method (see `simulation.integrate.steps`): (sigma − J) u_i = F_i + h d_i df/dt.
 
     With the weight of u_i, w_i = (sigma − J)⁻ᵀ times that is the weight of F_i, of J u_i and of h d_i df/dt. The last
     two, which are the change of f along (h d_i, u_i), depend on x by second derivatives of the equations of motion.

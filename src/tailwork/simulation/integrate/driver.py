@@ -8,10 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau
-from tailwork.simulation.integrate.explicit import derivative, explicit_step
-from tailwork.simulation.integrate.native_call import call_kernel
-from tailwork.simulation.integrate.rosenbrock import rosenbrock_step
+from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau, call_kernel
+from tailwork.simulation.integrate.steps import derivative, explicit_step, rosenbrock_step
 from tailwork.typing import Floats
 
 FINISHED, AT_EVENT, STUCK, TOO_LONG = 0, 1, 2, 3

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from tailwork.kernels.native import machine
-from tailwork.simulation.integrate.compiled import Settings, Tableau
+from tailwork.simulation.integrate.compiled import Settings, Tableau, call_kernel
 from tailwork.simulation.integrate.driver import (
     AT_EVENT,
     FASTEST,
@@ -27,7 +27,6 @@ from tailwork.simulation.integrate.driver import (
     crossing,
     error_norm,
 )
-from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.typing import Floats
 
 WIDTH = machine().width
@@ -89,7 +88,7 @@ def _explicit_lanes(
     kernels: LaneKernels, method: Tableau, inputs: Floats, constants: Floats, t: Floats, h: Floats, x: Floats,
     first: Floats, u: Floats, new: Floats, error: Floats,
 ) -> None:  # fmt: skip
-    """A step of each lane; see tailwork.simulation.integrate.explicit."""
+    """A step of each lane; see tailwork.simulation.integrate.steps."""
     n, stages = len(x), len(method.b)
     for k in range(n):
         for lane in range(WIDTH):
@@ -127,7 +126,7 @@ def _rosenbrock_lanes(
     h: Floats, x: Floats, first: Floats, u: Floats, new: Floats, error: Floats, linear_inputs: Floats,
     solve_inputs: Floats,
 ) -> None:  # fmt: skip
-    """A step of each lane; see tailwork.simulation.integrate.rosenbrock."""
+    """A step of each lane; see tailwork.simulation.integrate.steps."""
     n, stages, known, size = len(x), len(method.b), len(inputs), kernels.linear_size
     for lane in range(WIDTH):
         inputs[0, lane] = t[lane]

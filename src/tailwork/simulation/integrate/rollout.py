@@ -24,9 +24,8 @@ from tailwork.mechanics.torso import coordinate_rates
 from tailwork.simulation.asked import lane_kernels
 from tailwork.simulation.chunk import Start, Way
 from tailwork.simulation.designs import evaluated, in_shares, lane_kernel, parameter_rows
-from tailwork.simulation.integrate.compiled import Settings
+from tailwork.simulation.integrate.compiled import Settings, call_kernel
 from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernel, lane_constants
-from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.simulation.integrate.tableaus import RODAS5P
 from tailwork.simulation.system import Recorded, System
 from tailwork.typing import Floats

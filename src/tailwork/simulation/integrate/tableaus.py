@@ -83,7 +83,7 @@ DORMAND_PRINCE = RungeKutta(
 
 @dataclass(frozen=True)
 class Rosenbrock:
-    """A Rosenbrock method in transformed form (see tailwork.simulation.integrate.rosenbrock).
+    """A Rosenbrock method in transformed form (see tailwork.simulation.integrate.steps).
 
     Between: x(t + θ h) = (1 − θ) x + θ (x_new + (1 − θ) (k_1 + θ (k_2 + θ k_3))), k_m = Σ_j dense_mj u_j.
     """
