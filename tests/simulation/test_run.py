@@ -45,7 +45,7 @@ def test_a_run_answers_without_its_data() -> None:
     data."""
     run = swung()
     assert isinstance(run.record, SampledTrajectory) and run.record.samples == 11
-    told = (
+    answers = (
         run.duration,
         run.min_normal_force(),
         run.friction_needed(),
@@ -57,8 +57,8 @@ def test_a_run_answers_without_its_data() -> None:
     assert "dataset" not in vars(run.record.arrays)
     force = run.data["foot_force"].to_numpy()
     assert run.data is run.data and run.titled("again").data is run.data
-    assert told[0] == float(run.data["time"][-1] - run.data["time"][0])
-    assert told[1] == force[..., 2].min() and told[2] == friction_ratio(force).max()
+    assert answers[0] == float(run.data["time"][-1] - run.data["time"][0])
+    assert answers[1] == force[..., 2].min() and answers[2] == friction_ratio(force).max()
 
 
 def test_the_final_state_is_the_integrators() -> None:

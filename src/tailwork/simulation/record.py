@@ -54,7 +54,7 @@ def arrays_of(data: xarray.Dataset) -> Arrays:
     return Arrays(plain(data.data_vars), plain(data.coords), dict(data.attrs))
 
 
-class Samples(NamedTuple):
+class SampledStates(NamedTuple):
     """States and efforts at the times of a run's data, and what the equations say there."""
 
     times: Floats  # [s]
@@ -73,7 +73,7 @@ class SampledTrajectory:
     samples: int
 
     @cached_property
-    def at_samples(self) -> Samples:
+    def at_samples(self) -> SampledStates:
         """The trajectory at evenly spaced times.
 
         Fixed steps that are far too long may lead, between their ends, to where no leg reaches: then their ends are
@@ -86,9 +86,9 @@ class SampledTrajectory:
         except StateError:
             return self._at(ends[np.unique(np.linspace(0, len(ends) - 1, min(self.samples, len(ends))).astype(int))])
 
-    def _at(self, times: Floats) -> Samples:
+    def _at(self, times: Floats) -> SampledStates:
         q, v, tau, given = self.trajectory.full(times)
-        return Samples(times, q, v, tau, path_values(self.model, q, v, tau, given))
+        return SampledStates(times, q, v, tau, path_values(self.model, q, v, tau, given))
 
     @cached_property
     def arrays(self) -> Arrays:
@@ -112,9 +112,10 @@ def path_values(model: Model, q: Floats, v: Floats, tau: Floats, given: Floats) 
 
 def named_arrays(
     model: Model, times: Floats, q: Floats, v: Floats, tau: Floats, feet: Sequence[str],
-    more: Mapping[str, tuple[tuple[str, ...], Any, str]],
+    more: Mapping[str, tuple[tuple[str, ...], Any, str]], flags: Mapping[str, str] | None = None,
 ) -> Arrays:  # fmt: skip
-    """States and efforts over time, all that follows from the states alone, and more (dimensions, values, unit)."""
+    """States and efforts over time, all that follows from the states alone, and more (dimensions, values, unit);
+    `flags` says by name what the integers of a variable mean."""
     energy, momentum, parts = model.energy(q, v), model.momentum(q, v), model.part_momenta(q, v)
     data = {
         "q": (("time", "coordinate"), q, "m, rad"),
@@ -141,8 +142,10 @@ def named_arrays(
         "coordinate": layout.coordinate_units, "velocity": layout.velocity_units, "actuator": layout.actuator_units
     }  # fmt: skip
     # What a robot does not have (feet, prescribed limbs) is left out: NetCDF cannot keep an axis of length zero.
-    kept = {name: (dims, values, {"units": unit}) for name, (dims, values, unit) in data.items() if np.size(values)}
-    used = {dim for dims, _, _ in kept.values() for dim in dims}
+    present = {name: (dims, values, {"units": unit}) for name, (dims, values, unit) in data.items() if np.size(values)}
+    for name, meaning in (flags or {}).items():
+        present[name][2]["flags"] = meaning
+    used = {dim for dims, _, _ in present.values() for dim in dims}
     named = {name: ((name,), np.array(own), {}) for name, own in names.items() if name in used}
     each = {f"{name}_unit": ((name,), np.array(own), {}) for name, own in units.items() if name in used}
-    return Arrays(kept, {"time": (("time",), times, {"units": "s"})} | named | each, {"robot": model.robot.name})
+    return Arrays(present, {"time": (("time",), times, {"units": "s"})} | named | each, {"robot": model.robot.name})

@@ -31,7 +31,7 @@ from tailwork.model.questions import POSE
 from tailwork.robots.paths import numbers, rebuild, structure
 from tailwork.robots.quantities import Described, Kind
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
-from tailwork.simulation.integrate.stage import Point, factored_stage, stage_solution
+from tailwork.simulation.integrate.stage import StagePoint, factored_stage, stage_solution
 from tailwork.typing import Floats
 
 Motion = Mapping[str, Profiles]
@@ -321,7 +321,7 @@ class System:
         """Linearise about (t, x) and factor; and the equations that solve one stage with it."""
         acceleration = self.accelerations(r, r.more[len(self.free_q) :])
         inputs = Inputs(r.q, r.v, r.tau, r.given)
-        point = Point(r.tape, r.layout, r.t, r.x, inputs, acceleration, r.more[-1], self.free_q, self.free_v)
+        point = StagePoint(r.tape, r.layout, r.t, r.x, inputs, acceleration, r.more[-1], self.free_q, self.free_v)
         return stage_solution(factored_stage(point), pushed)
 
     def accelerations(self, r: Recorded, free: Sequence[Scalar]) -> list[Scalar]:

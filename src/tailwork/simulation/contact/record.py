@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tailwork.errors import StateError
@@ -87,16 +89,14 @@ class ContactRecorder:
             "contact": (("time", "foot"), feet.modes.astype(np.int32), "1"),
             "anchor": (("time", "foot", "axis"), feet.anchors, "m"),
         }
-        data = named_arrays(model, times, q, v, tau, model.layout.legs, more)
-        dims, modes, units = data.variables["contact"]
-        flags = ", ".join(f"{k} {name}" for k, name in enumerate(CONTACT_NAMES))
+        flags = {"contact": ", ".join(f"{k} {name}" for k, name in enumerate(CONTACT_NAMES))}
+        data = named_arrays(model, times, q, v, tau, model.layout.legs, more, flags)
         balances = {
             "energy_balance_error": _energy_balance(data),
             # What holds a fixed torso is not known, so its momentum tells nothing.
             "momentum_balance_error": _momentum_balance(model, data) if model.layout.torso_free else np.nan,
         }
-        variables = {**data.variables, "contact": (dims, modes, {**units, "flags": flags})}
-        return Arrays(variables, data.coordinates, {**data.attributes, **balances})
+        return replace(data, attributes={**data.attributes, **balances})
 
 
 def _under_ground(ground: CompliantGround, data: Arrays) -> list[tuple[float, str]]:

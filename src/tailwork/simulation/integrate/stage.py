@@ -27,7 +27,7 @@ ABREAST = 9
 
 
 @dataclass(frozen=True)
-class Point:
+class StagePoint:
     """Where a system is linearised: symbols of the state x = [free q, free v], and all that depends on it."""
 
     tape: Tape
@@ -56,7 +56,7 @@ class StageEquations:
     spread: Array  # E for the attitude
 
 
-def factored_stage(point: Point) -> StageEquations:
+def factored_stage(point: StagePoint) -> StageEquations:
     """Linearise and factor."""
     tape, sigma, inputs = point.tape, point.sigma, point.inputs
     n_q, n_v = len(point.free_q), len(point.free_v)
@@ -88,7 +88,7 @@ def factored_stage(point: Point) -> StageEquations:
     return StageEquations(packed, mass, by_place, by_time, array([per_sigma]), rotation, drift, inverse, spread)
 
 
-def _by_efforts(point: Point, found: Linearised) -> Array:
+def _by_efforts(point: StagePoint, found: Linearised) -> Array:
     """−B d tau/d(x, t), for laws that look at the state or the time."""
     tau = point.inputs.tau
     variables = [*point.x, point.t]
@@ -99,7 +99,7 @@ def _by_efforts(point: Point, found: Linearised) -> Array:
     return -times(actuation[point.free_v], by_state)
 
 
-def _by_time(point: Point, found: Linearised) -> Array:
+def _by_time(point: StagePoint, found: Linearised) -> Array:
     """Rt of prescribed limbs, which move with the time alone; one column."""
     layout, inputs = point.layout, point.inputs
     total = zeros(len(point.free_v), 1)
