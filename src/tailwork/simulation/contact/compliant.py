@@ -26,7 +26,7 @@ is over within a step or two, and what the method gives is not the motion any mo
 MOST_CHOSEN = 1000
 """Steps of a run whose feet nothing moves."""
 
-Controller = Callable[[float, Floats, Floats], Floats]
+CheckedController = Callable[[float, Floats, Floats], Floats]
 """A controller in Python, (t, q, v) → efforts, whose answers are checked."""
 
 
@@ -137,7 +137,7 @@ def _tables(system: System) -> Tables:
 
 def simulate_on_ground(
     system: System, ground: CompliantGround, x: Floats, contact: Contact | None, duration: float, step: float | None,
-    samples: int, most_steps: int, controller: Controller | None, control_rate: float, begin: float,
+    samples: int, most_steps: int, controller: CheckedController | None, control_rate: float, begin: float,
 ) -> Run:  # fmt: skip
     """Step through the duration [s] from the time `begin` [s]; see tailwork.simulate."""
     model = system.model
