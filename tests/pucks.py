@@ -11,7 +11,7 @@ from oracles.layout import Array
 from tailwork.model import Model
 from tailwork.robots import Body, Foot, FreeLimb, Joint, JointSpring, Limb, Motor, Robot, Torso, liu2020
 from tailwork.simulation import Run, simulate
-from tailwork.simulation.contact.ground import Ground, HeightField
+from tailwork.simulation.contact.ground import CompliantGround, HeightField
 from tailwork.simulation.run import Contact
 
 MASS, GRAVITY, STIFFNESS, ACROSS = 1.0, 10.0, 1e4, 2e4  # kg, m/s², N/m, N/m
@@ -59,20 +59,20 @@ def model() -> Model:
     return Model(puck(), "none")
 
 
-def ground(**changes: Any) -> Ground:
-    """Ground without dampers, unless told."""
+def ground(**changes: Any) -> CompliantGround:
+    """Ground without dampers by default."""
     numbers: dict[str, Any] = {
         "stiffness": STIFFNESS, "tangential_stiffness": ACROSS, "static_friction": STATIC, "kinetic_friction": KINETIC
     }  # fmt: skip
-    return Ground(**(numbers | changes))
+    return CompliantGround(**(numbers | changes))
 
 
 DAMPED = {"damping": 1.0, "tangential_damping": 40.0}
 
 
 def thrown(
-    place: Any = (0.0, 0.0, 0.0), velocity: Any = (0.0, 0.0, 0.0), duration: float = 0.5, *, on: Ground | None = None,
-    robot: Model | None = None, **more: Any,
+    place: Any = (0.0, 0.0, 0.0), velocity: Any = (0.0, 0.0, 0.0), duration: float = 0.5, *,
+    on: CompliantGround | None = None, robot: Model | None = None, **more: Any,
 ) -> Run:  # fmt: skip
     """The puck from a place and a velocity."""
     q, v = np.zeros(7), np.zeros(7)

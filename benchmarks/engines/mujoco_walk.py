@@ -15,13 +15,13 @@ from benchmarks.engines.mujoco_peer import mujoco_rollout
 from benchmarks.engines.mujoco_tree import MujocoTree, body_name, mujoco
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
-from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.typing import Floats
 
 FOOT_RADIUS = 1e-5  # m: a foot is a point
 
 
-def walking_model(model: Model, ground: Ground, servo: JointServo, step: float, frequency: float) -> Any:
+def walking_model(model: Model, ground: CompliantGround, servo: JointServo, step: float, frequency: float) -> Any:
     """The robot, its ground and its servo.
 
     MuJoCo states a contact's stiffness by the acceleration it gives, so a spring k on the mass m that a foot moves with
@@ -54,7 +54,7 @@ def walking_model(model: Model, ground: Ground, servo: JointServo, step: float, 
 
 
 def walk(
-    model: Model, ground: Ground, servo: JointServo, q: Floats, v: Floats, duration: float, step: float,
+    model: Model, ground: CompliantGround, servo: JointServo, q: Floats, v: Floats, duration: float, step: float,
     frequency: float,
 ) -> Callable[[], Floats]:  # fmt: skip
     """A walk as MuJoCo simulates it, ready to be timed: places of the torso at all steps, (steps, 3) [m].

@@ -19,7 +19,7 @@ from tailwork.model import Model
 from tailwork.papers.nelson_quinn.experiments import walked, walking_gait
 from tailwork.robots import biswal
 from tailwork.simulation import Run, load_run, simulate
-from tailwork.simulation.contact.ground import Ground, HeightField
+from tailwork.simulation.contact.ground import CompliantGround, HeightField
 
 AIR, STICK, SLIP = range(3)
 STEP = 2.0**-13  # adds up without rounding [s]
@@ -39,16 +39,16 @@ def trotting() -> tuple[Gait, JointTable]:
     return gait, joint_table(quadruped(), gait)
 
 
-def firm(surface: HeightField | None = None, **changes: float) -> Ground:
+def firm(surface: HeightField | None = None, **changes: float) -> CompliantGround:
     """Ground for a quadruped of 3.4 kg."""
     numbers = {
         "stiffness": 2e4, "damping": 1.0, "tangential_stiffness": 2e4, "tangential_damping": 20.0,
         "static_friction": 0.8, "kinetic_friction": 0.6,
     }  # fmt: skip
-    return Ground(**(numbers | changes), surface=surface)
+    return CompliantGround(**(numbers | changes), surface=surface)
 
 
-def trotted(strides: int = STRIDES, *, start: Any = None, on: Ground | None = None, **more: Any) -> Run:
+def trotted(strides: int = STRIDES, *, start: Any = None, on: CompliantGround | None = None, **more: Any) -> Run:
     """From the gait's own speed, or from another state."""
     gait, table = trotting()
     servo = JointServo(table=table, kp=30.0, kd=0.5)

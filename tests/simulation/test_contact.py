@@ -45,7 +45,7 @@ from tailwork.mechanics.attitude import rotation_matrix
 from tailwork.model import Model
 from tailwork.robots import biswal
 from tailwork.simulation import Run, simulate
-from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.run import Contact
 
 # Rest
@@ -371,7 +371,7 @@ def test_stiff_ground_comes_near_pinned_feet(measured: Callable[..., None]) -> N
     assert wanted.min_normal_force() > 50.0
     place, turn = [], []
     for stiffness in (1e4, 1e5, 1e6, 1e7):
-        on = Ground(
+        on = CompliantGround(
             stiffness=stiffness, damping=1.0, tangential_stiffness=stiffness,
             tangential_damping=2.0 * np.sqrt(stiffness), static_friction=3.0, kinetic_friction=3.0,
         )  # fmt: skip
@@ -407,7 +407,7 @@ def dropped(step: float = 1.25e-4, kp: float = 30.0, kd: float = 0.5, height: fl
         "static_friction": 0.8, "kinetic_friction": 0.6,
     }  # fmt: skip
     hold = JointServo(table=held_posture(robot, stand), kp=kp, kd=kd)
-    on = Ground(**(numbers | changes))
+    on = CompliantGround(**(numbers | changes))
     return simulate(robot, (q, v), 0.4, ground=on, control=hold, step=step, samples=EVERY)
 
 

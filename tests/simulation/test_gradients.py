@@ -96,7 +96,7 @@ TIGHT: dict[str, Any] = {"method": "dopri5", "rtol": 1e-12, "atol": 1e-14}
 @pytest.mark.parametrize("how", [FIXED, STIFF, TIGHT], ids=["rk4", "rodas5p", "dopri5"])
 def test_by_design_and_control(measured: Callable[..., None], model: Model, how: dict[str, Any]) -> None:
     """Against differences of order four of the same steps, or of tight ones."""
-    found = gradient(model, start(model), DURATION, turned, parameters=NAMES, control=control(model), **how)
+    found = gradient(model, start(model), DURATION, turned, by=NAMES, control=control(model), **how)
     system = System(model, control(model))
     assert found.value == pytest.approx(ended(model, start(model), **how)[0], rel=1e-13)
     for name in NAMES:
@@ -150,9 +150,9 @@ def test_end_at_an_event(model: Model, method: str) -> None:
     """Where an event ends the run, its time moves with the design: what the run comes to moves with that, too."""
     how: dict[str, Any] = {"method": method, "rtol": 1e-11, "atol": 1e-13}
     names = ("tail.mass", "legs.thigh_length", "control.1.values.5")
-    found = gradient(model, falling(model), DURATION, turned, parameters=names, control=control(model), **how)
+    found = gradient(model, falling(model), DURATION, turned, by=names, control=control(model), **how)
     assert "nearly straight" in found.note and "how that time moves" in found.note
-    lasting = gradient(model, falling(model), DURATION, integrand=lambda now: 1.0, parameters=names,
+    lasting = gradient(model, falling(model), DURATION, integrand=lambda now: 1.0, by=names,
                        control=control(model), **how)  # fmt: skip
     assert lasting.value == pytest.approx(lasting.time, rel=1e-13)
     assert 0.0 < lasting.time < DURATION
@@ -178,7 +178,7 @@ def test_many_at_once(model: Model) -> None:
     assert np.isnan(found.values[2]) and np.isnan(found.by_parameter["tail.length"][2])
     for k in (0, 1, 3):
         changed = Model(model.robot.replace({"tail.mass": float(masses[k])}))
-        alone = gradient(changed, start(model), DURATION, turned, parameters=["tail.length", "tail.mass"], **arguments)
+        alone = gradient(changed, start(model), DURATION, turned, by=["tail.length", "tail.mass"], **arguments)
         assert found.notes[k] == ""
         assert found.values[k] == alone.value
         assert {name: values[k] for name, values in found.by_parameter.items()} == alone.by_parameter
@@ -193,7 +193,7 @@ def test_stiff_tail(measured: Callable[..., None]) -> None:
     q = model.standing()
     arguments: dict[str, Any] = {"control": Constant(values=(30.0, 20.0, 0.0)), "events": ()}
     names = ("tail.bending_stiffness", "tail.bending_damping", "tail.link_mass", "torso.mass", "control.1.values.1")
-    found = gradient(model, q, 0.2, turned_by_cables, parameters=names, rtol=1e-8, atol=1e-10, **arguments)
+    found = gradient(model, q, 0.2, turned_by_cables, by=names, rtol=1e-8, atol=1e-10, **arguments)
     system = System(model, [arguments["control"]], events=())
     scale = 0.0
     wrong = []
@@ -227,9 +227,9 @@ def test_what_has_no_gradient(model: Model) -> None:
     with pytest.raises(RobotError, match="integrand: got 3; required: a function of a moment"):
         gradient(model, q, DURATION, turned, integrand=3, control=control(model))  # type: ignore[arg-type]
     with pytest.raises(RobotError, match=r"parameters: got 'tail\.lenght'"):
-        gradient(model, q, DURATION, turned, parameters=["tail.lenght"], control=control(model))
+        gradient(model, q, DURATION, turned, by=["tail.lenght"], control=control(model))
     with pytest.raises(RobotError, match=r"parameters: got 'tail\.length'; required: a list of names"):
-        gradient(model, q, DURATION, turned, parameters="tail.length", control=control(model))
+        gradient(model, q, DURATION, turned, by="tail.length", control=control(model))
     with pytest.raises(StateError, match="got 2 states; required: one; see `gradients`"):
         gradient(model, np.stack([q, q]), DURATION, turned, control=control(model))
 
@@ -252,7 +252,7 @@ def test_by_the_end_of_a_motion_that_lasts_as_long_as_the_run(model: Model, meth
     """By the duration of a motion that is over just then: what both sides tend to."""
     control_of = control(model)
     found = gradient(model, start(model), DURATION, lambda end: end.coordinate("phi_z"), control=control_of,
-                     parameters=["control.3.profile.duration"], method=method)  # fmt: skip
+                     by=["control.3.profile.duration"], method=method)  # fmt: skip
     h = 1e-5  # the two sides differ by the second derivative, which jumps
     runs = simulate_batch(model, start(model), DURATION, control=control_of, method=method, rtol=1e-11, atol=1e-13,
                           parameters={"control.3.profile.duration": DURATION + h * np.array([1.0, -1.0])})  # fmt: skip
@@ -265,7 +265,7 @@ def test_two_events_at_once(model: Model) -> None:
     q, v = model.standing(), np.zeros(8)
     v[2] = 3.0
     found = gradient(model, (q, v), DURATION, integrand=lambda now: 1.0, method="dopri5", rtol=1e-10, atol=1e-12,
-                     parameters=["gravity"])  # fmt: skip
+                     by=["gravity"])  # fmt: skip
     assert "at the same time" in found.note and "one side only" in found.note
 
 
@@ -278,4 +278,4 @@ def test_objectives_that_are_none(model: Model) -> None:
     with pytest.raises(StateError, match="no derivatives: the objective is not a finite number"):
         gradient(model, start(model), DURATION, lambda end: 1.0 / (end.t - DURATION), **arguments)
     with pytest.raises(RobotError, match="each name once"):
-        gradient(model, start(model), DURATION, turned, parameters=["tail.mass", "tail.mass"], **arguments)
+        gradient(model, start(model), DURATION, turned, by=["tail.mass", "tail.mass"], **arguments)

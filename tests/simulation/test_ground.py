@@ -10,7 +10,7 @@ import pytest
 
 from oracles.layout import Array
 from tailwork.errors import RobotError
-from tailwork.simulation.contact.ground import Ground, HeightField, ground_from_text, surface
+from tailwork.simulation.contact.ground import CompliantGround, HeightField, ground_from_text, surface
 
 NUMBERS: dict[str, Any] = {
     "stiffness": 1e4, "damping": 1.0, "tangential_stiffness": 2e4, "tangential_damping": 20.0, "static_friction": 0.8,
@@ -226,28 +226,28 @@ def test_wrong_sampling(what: str) -> None:
 def test_wrong_numbers(name: str, value: Any) -> None:
     """What is no number or negative is refused, by name."""
     with pytest.raises(RobotError, match=f"^{name}: got .*finite number"):
-        Ground(**(NUMBERS | {name: value}))
+        CompliantGround(**(NUMBERS | {name: value}))
 
 
 @pytest.mark.parametrize("name", ["stiffness", "tangential_stiffness"])
 def test_no_stiffness(name: str) -> None:
     """Only springs must be there; dampers and friction may be left out."""
     with pytest.raises(RobotError, match=f"^{name}: got 0.0; .*greater than 0"):
-        Ground(**(NUMBERS | {name: 0.0}))
+        CompliantGround(**(NUMBERS | {name: 0.0}))
     others = {other: 0.0 for other in NUMBERS if "stiffness" not in other}
-    assert Ground(**(NUMBERS | others)).damping == 0.0
+    assert CompliantGround(**(NUMBERS | others)).damping == 0.0
 
 
 def test_more_kinetic_than_static_friction() -> None:
     with pytest.raises(RobotError, match=r"kinetic_friction: got 0.81; required: at most the static friction, 0.8"):
-        Ground(**(NUMBERS | {"kinetic_friction": 0.81}))
-    assert Ground(**(NUMBERS | {"kinetic_friction": 0.8})).kinetic_friction == 0.8
+        CompliantGround(**(NUMBERS | {"kinetic_friction": 0.81}))
+    assert CompliantGround(**(NUMBERS | {"kinetic_friction": 0.8})).kinetic_friction == 0.8
 
 
 @pytest.mark.parametrize("wrong", [3.0, np.zeros((3, 3)), bumps, {"x": (0, 1)}])
 def test_a_surface_is_a_height_field(wrong: Any) -> None:
     with pytest.raises(RobotError, match=r"^surface: got (.|\n)*required: a HeightField"):
-        Ground(**NUMBERS, surface=wrong)
+        CompliantGround(**NUMBERS, surface=wrong)
 
 
 # As text
@@ -255,7 +255,7 @@ def test_a_surface_is_a_height_field(wrong: Any) -> None:
 
 def test_ground_as_text() -> None:
     """Written and read, every number and height has the same bits."""
-    ground = Ground(**(NUMBERS | {"stiffness": 1e4 / 3.0}), surface=field(bumps))
+    ground = CompliantGround(**(NUMBERS | {"stiffness": 1e4 / 3.0}), surface=field(bumps))
     again = ground_from_text(ground.as_text())
     np.testing.assert_array_equal(again.laws(), ground.laws())
     for one, other in zip(again.field(), ground.field(), strict=True):
@@ -263,6 +263,6 @@ def test_ground_as_text() -> None:
 
 
 def test_flat_ground_as_text() -> None:
-    again = ground_from_text(Ground(**NUMBERS).as_text())
-    assert again == Ground(**NUMBERS) and again.surface is None
+    again = ground_from_text(CompliantGround(**NUMBERS).as_text())
+    assert again == CompliantGround(**NUMBERS) and again.surface is None
     assert surface(*again.field(), 123.0, -4.0) == (0.0, 0.0, 0.0)

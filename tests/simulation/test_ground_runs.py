@@ -243,9 +243,9 @@ def test_wrong_calls() -> None:
         simulate(model(), q, 0.1, contact=air())
     with pytest.raises(RobotError, match="control: got 'JointServo'; required: a ground"):
         simulate(model(), q, 0.1, control=servo("foot.spin"))
-    with pytest.raises(RobotError, match="ground: got 3; required: a Ground"):
+    with pytest.raises(RobotError, match="ground: got 3; required: a CompliantGround"):
         simulate(model(), q, 0.1, ground=3)  # type: ignore[arg-type]
-    with pytest.raises(RobotError, match="ground: got None; required: a Ground"):
+    with pytest.raises(RobotError, match="ground: got None; required: a CompliantGround"):
         simulate(model(), q, 0.1, method="implicit-euler")
 
 

@@ -63,7 +63,7 @@ def test_forwards_and_backwards_agree(measured: Callable[..., None], method: str
     model = made()
     start, arguments = asked(model)
     found = sensitivities(model, start, DURATION, by=names, start=STARTS, samples=5, **arguments, **how)
-    back = gradient(model, start, DURATION, lambda end: end.coordinate("phi_z") + end.v[2], parameters=names,
+    back = gradient(model, start, DURATION, lambda end: end.coordinate("phi_z") + end.v[2], by=names,
                     **arguments, **how)  # fmt: skip
     wanted = dict(back.by_parameter) | {"phi_z": back.by_q[5], "v_z": back.by_v[2], "omega_x": back.by_v[3]}
     for name in (*names, *STARTS):

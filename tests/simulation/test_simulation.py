@@ -70,7 +70,7 @@ def test_wrong_numbers(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize("samples", [1, 0, -3, 2.5, True, "9"])
 def test_wrong_samples(samples: Any) -> None:
-    """Samples are a whole number of at least 2."""
+    """Samples are an integer of at least 2."""
     with pytest.raises(RobotError, match=r"samples: got .*at least 2"):
         simulated(samples=samples)
 

@@ -15,7 +15,7 @@ from tailwork.mechanics.torso import pinned_values, stance_leg, torso_state
 from tailwork.model import Model
 from tailwork.model.summary import total_mass
 from tailwork.robots import liu2020
-from tailwork.simulation.contact.ground import Ground, HeightField
+from tailwork.simulation.contact.ground import CompliantGround, HeightField
 from tailwork.studies.compare.soft_comparison import (
     FirstTimes,
     SoftComparison,
@@ -195,11 +195,11 @@ def test_what_is_refused() -> None:
     for run in (lambda m: perform_soft(m, ground), lambda m: compare_grounds(m, [ground])):
         with pytest.raises(RobotError, match="policy: got 'airborne'; required: one of paper, constant, joint, foot"):
             run(pendulum_yaw(20, "airborne"))
-    hill = Ground(
+    hill = CompliantGround(
         stiffness=1e5, tangential_stiffness=1e5, static_friction=0.6, kinetic_friction=0.5,
         surface=HeightField(x=(-1.0, 1.0), y=(-1.0, 1.0), heights=np.zeros((3, 3))),
     )  # fmt: skip
-    with pytest.raises(RobotError, match=r"ground: .*required: a Ground without a surface"):
+    with pytest.raises(RobotError, match=r"ground: .*required: a CompliantGround without a surface"):
         perform_soft(manoeuvre, hill)
     with pytest.raises(RobotError, match="at least 2 samples"):
         perform_soft(manoeuvre, ground, samples=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from functools import cache
 
@@ -15,6 +16,7 @@ from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.robots.limb import BendingSpring, PointSpring
 from tailwork.simulation import Run, simulate
+from tailwork.simulation.record import arrays_of
 from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.motions import coupled
 from tailwork.view.scene import Ball, Bar, Box, Scene, scene_of, scenes_of
@@ -206,15 +208,15 @@ def test_fewer_moments_keep_both_ends_and_say_so() -> None:
 
 
 def test_what_holds_no_numbers_is_left_out_and_said() -> None:
-    run = run_of("pendulum")
+    run = pickle.loads(pickle.dumps(run_of("pendulum")))  # its arrays alone
     q = run.data["q"].to_numpy().copy()
     q[15:] = np.nan
-    broken = replace(run, data=run.data.assign(q=(("time", "coordinate"), q)))
+    broken = replace(run, record=arrays_of(run.data.assign(q=(("time", "coordinate"), q))))
     scene = scene_of(broken)
     assert len(scene.times) == 15 and "what follows holds no numbers" in scene.caption.notes[0]
     q[:] = np.nan
     with pytest.raises(RobotError, match="first sample holds numbers"):
-        scene_of(replace(run, data=run.data.assign(q=(("time", "coordinate"), q))))
+        scene_of(replace(run, record=arrays_of(run.data.assign(q=(("time", "coordinate"), q)))))
     for wrong in (run, {}, {"a": 1}):
         with pytest.raises(RobotError, match="at least one run"):
             scenes_of(wrong)  # type: ignore[arg-type]

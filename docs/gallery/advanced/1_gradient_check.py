@@ -26,7 +26,7 @@ control = [  # the tail swings 40° to the right, the legs hold their torques
 ]
 how = {"control": control, "method": "rk4", "step": 1e-3}  # fixed steps: both differentiate the same operations
 names = {"tail.length": BLUE, "tail.mass": GREEN, "torso.mass": ORANGE, "legs.thigh_length": VERMILION}
-adjoint = gradient(model, q, 0.2, lambda end: end.coordinate("phi_z"), parameters=list(names), **how)
+adjoint = gradient(model, q, 0.2, lambda end: end.coordinate("phi_z"), by=list(names), **how)
 numbers = dict(zip(model.parameter_names, model.parameters(), strict=True))
 
 steps = np.logspace(-9, -1, 65)  # h as a share of the number

@@ -12,14 +12,14 @@ import numpy as np
 
 import tailwork.view
 from tailwork.control import JointServo, joint_table, trot, walking_start
-from tailwork.simulation import Ground
+from tailwork.simulation import CompliantGround
 from tailwork.view.figures.walking import leg_names
 
 robot, place = tailwork.robots.biswal(), (0.0, 0.0, 0.27)  # of the torso above mid-stance, before it sinks in [m]
 model = tailwork.Model(robot, stance="none")
 gait = trot(robot, speed=0.15, frequency=2.0, lift=0.03)  # m/s, Hz, m
 table = joint_table(model, gait, torso_place=place)
-ground = Ground(stiffness=2e4, damping=1.0, tangential_stiffness=2e4, tangential_damping=20.0,
+ground = CompliantGround(stiffness=2e4, damping=1.0, tangential_stiffness=2e4, tangential_damping=20.0,
                 static_friction=0.8, kinetic_friction=0.6)  # fmt: skip
 start = walking_start(model, gait, table, torso_place=place)
 run = tailwork.simulate(

@@ -2,7 +2,7 @@
 
 from tailwork.simulation.batch import Batch, simulate_batch
 from tailwork.simulation.chunk import Tile
-from tailwork.simulation.contact.ground import Ground, HeightField
+from tailwork.simulation.contact.ground import CompliantGround, HeightField
 from tailwork.simulation.derivatives.gradient import Gradient, Gradients, gradient, gradients
 from tailwork.simulation.derivatives.sensitivities import Sensitivities, sensitivities
 from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight, When
@@ -11,13 +11,13 @@ from tailwork.simulation.simulate import simulate
 
 __all__ = [
     "Batch",
+    "CompliantGround",
     "Contact",
     "Event",
     "FootPulls",
     "FootSlips",
     "Gradient",
     "Gradients",
-    "Ground",
     "HeightField",
     "LegStraight",
     "Run",

@@ -43,7 +43,7 @@ class LegStraight(Event):
     """A stance leg is nearly straight: beyond this extension forces and rates grow without bound."""
 
     extension: float = 0.985  # share of its longest that a leg may reach [1]; 1 is straight
-    action: str = "stop"  # as of all events; here the run stops, unless told otherwise
+    action: str = "stop"  # as of all events; here the run stops by default
 
     def names(self, layout: Layout) -> list[str]:
         """One a foot."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError, StateError, UnknownNameError
 from tailwork.model import Model
-from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force, check_forces
 from tailwork.simulation.initial import Standing
@@ -53,7 +53,7 @@ class Problem:
     forces: tuple[Force, ...] = ()  # from outside, in time
     events: tuple[Event, ...] = (LegStraight(),)  # what to watch
     limits: str = "report"  # efforts beyond an actuator's limit: "report" them, or "respect" the limit as well
-    ground: Ground | None = None  # compliant ground under feet that are free (a model with stance="none")
+    ground: CompliantGround | None = None  # compliant ground under feet that are free (a model with stance="none")
     contact: Contact | None = None  # how the feet touch it at the start; by default all start at or above it
     start_time: float = 0.0  # time of the initial state [s]
 
@@ -66,8 +66,8 @@ class Problem:
             raise RobotError("start_time", self.start_time, "a finite number [s]")
         if self.contact is not None and self.ground is None:
             raise RobotError("contact", self.contact, "none without a ground")
-        if self.ground is not None and not isinstance(self.ground, Ground):
-            raise RobotError("ground", self.ground, "a Ground, such as Ground(stiffness=2e4, …)")
+        if self.ground is not None and not isinstance(self.ground, CompliantGround):
+            raise RobotError("ground", self.ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
 
     def system(self, varied: Sequence[str] = (), scaled: str = "") -> System:
         """The compiled equations; see `System` for the arguments."""

@@ -1,12 +1,13 @@
-"""What a run records over time: a dataset with names and units."""
+"""What a run holds over time: arrays with names and units, and the dataset that is made of them on first access."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import xarray
 
 from tailwork.errors import StateError
 from tailwork.model import Model
@@ -14,8 +15,94 @@ from tailwork.model.results import PathValues
 from tailwork.simulation.integrate.dense import Trajectory
 from tailwork.typing import Floats
 
-Recorded: TypeAlias = Mapping[str, tuple[tuple[str, ...], Any, str]]
-"""By name: dimensions, values, unit."""
+if TYPE_CHECKING:
+    import xarray
+
+Variables = Mapping[str, tuple[tuple[str, ...], Any, Mapping[str, Any]]]
+"""By name: dimensions, values, attributes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """Named arrays over time."""
+
+    variables: Variables
+    coordinates: Variables
+    attributes: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Floats:
+        """The values of a variable or a coordinate, in its own unit."""
+        return (self.variables if name in self.variables else self.coordinates)[name][1]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Arrays, (self.variables, self.coordinates, self.attributes)  # without the dataset
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """The same as a dataset."""
+        import xarray  # takes long to import
+
+        return xarray.Dataset(self.variables, self.coordinates, self.attributes)
+
+
+def arrays_of(data: xarray.Dataset) -> Arrays:
+    """The arrays of a dataset."""
+
+    def plain(variables: Mapping[Any, xarray.DataArray]) -> Variables:
+        return {str(k): (tuple(map(str, x.dims)), x.to_numpy(), dict(x.attrs)) for k, x in variables.items()}
+
+    return Arrays(plain(data.data_vars), plain(data.coords), dict(data.attrs))
+
+
+class SampledStates(NamedTuple):
+    """States and efforts at the times of a run's data, and what the equations say there."""
+
+    times: Floats  # [s]
+    q: Floats  # [m, rad]
+    v: Floats  # [m/s, rad/s]
+    tau: Floats  # [N m, N]
+    path: PathValues
+
+
+@dataclass(frozen=True, eq=False)
+class SampledTrajectory:
+    """A trajectory and how many times of it the data of a run holds; what follows from it is computed when read."""
+
+    model: Model
+    trajectory: Trajectory
+    samples: int
+
+    @cached_property
+    def at_samples(self) -> SampledStates:
+        """The trajectory at evenly spaced times.
+
+        Fixed steps that are far too long may lead, between their ends, to where no leg reaches: then their ends are
+        taken.
+        """
+        ends = self.trajectory.times
+        times = np.linspace(ends[0], ends[-1], self.samples) if len(ends) > 1 else ends
+        try:
+            return self._at(times)
+        except StateError:
+            return self._at(ends[np.unique(np.linspace(0, len(ends) - 1, min(self.samples, len(ends))).astype(int))])
+
+    def _at(self, times: Floats) -> SampledStates:
+        q, v, tau, given = self.trajectory.full(times)
+        return SampledStates(times, q, v, tau, path_values(self.model, q, v, tau, given))
+
+    @cached_property
+    def arrays(self) -> Arrays:
+        """Everything at the sampled times."""
+        times, q, v, tau, path = self.at_samples
+        more = {
+            "acceleration": (("time", "velocity"), path.acceleration, "m/s^2, rad/s^2"),
+            "prescribed_effort": (("time", "prescribed"), path.prescribed_efforts, "N m"),
+            "power": (("time", "source"), path.powers, "W"),
+            "dissipation": (("time",), path.dissipation, "W"),
+            "foot_force": (("time", "foot", "axis"), path.foot_forces, "N"),
+            "extension": (("time", "foot"), path.extensions, "1"),
+        }
+        return named_arrays(self.model, times, q, v, tau, self.model.foot_names, more)
 
 
 def path_values(model: Model, q: Floats, v: Floats, tau: Floats, given: Floats) -> PathValues:
@@ -23,37 +110,14 @@ def path_values(model: Model, q: Floats, v: Floats, tau: Floats, given: Floats) 
     return PathValues(**model.ask("path", q=q, v=v, tau=tau, given=given, forces=None))
 
 
-def recorded_data(model: Model, trajectory: Trajectory, samples: int) -> xarray.Dataset:
-    """Everything over time, evenly sampled.
-
-    Fixed steps that are far too long may lead, between their ends, to where no leg reaches: then their ends are taken.
-    """
-    ends = trajectory.times
-    times = np.linspace(ends[0], ends[-1], samples) if len(ends) > 1 else ends
-    try:
-        q, v, tau, given = trajectory.full(times)
-        path = path_values(model, q, v, tau, given)
-    except StateError:
-        times = ends[np.unique(np.linspace(0, len(ends) - 1, min(samples, len(ends))).astype(int))]
-        q, v, tau, given = trajectory.full(times)
-        path = path_values(model, q, v, tau, given)
-    more: Recorded = {
-        "acceleration": (("time", "velocity"), path.acceleration, "m/s^2, rad/s^2"),
-        "prescribed_effort": (("time", "prescribed"), path.prescribed_efforts, "N m"),
-        "power": (("time", "source"), path.powers, "W"),
-        "dissipation": (("time",), path.dissipation, "W"),
-        "foot_force": (("time", "foot", "axis"), path.foot_forces, "N"),
-        "extension": (("time", "foot"), path.extensions, "1"),
-    }
-    return dataset(model, times, q, v, tau, model.foot_names, more)
-
-
-def dataset(
-    model: Model, times: Floats, q: Floats, v: Floats, tau: Floats, feet: Sequence[str], more: Recorded
-) -> xarray.Dataset:
-    """States and efforts over time, all that follows from the states alone, and more, with names and units."""
+def named_arrays(
+    model: Model, times: Floats, q: Floats, v: Floats, tau: Floats, feet: Sequence[str],
+    more: Mapping[str, tuple[tuple[str, ...], Any, str]], flags: Mapping[str, str] | None = None,
+) -> Arrays:  # fmt: skip
+    """States and efforts over time, all that follows from the states alone, and more (dimensions, values, unit);
+    `flags` says by name what the integers of a variable mean."""
     energy, momentum, parts = model.energy(q, v), model.momentum(q, v), model.part_momenta(q, v)
-    data: Recorded = {
+    data = {
         "q": (("time", "coordinate"), q, "m, rad"),
         "v": (("time", "velocity"), v, "m/s, rad/s"),
         "tau": (("time", "actuator"), tau, "N m, N"),
@@ -68,22 +132,20 @@ def dataset(
         "part_angular_momentum": (("time", "part", "axis"), parts.angular, "N m s"),
         "points": (("time", "point", "axis"), model.points(q), "m"),
     }
-    given_names, layout = model.prescribed_names, model.layout
-    coordinates = {
-        "time": times, "coordinate": list(model.coordinate_names), "velocity": list(model.velocity_names),
-        "actuator": list(model.actuator_names), "prescribed": list(given_names),
-        "source": [*model.actuator_names, *given_names], "foot": list(feet), "axis": ["x", "y", "z"],
-        "part": list(model.part_names), "point": list(model.point_names),
+    layout, efforts, driven = model.layout, model.actuator_names, model.prescribed_names
+    names = {
+        "coordinate": model.coordinate_names, "velocity": model.velocity_names, "actuator": efforts,
+        "prescribed": driven, "source": (*efforts, *driven), "foot": feet, "axis": ("x", "y", "z"),
+        "part": model.part_names, "point": model.point_names,
     }  # fmt: skip
-    # What a robot does not have (feet, prescribed limbs) is left out: NetCDF cannot keep an axis of length zero.
-    kept = {name: (dims, values, {"units": unit}) for name, (dims, values, unit) in data.items() if np.size(values)}
-    used = {dim for dims, _, _ in kept.values() for dim in dims}
     units = {
         "coordinate": layout.coordinate_units, "velocity": layout.velocity_units, "actuator": layout.actuator_units
     }  # fmt: skip
-    named = {name: values for name, values in coordinates.items() if name in used}
-    each = {f"{name}_unit": (name, list(values)) for name, values in units.items() if name in used}
-    found = xarray.Dataset(kept, named | each)
-    found["time"].attrs["units"] = "s"
-    found.attrs["robot"] = model.robot.name
-    return found
+    # What a robot does not have (feet, prescribed limbs) is left out: NetCDF cannot keep an axis of length zero.
+    present = {name: (dims, values, {"units": unit}) for name, (dims, values, unit) in data.items() if np.size(values)}
+    for name, meaning in (flags or {}).items():
+        present[name][2]["flags"] = meaning
+    used = {dim for dims, _, _ in present.values() for dim in dims}
+    named = {name: ((name,), np.array(own), {}) for name, own in names.items() if name in used}
+    each = {f"{name}_unit": ((name,), np.array(own), {}) for name, own in units.items() if name in used}
+    return Arrays(present, {"time": (("time",), times, {"units": "s"})} | named | each, {"robot": model.robot.name})

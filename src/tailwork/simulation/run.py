@@ -6,30 +6,35 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray
 
 from tailwork.errors import FileError, StateError, TailworkError
 from tailwork.files import why, write_whole
+from tailwork.mechanics.contact_forces import friction_ratio
+from tailwork.mechanics.layout import Layout, Push
 from tailwork.model import Model
 from tailwork.model.results import PathValues
 from tailwork.robots.io.toml import as_text, from_text
-from tailwork.simulation.contact.ground import CONTACT_NAMES, Ground, ground_from_text
+from tailwork.robots.robot import Robot
+from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, ground_from_text
 from tailwork.simulation.integrate.dense import Trajectory
-from tailwork.simulation.record import path_values
+from tailwork.simulation.record import Arrays, SampledTrajectory, arrays_of, path_values
 from tailwork.typing import Floats
+
+if TYPE_CHECKING:
+    import xarray
 
 GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 
 FORMAT = 1
 """Of the files of runs. Files without a number are older and are read all the same."""
-TOLD = ("robot_file", "drive", "stopped", "events", "changes", "ground", "title")
+CONTENT = ("robot_file", "drive", "stopped", "events", "changes", "ground", "title")
 """Attributes of a file from which a run is made."""
 MAGIC = b"CDF"
 """What a NetCDF file of this kind begins with."""
@@ -50,41 +55,67 @@ class Contact:
     """How the feet touch compliant ground: "air", "stick" or "slip" by foot, and their anchors."""
 
     states: tuple[str, ...]  # by foot, in the order of the model's legs
-    anchors: Floats  # (feet, 3), inertial frame [m]; not a number in the air
+    anchors: Floats  # (feet, 3), inertial frame [m]; NaN in the air
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Run:
     """A finished simulation.
 
-    `data` holds, over `time`: q, v, tau, acceleration, foot_force, extension, power, energies, momenta and points, each
-    with its names and units. On compliant ground, foot_force is what was applied over the step before (at the start:
-    over the first one, as for acceleration, contact and anchor), foot_impulse its sum since the start, foot_work what
-    the ground has done to the robot since then, and contact and anchor how the feet touch.
+    A run can be pickled, for process pools. As from a file, it comes back with its arrays and without its trajectory.
     """
 
     model: Model  # the robot with its stance
-    data: xarray.Dataset  # all quantities over time, by name and with units
+    record: SampledTrajectory | Arrays  # what `data` is made of; arrays alone on compliant ground and from a file
     stopped: Stopped | None  # None: it went to its end
     events: tuple[tuple[float, str], ...]  # (time [s], what happened)
     method: str  # by which it was integrated
     why_method: str  # why that one, in words
-    trajectory: Trajectory | None = None  # None: only `data` was kept (compliant ground, or read from a file)
-    ground: Ground | None = None  # None: feet are pinned or in the air
+    ground: CompliantGround | None = None  # None: feet are pinned or in the air
     changes: tuple[tuple[float, str, str], ...] = ()  # on compliant ground: (time [s], foot, what it starts to do)
     title: str = ""  # what it shows, in words
 
     def __repr__(self) -> str:
         return self.summary()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        layout = self.model.layout
+        rest = (self.stopped, self.events, self.method, self.why_method, self.ground, self.changes, self.title)
+        return _restored, (self.model.robot, _drive(layout), layout.pushes, self._final_arrays(), *rest)
+
     def _repr_html_(self) -> str:
         """What a notebook shows. Pictures come after simulation, so they are found by name, when one is wanted."""
         return import_module("tailwork.view.player.notebook").notebook_html(self)
 
     @property
+    def data(self) -> xarray.Dataset:
+        """All quantities over `time`, by name and with units; made when it is first read.
+
+        It holds q, v, tau, acceleration, foot_force, extension, power, energies, momenta and points. On compliant
+        ground, foot_force is what was applied over the step before (at the start: over the first one, as for
+        acceleration, contact and anchor), foot_impulse its sum since the start, foot_work what the ground has done to
+        the robot since then, and contact and anchor how the feet touch.
+        """
+        return self._arrays.dataset
+
+    @property
+    def _arrays(self) -> Arrays:
+        return self.record if isinstance(self.record, Arrays) else self.record.arrays
+
+    def _final_arrays(self) -> Arrays:
+        """The arrays with all that a run without its trajectory needs."""
+        own = self._arrays
+        return replace(own, attributes={**own.attributes, "energy_balance_error": self.energy_balance_error()})
+
+    @property
+    def trajectory(self) -> Trajectory | None:
+        """The steps with their dense output; None on compliant ground and from a file."""
+        return None if isinstance(self.record, Arrays) else self.record.trajectory
+
+    @property
     def duration(self) -> float:
         """Time simulated [s]."""
-        times = self.data["time"].to_numpy()
+        times = self._arrays["time"] if self.trajectory is None else self.trajectory.times
         return float(times[-1] - times[0])
 
     def titled(self, title: str) -> Run:
@@ -94,28 +125,30 @@ class Run:
     @property
     def final_state(self) -> tuple[Floats, Floats]:
         """(q [m, rad], v [m/s, rad/s]) at the end; from here another simulation can go on."""
-        return self.data["q"].to_numpy()[-1], self.data["v"].to_numpy()[-1]
+        if self.trajectory is not None:
+            return self.trajectory.final_state()
+        return self._arrays["q"][-1], self._arrays["v"][-1]
 
     @property
     def final_contact(self) -> Contact:
         """How the feet touch the ground at the end; from here another simulation can go on."""
         if self.ground is None:
             raise StateError("contact", "required: a run on compliant ground")
-        states = tuple(CONTACT_NAMES[k] for k in self.data["contact"].to_numpy()[-1])
-        return Contact(states, self.data["anchor"].to_numpy()[-1])
+        states = tuple(CONTACT_NAMES[k] for k in self._arrays["contact"][-1])
+        return Contact(states, self._arrays["anchor"][-1])
 
     def momentum_balance_error(self) -> float:
         """On compliant ground: largest difference between linear momentum and the impulses of ground and weight, as a
         share of the weight's impulse over the run [1]."""
         if self.ground is None:
             raise StateError("momentum", "required: a run on compliant ground")
-        return float(self.data.attrs["momentum_balance_error"])
+        return float(self._arrays.attributes["momentum_balance_error"])
 
     def energy_balance_error(self) -> float:
         """Largest difference between the energy gained and the work done, less dissipation, as a share of the energy
         that moved [1]; infinite where steps lead, between their ends, to where no leg reaches."""
         if self.trajectory is None:
-            return float(self.data.attrs["energy_balance_error"])
+            return float(self._arrays.attributes["energy_balance_error"])
         t0, h = self.trajectory.times[:-1], np.diff(self.trajectory.times)
         if not len(h):
             return 0.0
@@ -133,27 +166,28 @@ class Run:
     def foot_closure_error(self) -> float:
         """Farthest that a pinned foot is from its place [m]."""
         self._pinned("foot_closure_error")
+        model, points = self.model, self._arrays["points"]
         worst = 0.0
-        for name in self.model.foot_names:
-            foot = self.model.layout.limbs[name].foot
+        for name in model.foot_names:
+            foot = model.layout.limbs[name].foot
             assert foot is not None
-            found = self.data["points"].sel(point=f"{name}.foot").to_numpy()
+            found = points[:, model.point_names.index(f"{name}.foot")]
             worst = max(worst, float(np.abs(found - np.array(foot.place, dtype=float)).max()))
         return worst
+
+    def _foot_forces(self) -> Floats:
+        """Of pinned feet at the times of the data, (times, feet, 3) [N]."""
+        return self.record["foot_force"] if isinstance(self.record, Arrays) else self.record.at_samples.path.foot_forces
 
     def min_normal_force(self) -> float:
         """Smallest normal force on a pinned foot [N]; negative: a foot would have had to pull."""
         self._pinned("min_normal_force")
-        return float(self.data["foot_force"].sel(axis="z").min()) if self.model.foot_names else np.inf
+        return float(self._foot_forces()[..., 2].min()) if self.model.foot_names else np.inf
 
     def friction_needed(self) -> float:
         """Largest ratio of tangential to normal force on a pinned foot [1]; infinite where a foot would pull."""
         self._pinned("friction_needed")
-        if not self.model.foot_names:
-            return 0.0
-        force = self.data["foot_force"].to_numpy()
-        across, normal = np.hypot(force[..., 0], force[..., 1]), force[..., 2]
-        return float(np.where(normal > 0, across / np.where(normal > 0, normal, 1.0), np.inf).max())
+        return float(friction_ratio(self._foot_forces()).max()) if self.model.foot_names else 0.0
 
     def _pinned(self, measure: str) -> None:
         if self.ground is not None:
@@ -181,27 +215,25 @@ class Run:
             file: its path.
             more: further attributes of the file.
         """
-        layout = self.model.layout
+        layout, content = self.model.layout, self._final_arrays()
         if layout.pushes:
             raise FileError(file, "a run of a model with pushes cannot be saved")
-        drive = {name: list(getattr(layout, name)) for name in ("stance", "prescribed")}
         attributes = {
             "format": FORMAT,
             "title": self.title,
             "robot_file": as_text(self.model.robot),
-            "drive": json.dumps(drive | {"torso": layout.torso, "attitude": layout.attitude}),
+            "drive": json.dumps(_drive(layout)),
             "stopped": json.dumps(None if self.stopped is None else [self.stopped.time, self.stopped.reason]),
             "events": json.dumps([list(event) for event in self.events]),
             "method": self.method,
             "why_method": self.why_method,
-            "energy_balance_error": self.energy_balance_error(),
             "changes": json.dumps([list(change) for change in self.changes]),
             "ground": "" if self.ground is None else self.ground.as_text(),
         }
         # Text as ASCII: not every reader of NetCDF takes more.
         plain = {key: value.encode("unicode_escape").decode() if isinstance(value, str) else value
-                 for key, value in (self.data.attrs | attributes | dict(more or {})).items()}  # fmt: skip
-        plain["content"] = _digest(self.data, plain)
+                 for key, value in {**content.attributes, **attributes, **(more or {})}.items()}  # fmt: skip
+        plain["content"] = _digest(content, plain)
         write_whole(file, bytes(self.data.assign_attrs(plain).to_netcdf(None, engine="scipy")))
 
     def summary(self) -> str:
@@ -226,9 +258,9 @@ class Run:
 
     def _touching(self) -> list[str]:
         """By foot on compliant ground: how its time was spent, and when it first slipped or left the ground."""
-        times, states = self.data["time"].to_numpy(), self.data["contact"].to_numpy()
+        times, states = self._arrays["time"], self._arrays["contact"]
         lines = []
-        for k, foot in enumerate(self.data["foot"].to_numpy()):
+        for k, foot in enumerate(self._arrays["foot"]):
             spent: dict[str, float] = {name: 0.0 for name in CONTACT_NAMES}
             firsts: dict[str, str] = {}
             since, before = float(times[0]), CONTACT_NAMES[states[0, k]]
@@ -262,6 +294,8 @@ def unbalanced(energies: Floats, work: Floats) -> Floats:
 
 def load_run(file: str | os.PathLike[str]) -> Run:
     """A run that `Run.save` has written, with its data, robot and certificates; see `Run.trajectory`."""
+    import xarray  # takes long to import
+
     try:
         with open(file, "rb") as opened:
             begins = opened.read(len(MAGIC))
@@ -271,49 +305,55 @@ def load_run(file: str | os.PathLike[str]) -> Run:
         raise FileError(file, "not a NetCDF file of a run: it begins otherwise; required: a file that Run.save wrote")
     try:
         with xarray.open_dataset(file, engine="scipy") as opened:
-            data = opened.load()
+            content = arrays_of(opened.load())
     except (OSError, ValueError, TypeError, LookupError, AssertionError, OverflowError, MemoryError) as error:
         raise FileError(file, f"cut short or damaged ({error}); copy it anew, or simulate again") from None
-    known = data.attrs.get("format", 0)
+    own = content.attributes
+    known = own.get("format", 0)
     if not isinstance(known, (int, np.integer)) or known > FORMAT:
         reason = f"written by a newer tailwork (format {known}; this one reads up to {FORMAT}): update tailwork"
         raise FileError(file, reason)
-    if "content" in data.attrs and data.attrs["content"] != _digest(data, data.attrs):
+    if "content" in own and own["content"] != _digest(content, own):
         raise FileError(file, "damaged: its content is not what was written; copy it anew, or simulate again")
     try:
-        for key, value in data.attrs.items():
-            if isinstance(value, str):
-                data.attrs[key] = value.encode().decode("unicode_escape")
-        drive = json.loads(data.attrs["drive"])
-        model = Model(
-            from_text(data.attrs["robot_file"], file),
-            drive["stance"],
-            prescribed=drive["prescribed"],
-            torso=drive["torso"],
-            attitude=drive["attitude"],
+        own = {k: x.encode().decode("unicode_escape") if isinstance(x, str) else x for k, x in own.items()}
+        ended, text = json.loads(own["stopped"]), own.get("ground")
+        changes = json.loads(own.get("changes", "[]"))
+        return _restored(
+            from_text(own["robot_file"], file),
+            json.loads(own["drive"]),
+            (),
+            replace(content, attributes=own),
+            None if ended is None else Stopped(float(ended[0]), str(ended[1])),
+            tuple((float(time), str(what)) for time, what in json.loads(own["events"])),
+            own["method"],
+            own["why_method"],
+            ground_from_text(text) if text else None,
+            tuple((float(time), str(foot), str(state)) for time, foot, state in changes),
+            str(own.get("title", "")),
         )
-        ended = json.loads(data.attrs["stopped"])
-        events = tuple((float(time), str(what)) for time, what in json.loads(data.attrs["events"]))
-        stopped = None if ended is None else Stopped(float(ended[0]), str(ended[1]))
-        changes = tuple(
-            (float(time), str(foot), str(state)) for time, foot, state in json.loads(data.attrs.get("changes", "[]"))
-        )
-        told = data.attrs.get("ground")
-        ground = ground_from_text(told) if told else None
-        how = (data.attrs["method"], data.attrs["why_method"])
-        title = str(data.attrs.get("title", ""))
-        return Run(model, data, stopped, events, *how, ground=ground, changes=changes, title=title)
     except (LookupError, ValueError, TypeError, TailworkError) as error:
         raise FileError(file, f"not a run that tailwork has saved ({error})") from None
 
 
-def _digest(data: xarray.Dataset, attributes: Mapping[str, Any]) -> str:
+def _drive(layout: Layout) -> dict[str, Any]:
+    """How the limbs of a model are driven: arguments of Model."""
+    drive = {name: list(getattr(layout, name)) for name in ("stance", "prescribed")}
+    return drive | {"torso": layout.torso, "attitude": layout.attitude}
+
+
+def _restored(robot: Robot, drive: Mapping[str, Any], pushes: Sequence[Push], content: Arrays, *rest: Any) -> Run:
+    """A run from a file or a pickle."""
+    return Run(Model(robot, **drive, pushes=pushes), content, *rest)
+
+
+def _digest(content: Arrays, attributes: Mapping[str, Any]) -> str:
     """Of all numbers of a run's data, whichever way a file keeps them, and of what else a run is made from."""
     found = hashlib.sha256()
-    for name in sorted(str(name) for name in data.variables):
-        values = data[name].to_numpy()
+    for name in sorted({**content.variables, **content.coordinates}):
+        values = content[name]
         if values.dtype.kind in "fiu":
             found.update(name.encode() + np.ascontiguousarray(values, dtype="<f8").tobytes())
-    for name in TOLD:
+    for name in CONTENT:
         found.update(f"{name}={attributes.get(name, '')}\n".encode())
     return found.hexdigest()

@@ -12,9 +12,8 @@ from tailwork.control.computed_torque import InverseDynamics
 from tailwork.control.context import Law
 from tailwork.errors import ControllerError, RobotError, StateError
 from tailwork.model import Model
-from tailwork.simulation.contact.compliant import simulate_soft
-from tailwork.simulation.contact.ground import Ground
-from tailwork.simulation.contact.record import METHOD as SOFT
+from tailwork.simulation.contact.compliant import simulate_on_ground
+from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing
@@ -22,9 +21,9 @@ from tailwork.simulation.integrate.choose import chosen_method
 from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau, as_tableau
 from tailwork.simulation.integrate.dense import Piece, Trajectory
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
-from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
+from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER, Rosenbrock, RungeKutta
 from tailwork.simulation.problem import Controller, OptionArguments, Options, Problem, State, options_of, problem_of
-from tailwork.simulation.record import recorded_data
+from tailwork.simulation.record import SampledTrajectory
 from tailwork.simulation.run import Contact, Run, Stopped
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
@@ -49,7 +48,7 @@ def simulate(
     forces: Force | Sequence[Force] = (),
     events: Sequence[Event] = (LegStraight(),),
     limits: str = "report",
-    ground: Ground | None = None,
+    ground: CompliantGround | None = None,
     contact: Contact | None = None,
     start_time: float = 0.0,
     **options: Unpack[OptionArguments],
@@ -81,10 +80,12 @@ def run_of(problem: Problem, options: Options) -> Run:
             q, v, _, _ = system.full(np.array([start]), x[None], np.zeros((1, system.held)))
             law.check_start(model, q[0], v[0])
     asking = None if controller is None else _Asking(controller, system)
-    if problem.ground is not None or options.method == SOFT:
+    if problem.ground is not None or options.method == IMPLICIT_EULER:
         return _on_ground(problem, options, system, x, asking)
     if system.servos:
-        raise RobotError("control", "JointServo", f"a ground: tables of angles are followed by '{SOFT}' alone")
+        raise RobotError(
+            "control", "JointServo", f"a ground: tables of angles are followed by '{IMPLICIT_EULER}' alone"
+        )
     held = np.zeros(system.held) if asking is None else asking.first(start, x)
     method, why = chosen_method(system, options.method, options.step, x, held, problem.duration, start)
     kernels, tableau = compiled_system(system, method)
@@ -102,12 +103,11 @@ def run_of(problem: Problem, options: Options) -> Run:
         trajectory = Trajectory(system, tuple(pieces), tableau.p)
         return Run(
             model=model,
-            data=recorded_data(model, trajectory, options.samples),
+            record=SampledTrajectory(model, trajectory, options.samples),
             stopped=stopped,
             events=tuple(sorted(happened)),
             method=method.name,
             why_method=why,
-            trajectory=trajectory,
         )
 
     t, taken, last = start, 0, start + problem.duration
@@ -169,14 +169,14 @@ def initial_state(problem: Problem, system: System) -> Floats:
 def _on_ground(problem: Problem, options: Options, system: System, x: Floats, asking: _Asking | None) -> Run:
     """The run of a problem on compliant ground."""
     if problem.ground is None:
-        raise RobotError("ground", problem.ground, "a Ground, such as Ground(stiffness=2e4, …)")
+        raise RobotError("ground", problem.ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
     for event in problem.events:
         if isinstance(event, (FootPulls, FootSlips)):
             required = "events of other things than pinned feet: what feet do is in the run's `changes`"
             raise RobotError("events", event, required)
-    if options.method not in ("auto", SOFT):
-        raise RobotError("method", options.method, f"'auto' or '{SOFT}' on compliant ground")
-    return simulate_soft(
+    if options.method not in ("auto", IMPLICIT_EULER):
+        raise RobotError("method", options.method, f"'auto' or '{IMPLICIT_EULER}' on compliant ground")
+    return simulate_on_ground(
         system, problem.ground, x, problem.contact, problem.duration, options.step, options.samples,
         options.max_steps, None if asking is None else asking.efforts, options.control_rate, problem.start_time,
     )  # fmt: skip

@@ -42,7 +42,7 @@ from tailwork.robots.quantities import Described, Kind
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing
-from tailwork.simulation.integrate.stage import Point, factored_stage, stage_solution
+from tailwork.simulation.integrate.stage import StagePoint, factored_stage, stage_solution
 from tailwork.typing import Floats
 
 Motion = Mapping[str, Profiles] | LimbMotion
@@ -447,7 +447,7 @@ class System:
         """Linearise about (t, x) and factor; and the equations that solve one stage with it."""
         acceleration = self.accelerations(r, r.more[len(self.free_q) :])
         sigma = r.more[-1] if r.scale is None else r.more[-1] / r.scale
-        point = Point(r.tape, r.layout, r.context.t, r.x, r.inputs, acceleration, sigma, self.free_q, self.free_v)
+        point = StagePoint(r.tape, r.layout, r.context.t, r.x, r.inputs, acceleration, sigma, self.free_q, self.free_v)
         return stage_solution(factored_stage(point), pushed, r.scale)
 
     def accelerations(self, r: Recorded, free: Sequence[Scalar]) -> list[Scalar]:

@@ -16,7 +16,7 @@ from tailwork.algebra.vectors import Array, array, cross, dot
 from tailwork.control.context import Context
 from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.kernels.graph import finished
+from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Kernel
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path, part_momenta, part_names, path

@@ -18,7 +18,7 @@ from tailwork.papers.biswal.dh_leg import DhLeg, reproduce_dh_leg
 from tailwork.papers.claims import Claim, Telling
 from tailwork.robots import biswal
 from tailwork.simulation import simulate
-from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.contact.record import robot_weight
 from tailwork.simulation.pose import torso_angles
 from tailwork.simulation.run import Run
@@ -27,7 +27,7 @@ STANDING = (0.0, 0.0, 0.27)  # of P above mid-stance [m]; loaded, the robot sink
 SPEED, FREQUENCY, LIFT = 0.15, 2.0, 0.03  # m/s, Hz, m
 KP, KD = 30.0, 0.5  # N m/rad, N m s/rad
 STRIDES, SETTLING = 12, 4  # trotted in all; left out at the start
-GROUND = Ground(
+GROUND = CompliantGround(
     stiffness=2e4, damping=1.0, tangential_stiffness=2e4, tangential_damping=20.0, static_friction=0.8,
     kinetic_friction=0.6,
 )  # fmt: skip
@@ -59,7 +59,7 @@ def trot_gait() -> Gait:
     return trot(biswal(), speed=SPEED, frequency=FREQUENCY, lift=LIFT)
 
 
-def trotted(strides: int = STRIDES, ground: Ground = GROUND, samples_a_stride: int = 200) -> Run:
+def trotted(strides: int = STRIDES, ground: CompliantGround = GROUND, samples_a_stride: int = 200) -> Run:
     """The quadruped trotting from the gait's own speed."""
     model, gait = Model(biswal(), "none"), trot_gait()
     table = joint_table(model, gait, torso_place=STANDING)

@@ -17,7 +17,7 @@ from tailwork.model import Model
 from tailwork.papers.claims import Claim, Telling
 from tailwork.robots import blaberus
 from tailwork.simulation import simulate
-from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.contact.record import robot_weight
 from tailwork.simulation.run import Run
 from tailwork.studies.compare.soft_stance import (
@@ -49,9 +49,9 @@ PAPER_IMPULSES = {"front": -48.1, "middle": -0.4, "hind": 49.8}  # Fig. 4, g cm/
 ROWS = ("front", "middle", "hind")
 
 
-def insect_ground(stiffness: float = 4e5) -> Ground:
+def insect_ground(stiffness: float = 4e5) -> CompliantGround:
     """Ground for an insect with claws; stiffness in dyn/cm, all constants estimates."""
-    return Ground(
+    return CompliantGround(
         stiffness=stiffness * DYN_PER_CM,
         damping=0.1 * S_PER_CM,
         tangential_stiffness=stiffness * DYN_PER_CM,
@@ -118,7 +118,7 @@ def walking_gait() -> Gait:
 
 
 def walked(
-    strides: int = STRIDES, *, kp: float = WALK_KP, kd: float = WALK_KD, ground: Ground | None = None,
+    strides: int = STRIDES, *, kp: float = WALK_KP, kd: float = WALK_KD, ground: CompliantGround | None = None,
     step: float | None = None, samples_a_stride: int = 250,
 ) -> Run:  # fmt: skip
     """The cockroach walking from the gait's own speed; gains in SI."""

@@ -9,16 +9,16 @@ import numpy as np
 
 from tailwork.errors import ControllerError, RobotError
 from tailwork.model import Model
-from tailwork.simulation.contact.contact import OFF_THE_FIELD, Feet, Log, SoftGround, SoftKernels, Tables, advance
-from tailwork.simulation.contact.ground import CONTACT_NAMES, Ground, surface
-from tailwork.simulation.contact.record import UNDER_GROUND, Kept
+from tailwork.simulation.contact.contact import OFF_THE_FIELD, ContactKernels, Feet, GroundArrays, Log, Tables, advance
+from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface
+from tailwork.simulation.contact.record import UNDER_GROUND, ContactRecorder
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.run import Contact, Run, Stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 STEPS_A_CALL = 2_000
-"""Steps between two looks at the keyboard: compiled code cannot be interrupted."""
+"""Steps between two checks for Ctrl-C: compiled code cannot be interrupted."""
 CHOSEN, ALLOWED = 0.1, 2.0
 """Step times the fastest frequency of robot and ground: what is chosen, and the most that is allowed. Beyond it a touch
 is over within a step or two, and what the method gives is not the motion any more."""
@@ -26,8 +26,8 @@ is over within a step or two, and what the method gives is not the motion any mo
 MOST_CHOSEN = 1000
 """Steps of a run whose feet nothing moves."""
 
-Asked = Callable[[float, Floats, Floats], Floats]
-"""A controller in Python whose answers are checked."""
+CheckedController = Callable[[float, Floats, Floats], Floats]
+"""A controller in Python, (t, q, v) → efforts, whose answers are checked."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Pace:
     why: str
 
 
-def contact_frequency(system: System, ground: Ground, x: Floats) -> float:
+def contact_frequency(system: System, ground: CompliantGround, x: Floats) -> float:
     """Fastest frequency of the robot on its ground with all feet touching, at a state [rad/s].
 
     The largest eigenvalue of K_c J M⁻¹ Jᵀ, K_c the ground's stiffness and J of all feet.
@@ -64,7 +64,7 @@ def contact_frequency(system: System, ground: Ground, x: Floats) -> float:
 
 
 def paced(
-    system: System, ground: Ground, x: Floats, duration: float, step: float | None, samples: int = 2,
+    system: System, ground: CompliantGround, x: Floats, duration: float, step: float | None, samples: int = 2,
     rate: float | None = None,
 ) -> Pace:  # fmt: skip
     """Steps that divide the duration: as asked if they are short enough, or chosen for the ground's stiffness; then so
@@ -90,7 +90,7 @@ def paced(
     return Pace(duration / count, count, why)
 
 
-def _checked_contact(model: Model, ground: Ground, contact: Contact | None, places: Floats) -> Contact:
+def _checked_contact(model: Model, ground: CompliantGround, contact: Contact | None, places: Floats) -> Contact:
     """How the feet touch at the start."""
     names, given = model.layout.legs, contact is not None
     if contact is None:
@@ -135,28 +135,28 @@ def _tables(system: System) -> Tables:
     )
 
 
-def simulate_soft(
-    system: System, ground: Ground, x: Floats, contact: Contact | None, duration: float, step: float | None,
-    samples: int, max_steps: int, asked: Asked | None, control_rate: float, begin: float,
+def simulate_on_ground(
+    system: System, ground: CompliantGround, x: Floats, contact: Contact | None, duration: float, step: float | None,
+    samples: int, max_steps: int, controller: CheckedController | None, control_rate: float, begin: float,
 ) -> Run:  # fmt: skip
     """Step through the duration [s] from the time `begin` [s]; see tailwork.simulate."""
     model = system.model
     names = model.layout.legs
     if model.layout.stance:
-        raise RobotError("ground", "pinned feet", "a model with stance='none': on soft ground no foot is pinned")
+        raise RobotError("ground", "pinned feet", "a model with stance='none': on compliant ground no foot is pinned")
     if not names:
         raise RobotError("ground", model.robot.name, "a robot with feet")
     for name in names:
         if model.layout.limbs[name].gearing is not None or name in model.layout.prescribed:
             raise RobotError("ground", name, "feet on limbs that are neither geared nor prescribed")
-    pace = paced(system, ground, x, duration, step, samples, None if asked is None else control_rate)
+    pace = paced(system, ground, x, duration, step, samples, None if controller is None else control_rate)
     if pace.count > max_steps:
         required = f"at least {pace.count}, what {duration:g} s take in steps of {pace.step:.3g} s"
         raise RobotError("max_steps", max_steps, required)
     feet_kernel, feet_constants = system.kernel("feet")
     step_kernel, step_constants = system.kernel("step")
     watch, watch_constants = system.kernel("soft_events") if system.watched else (feet_kernel, feet_constants)
-    kernels = SoftKernels(feet_kernel.code.address("scalar"), feet_constants.values,
+    kernels = ContactKernels(feet_kernel.code.address("scalar"), feet_constants.values,
                           step_kernel.code.address("scalar"), step_constants.values,
                           watch.code.address("scalar"), watch_constants.values)  # fmt: skip
     x, held = x.copy(), np.zeros(system.held)
@@ -168,35 +168,35 @@ def simulate_soft(
         np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count), np.zeros(1), np.zeros(len(x)),
         np.full(count, -1), np.zeros((count, count)),
     )  # fmt: skip
-    log = Kept(system, ground, feet)
-    soft, tables = SoftGround(ground.laws(), *ground.field()), _tables(system)
+    log = ContactRecorder(system, ground, feet)
+    surface_laws, tables = GroundArrays(ground.laws(), *ground.field()), _tables(system)
     watched = len(system.stops)
     room = Log(np.empty((STEPS_A_CALL * count, 3)), np.empty((STEPS_A_CALL * watched, 2)), system.stops,
                np.zeros(watched, dtype=np.bool_))  # fmt: skip
     wanted = np.unique(np.round(np.linspace(0, pace.count, samples)).astype(int))
     ticks = np.zeros(0, dtype=int)
-    if asked is not None:
+    if controller is not None:
         ticks = np.unique(np.round(np.arange(0.0, duration, 1.0 / control_rate) / pace.step).astype(int))
     calls = np.arange(0, pace.count, STEPS_A_CALL)
     marks = np.unique(np.concatenate([wanted, ticks, calls, [min(1, pace.count)]]))
     stopped: Stopped | None = None
-    sampled_at, asked_at = set(wanted.tolist()), set(ticks.tolist())
+    sampled_at, control_steps = set(wanted.tolist()), set(ticks.tolist())
     for start, end in zip(marks, [*marks[1:], pace.count], strict=True):
         now = float(begin + start * pace.step)
-        if start in asked_at and asked is not None:
+        if start in control_steps and controller is not None:
             q, v, _, _ = system.full(np.array([now]), x[None], held[None])
             try:
-                held[: system.efforts] = asked(now, q[0], v[0])
+                held[: system.efforts] = controller(now, q[0], v[0])
             except ControllerError as error:
-                log.keep(now, x, held)
+                log.record(now, x, held)
                 error.run = log.run(Stopped(now, "the controller gave no efforts"), pace.why)
                 raise
         if start == 0:
-            log.keep(now, x, held)
+            log.record(now, x, held)
         if end == start:
             break
         status, done, event, changed, happened = advance(
-            kernels, soft, tables, feet, room, x, held, system.efforts, start, end, pace.step, begin
+            kernels, surface_laws, tables, feet, room, x, held, system.efforts, start, end, pace.step, begin
         )
         log.changes += [(float(t), int(foot), int(mode)) for t, foot, mode in room.changes[:changed]]
         log.happened += [(float(t), system.event_names[int(k)]) for t, k in room.events[:happened]]
@@ -204,7 +204,7 @@ def simulate_soft(
             log.first_step()
         now = float(begin + done * pace.step)
         if status != FINISHED or end in sampled_at:
-            log.keep(now, x, held)
+            log.record(now, x, held)
         if status != FINISHED:
             stopped = Stopped(now, _reason(status, event, system.event_names))
             break

@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 
 from tailwork.simulation.contact.ground import AIR, SLIP, STICK, surface
+from tailwork.simulation.integrate.compiled import call_kernel
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
-from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.typing import Floats
 
 OFF_THE_FIELD = 4
@@ -24,22 +24,22 @@ OFF_THE_FIELD = 4
 AGREED, MOST_TRIES = 1e-9, 40
 """Kinetic friction is that of the normal force to this share, or as near as so many solutions of a step bring it."""
 NUMBERS = 8
-"""Of a footing, as the step takes it: force, normal, resistance along and across it."""
+"""Of a contact impedance, as the step takes it: force, normal, resistance along and across it."""
 
 
-class SoftKernels(NamedTuple):
+class ContactKernels(NamedTuple):
     """Addresses of compiled kernels and their constants. Inputs of all start with [t, x, held]."""
 
     feet: int  # → places and velocities of all feet
     feet_constants: Floats
-    step: int  # (…, step, footings) → x, J a of the feet, power of the joints
+    step: int  # (…, step, contact impedances) → x, J a of the feet, power of the joints
     step_constants: Floats
-    events: int  # (…, step, footings) → values that are to stay positive
+    events: int  # (…, step, contact impedances) → values that are to stay positive
     events_constants: Floats
 
 
-class SoftGround(NamedTuple):
-    """The ground; see tailwork.simulation.contact.ground."""
+class GroundArrays(NamedTuple):
+    """The ground as arrays; see tailwork.simulation.contact.ground."""
 
     law: Floats
     grid: Floats
@@ -52,7 +52,7 @@ class Tables(NamedTuple):
     shapes: np.ndarray  # by table: samples, coordinates
     periods: Floats  # [s]
     values: Floats  # of all tables, flat
-    slopes: Floats
+    rates: Floats
 
 
 class Feet(NamedTuple):
@@ -90,7 +90,7 @@ def aim(tables: Tables, t: float, targets: Floats) -> None:
         s, after = phase - i, (i + 1) % samples
         for c in range(size):
             a, b = tables.values[start + i * size + c], tables.values[start + after * size + c]
-            u, v = tables.slopes[start + i * size + c] * spacing, tables.slopes[start + after * size + c] * spacing
+            u, v = tables.rates[start + i * size + c] * spacing, tables.rates[start + after * size + c] * spacing
             rise = b - a
             third, fourth = 3.0 * rise - 2.0 * u - v, u + v - 2.0 * rise
             targets[place + c] = a + s * (u + s * (third + s * fourth))
@@ -101,7 +101,7 @@ def aim(tables: Tables, t: float, targets: Floats) -> None:
 
 @njit(cache=True)
 def touched(
-    ground: SoftGround, feet: Feet, seen: Floats, given: Floats, modes: np.ndarray, i: int, start: int, h: float
+    ground: GroundArrays, feet: Feet, seen: Floats, given: Floats, modes: np.ndarray, i: int, start: int, h: float
 ) -> int:
     """What a foot finds at the start of a step h [s]: its mode, and in `given` from `start` on the ground under it,
     linearised as if the foot stuck: force, normal, resistances."""
@@ -137,7 +137,7 @@ def touched(
 
 @njit(cache=True)
 def let_go(given: Floats, start: int) -> None:
-    """Make a footing one in the air."""
+    """Make a contact impedance that of a foot in the air."""
     for k in range(3):
         given[start + k] = 0.0
     given[start + 6] = given[start + 7] = 0.0
@@ -145,7 +145,7 @@ def let_go(given: Floats, start: int) -> None:
 
 @njit(cache=True)
 def applied(given: Floats, start: int, answers: Floats, at: int, forces: Floats, i: int) -> float:
-    """The force on a foot over a step, from its footing and J a; its normal part is returned [N]."""
+    """The force on a foot over a step, from its impedance and J a; its normal part is returned [N]."""
     along = 0.0
     for k in range(3):
         along += given[start + 3 + k] * answers[at + k]
@@ -163,8 +163,8 @@ def applied(given: Floats, start: int, answers: Floats, at: int, forces: Floats,
 def slips(
     given: Floats, start: int, forces: Floats, slipping: Floats, i: int, normal: float, most: float, kinetic: float
 ) -> bool:
-    """Whether sticking would take more friction than `most` [N]; if so the footing becomes one that slips against
-    kinetic friction [N], in the direction of the force that sticking would take."""
+    """Whether sticking would take more friction than `most` [N]; if so the impedance becomes that of a foot that slips
+    against kinetic friction [N], in the direction of the force that sticking would take."""
     needed, inward = 0.0, 0.0
     for k in range(3):
         needed += (forces[i, k] - normal * given[start + 3 + k]) ** 2
@@ -287,9 +287,9 @@ def _end(seen: Floats, answers: Floats, place: int, speed: int, at: int, h: floa
 
 
 @njit(cache=True)
-def soft_step(
-    kernels: SoftKernels, ground: SoftGround, feet: Feet, t: float, h: float, x: Floats, inputs: Floats, seen: Floats,
-    answers: Floats, modes: np.ndarray, slipping: Floats, normals: Floats,
+def contact_step(
+    kernels: ContactKernels, ground: GroundArrays, feet: Feet, t: float, h: float, x: Floats, inputs: Floats,
+    seen: Floats, answers: Floats, modes: np.ndarray, slipping: Floats, normals: Floats,
 ) -> int:  # fmt: skip
     """One step of h [s]; the new state is in `answers`. `inputs` holds what is held; the rest is scratch."""
     n, count, law = len(x), len(modes), ground.law
@@ -340,8 +340,8 @@ def soft_step(
 
 @njit(cache=True)
 def advance(
-    kernels: SoftKernels, ground: SoftGround, tables: Tables, feet: Feet, log: Log, x: Floats, held: Floats, aims: int,
-    first: int, last: int, h: float, start: float,
+    kernels: ContactKernels, ground: GroundArrays, tables: Tables, feet: Feet, log: Log, x: Floats, held: Floats,
+    aims: int, first: int, last: int, h: float, start: float,
 ) -> tuple[int, int, int, int, int]:  # fmt: skip
     """Steps number `first` to `last` of h [s] after the time `start`, from x, which becomes the state at the end.
 
@@ -362,7 +362,7 @@ def advance(
     for step in range(first, last):
         t = start + step * h
         aim(tables, t + h, targets)
-        status = soft_step(kernels, ground, feet, t, h, x, inputs, seen, answers, modes, slipping, normals)
+        status = contact_step(kernels, ground, feet, t, h, x, inputs, seen, answers, modes, slipping, normals)
         if status != FINISHED:
             return status, step, -1, changed, happened
         for i in range(count):

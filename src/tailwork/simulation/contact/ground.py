@@ -104,7 +104,7 @@ class HeightField:
         return np.array([self.x[0], self.y[0], dx, dy]), self.heights
 
     def height(self, x: float, y: float) -> float:
-        """The height at a point [m]; not a number outside the grid."""
+        """The height at a point [m]; NaN outside the grid."""
         return float(surface(*self.arrays(), x, y)[0])
 
     def normal(self, x: float, y: float) -> Floats:
@@ -122,7 +122,7 @@ class HeightField:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground(Described):
+class CompliantGround(Described):
     """Ground that gives way: a Hunt–Crossley normal force, a spring and damper across, and friction.
 
     Normal: stiffness · depth (1 − damping · rising speed), never pulling. Across: a spring from the anchor, the point
@@ -164,12 +164,10 @@ class Ground(Described):
 
     def as_text(self) -> str:
         """All of it as JSON, for a file; `ground_from_text` reads it."""
-        told: dict[str, Any] = {name: getattr(self, name) for name in _NUMBERS}
-        if self.surface is not None:
-            told["surface"] = {
-                "x": self.surface.x, "y": self.surface.y, "heights": self.surface.heights.tolist()
-            }  # fmt: skip
-        return json.dumps(told)
+        content: dict[str, Any] = {name: getattr(self, name) for name in _NUMBERS}
+        if (own := self.surface) is not None:
+            content["surface"] = {"x": own.x, "y": own.y, "heights": own.heights.tolist()}
+        return json.dumps(content)
 
 
 _NUMBERS = (
@@ -177,18 +175,18 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def ground_from_text(text: str) -> Ground:
-    """The ground that `Ground.as_text` has written."""
-    told = json.loads(text)
-    field = told.pop("surface", None)
+def ground_from_text(text: str) -> CompliantGround:
+    """The ground that `CompliantGround.as_text` has written."""
+    content = json.loads(text)
+    field = content.pop("surface", None)
     if field is not None:
         field = HeightField(x=tuple(field["x"]), y=tuple(field["y"]), heights=np.array(field["heights"]))
-    return Ground(**told, surface=field)
+    return CompliantGround(**content, surface=field)
 
 
 @njit(cache=True)
 def surface(grid: Floats, heights: Floats, x: float, y: float) -> tuple[float, float, float]:
-    """Height of the ground and its slopes along x and y; not a number outside the grid."""
+    """Height of the ground and its derivatives by x and y; NaN outside the grid."""
     if heights.size == 0:
         return 0.0, 0.0, 0.0
     nx, ny = heights.shape

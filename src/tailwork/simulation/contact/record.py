@@ -1,86 +1,87 @@
-"""What is kept of a run on compliant ground, and how well its energy and momentum close."""
+"""What is recorded of a run on compliant ground, and how well its energy and momentum close."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-import xarray
 
 from tailwork.errors import StateError
 from tailwork.model import Model
 from tailwork.model.summary import total_mass
 from tailwork.simulation.contact.contact import Feet
-from tailwork.simulation.contact.ground import CONTACT_NAMES, Ground, surface
-from tailwork.simulation.record import Recorded, dataset
+from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface
+from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
+from tailwork.simulation.record import Arrays, named_arrays, path_values
 from tailwork.simulation.run import Run, Stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
-METHOD = "implicit-euler"
 UNDER_GROUND = 1e-9
 """How deep a point may be in the ground without being in it: rounding [m]."""
 DIVERGED = "the motion diverges: a controller that is too stiff for its rate, or a step that is too long"
 
 
-class Kept:
-    """What is kept of a run while it goes on."""
+class ContactRecorder:
+    """States and contacts of a run while it goes on."""
 
-    def __init__(self, system: System, ground: Ground, feet: Feet) -> None:
+    def __init__(self, system: System, ground: CompliantGround, feet: Feet) -> None:
         self.system, self.ground, self.feet = system, ground, feet
         self.changes: list[tuple[float, int, int]] = []
         self.happened: list[tuple[float, str]] = []
-        self._kept: list[tuple[float, Floats, Floats, Feet]] = []
+        self._rows: list[tuple[float, Floats, Floats, Feet]] = []
 
-    def keep(self, t: float, x: Floats, held: Floats) -> None:
+    def record(self, t: float, x: Floats, held: Floats) -> None:
         """Remember the state now."""
-        if self._kept and self._kept[-1][0] == t:
+        if self._rows and self._rows[-1][0] == t:
             return
-        self._kept.append((t, x.copy(), held.copy(), Feet(*(part.copy() for part in self.feet))))
+        self._rows.append((t, x.copy(), held.copy(), Feet(*(part.copy() for part in self.feet))))
 
     def first_step(self) -> None:
-        """What is said of the start of how feet touch and what acts is what held over the first step."""
-        start = self._kept[0][3]
+        """Let the contacts and forces at the start be those of the first step."""
+        start = self._rows[0][3]
         for name in ("acceleration", "forces", "modes", "anchors"):
             getattr(start, name)[:] = getattr(self.feet, name)
 
     def run(self, stopped: Stopped | None, why: str) -> Run:
         """Everything put together; up to where the motion diverges, if its last states cannot be evaluated."""
         try:
-            data = self._data()
+            data = self._arrays()
         except StateError as error:
             first = min(error.rows, default=0)
             if first == 0:
                 raise
-            stopped = Stopped(self._kept[first][0], DIVERGED)
-            del self._kept[first:]
-            data = self._data()
-        names, end = self.system.model.layout.legs, float(data["time"][-1])
+            stopped = Stopped(self._rows[first][0], DIVERGED)
+            del self._rows[first:]
+            data = self._arrays()
+        names, end = self.system.model.layout.legs, self._rows[-1][0]
         changes = [(t, names[foot], CONTACT_NAMES[mode]) for t, foot, mode in self.changes if t <= end]
         happened = [*(event for event in self.happened if event[0] <= end), *_under_ground(self.ground, data)]
         return Run(
-            self.system.model, data, stopped, tuple(sorted(happened)), METHOD, why, ground=self.ground,
+            self.system.model, data, stopped, tuple(sorted(happened)), IMPLICIT_EULER, why, ground=self.ground,
             changes=tuple(changes),
         )  # fmt: skip
 
-    def _data(self) -> xarray.Dataset:
+    def _arrays(self) -> Arrays:
         model, system = self.system.model, self.system
-        times = np.array([t for t, _, _, _ in self._kept])
-        x, held = (np.array([kept[k] for kept in self._kept]) for k in (1, 2))
-        feet = Feet(*(np.array(parts) for parts in zip(*(kept[3] for kept in self._kept), strict=True)))
-        held[:, system.efforts :] = _aims(system, times)
+        times = np.array([t for t, _, _, _ in self._rows])
+        x, held = (np.array([row[k] for row in self._rows]) for k in (1, 2))
+        feet = Feet(*(np.array(parts) for parts in zip(*(row[3] for row in self._rows), strict=True)))
+        held[:, system.efforts :] = _servo_targets(system, times)
         q, v, tau, given = system.full(times, x, held)
         acceleration = np.zeros_like(v)
         acceleration[:, system.free_v] = feet.acceleration[:, len(system.free_q) :]
         prescribed = [k for name in model.layout.given for k in range(*model.layout.rates[name].indices(v.shape[1]))]
         acceleration[:, prescribed] = given
         needed = model.generalised_force(q, v, acceleration)[:, prescribed]
-        path = model.ask("path", q=q, v=v, tau=tau, given=given, forces=None)
-        powers = path["powers"].copy()
+        path = path_values(model, q, v, tau, given)
+        powers = path.powers.copy()
         powers[:, len(model.actuator_names) :] = needed * v[:, prescribed]
-        more: Recorded = {
+        more = {
             "acceleration": (("time", "velocity"), acceleration, "m/s^2, rad/s^2"),
             "prescribed_effort": (("time", "prescribed"), needed, "N m"),
             "power": (("time", "source"), powers, "W"),
-            "dissipation": (("time",), path["dissipation"], "W"),
+            "dissipation": (("time",), path.dissipation, "W"),
             "foot_force": (("time", "foot", "axis"), feet.forces, "N"),
             "foot_impulse": (("time", "foot", "axis"), feet.impulses, "N s"),
             "foot_work": (("time", "foot"), feet.work, "J"),
@@ -88,18 +89,20 @@ class Kept:
             "contact": (("time", "foot"), feet.modes.astype(np.int32), "1"),
             "anchor": (("time", "foot", "axis"), feet.anchors, "m"),
         }
-        data = dataset(model, times, q, v, tau, model.layout.legs, more)
-        data["contact"].attrs["flags"] = ", ".join(f"{k} {name}" for k, name in enumerate(CONTACT_NAMES))
-        data.attrs["energy_balance_error"] = _energy_balance(data)
-        # What holds a fixed torso is not known, so its momentum tells nothing.
-        data.attrs["momentum_balance_error"] = _momentum_balance(model, data) if model.layout.torso_free else np.nan
-        return data
+        flags = {"contact": ", ".join(f"{k} {name}" for k, name in enumerate(CONTACT_NAMES))}
+        data = named_arrays(model, times, q, v, tau, model.layout.legs, more, flags)
+        balances = {
+            "energy_balance_error": _energy_balance(data),
+            # What holds a fixed torso is not known, so its momentum tells nothing.
+            "momentum_balance_error": _momentum_balance(model, data) if model.layout.torso_free else np.nan,
+        }
+        return replace(data, attributes={**data.attributes, **balances})
 
 
-def _under_ground(ground: Ground, data: xarray.Dataset) -> list[tuple[float, str]]:
+def _under_ground(ground: CompliantGround, data: Arrays) -> list[tuple[float, str]]:
     """When the torso or a hinge is first seen deeper in the ground than any foot, and which: only feet touch it."""
-    names, field = [str(name) for name in data["point"].to_numpy()], ground.field()
-    for t, places in zip(data["time"].to_numpy(), data["points"].to_numpy(), strict=True):
+    names, field = [str(name) for name in data["point"]], ground.field()
+    for t, places in zip(data["time"], data["points"], strict=True):
         depths = {name: surface(*field, x, y)[0] - z for name, (x, y, z) in zip(names, places, strict=True)}
         deepest = max((depth for name, depth in depths.items() if name.endswith(".foot")), default=0.0)
         for name, depth in depths.items():
@@ -108,7 +111,7 @@ def _under_ground(ground: Ground, data: xarray.Dataset) -> list[tuple[float, str
     return []
 
 
-def _aims(system: System, times: Floats) -> Floats:
+def _servo_targets(system: System, times: Floats) -> Floats:
     """Targets of all servos over time: angles, then rates."""
     found = [servo.table.at(times) for servo in system.servos]
     if not found:
@@ -116,10 +119,10 @@ def _aims(system: System, times: Floats) -> Floats:
     return np.concatenate([*(values for values, _ in found), *(rates for _, rates in found)], axis=1)
 
 
-def _energy_balance(data: xarray.Dataset) -> float:
+def _energy_balance(data: Arrays) -> float:
     """Largest difference between energy gained and work done by joints and ground, as a share of what moved."""
-    kinetic, height = data["kinetic_energy"].to_numpy(), data["gravitational_energy"].to_numpy()
-    work = data["joint_work"].to_numpy() + data["foot_work"].sum("foot").to_numpy()
+    kinetic, height = data["kinetic_energy"], data["gravitational_energy"]
+    work = data["joint_work"] + data["foot_work"].sum(axis=1)
     gained = kinetic + height - kinetic[0] - height[0]
     moved = max(np.ptp(part) for part in (kinetic, height, work))
     return float(np.abs(gained - work).max() / max(moved, 1e-6 * max(kinetic.max(), np.abs(height).max()), 1e-300))
@@ -130,10 +133,9 @@ def robot_weight(model: Model) -> float:
     return total_mass(model.robot) * float(model.robot.gravity)
 
 
-def _momentum_balance(model: Model, data: xarray.Dataset) -> float:
+def _momentum_balance(model: Model, data: Arrays) -> float:
     """Largest difference between linear momentum and impulses, as a share of the weight's impulse over the run."""
-    times, momentum = data["time"].to_numpy(), data["linear_momentum"].to_numpy()
-    impulse = data["foot_impulse"].sum("foot").to_numpy()
+    times, momentum, impulse = data["time"], data["linear_momentum"], data["foot_impulse"].sum(axis=1)
     if len(times) < 2:
         return 0.0
     weight = robot_weight(model)

@@ -1,4 +1,4 @@
-"""Gradients of what runs come to by their start, their design and their control: steps, differentiated backwards.
+"""Gradients of an objective of runs with respect to initial state, design and control, by the adjoint of their steps.
 
 The steps are frozen: what is differentiated is the sequence of operations that a run consists of, so the gradient is
 exact for it, at the price of a few runs, whatever the number of parameters. Where an event has ended the run, the end
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,44 +18,37 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError, StateError
 from tailwork.model import Model
-from tailwork.simulation.asked import NOTHING, Asked, asked_runs, checked_names, workers
-from tailwork.simulation.derivatives.differentiate import (
-    GRAZED,
-    ByDesign,
-    Found,
-    Reversal,
-    Reversals,
-    differentiate_runs,
-)
-from tailwork.simulation.derivatives.vjp import (
+from tailwork.simulation.asked import Asked, asked_runs, checked_names, workers
+from tailwork.simulation.derivatives.compiled import among_all, product_kernels
+from tailwork.simulation.derivatives.products import (
     Objective,
-    Reverse,
-    curvature_reverse,
-    derivative_reverse,
-    event_reverse,
-    objective_reverse,
-    transposed_solution,
+    Products,
+    curvature_vjp,
+    derivative_vjp,
+    event_vjp,
+    initial_tangents,
+    objective_vjp,
+    stage_vjp,
 )
-from tailwork.simulation.designs import lane_kernel
+from tailwork.simulation.derivatives.vjp_runs import GRAZED, DesignRows, GradientRows, VjpKernels, runs_vjp
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.integrate.tableaus import Rosenbrock
-from tailwork.simulation.problem import options_of, problem_of
+from tailwork.simulation.problem import OptionArguments, State, options_of, problem_of
 from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion
 from tailwork.typing import Floats
 
 LEAST, MOST = 16, 256
 """Runs that a thread takes at a time: few enough that threads end together, and so many that calls do not count."""
-NO_REVERSAL = Reversal(NOTHING, NOTHING, NOTHING, -1, 0, 0)
 
 
 @dataclass(frozen=True)
 class Gradient:
-    """What a run comes to, and its derivatives."""
+    """The objective of a run, and its derivatives."""
 
-    value: float  # what was asked for, in its own unit
+    value: float  # of the objective, in its own unit
     by_q: Floats  # by the coordinates at the start, each for one of its units; zero for those of prescribed limbs
     by_v: Floats  # by the velocities at the start, each for one of its units
     by_parameter: dict[str, float]  # by the parameters asked for, each for one of its units
@@ -64,9 +58,9 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Gradients:
-    """What many runs come to, and the derivatives, a row each; not a number where a run has none."""
+    """The objectives of many runs, and the derivatives, a row each; NaN where a run has none."""
 
-    values: Floats  # (runs,): what was asked for, in its own unit
+    values: Floats  # (runs,): of the objective, in its own unit
     by_q: Floats  # (runs, coordinates), by the coordinates at the start, each for one of its units
     by_v: Floats  # (runs, velocities), by the velocities at the start, each for one of its units
     by_parameter: dict[str, Floats]  # by name, (runs,), each for one of its units
@@ -76,47 +70,41 @@ class Gradients:
 
 def gradient(
     model: Model,
-    state: ArrayLike | tuple[ArrayLike, ArrayLike],
+    state: State,
     duration: float,
     objective: Objective | None = None,
     *,
     integrand: Objective | None = None,
-    parameters: Sequence[str] = (),
+    by: Sequence[str] = (),
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    method: str = "auto",
-    rtol: float = 1e-6,
-    atol: float = 1e-8,
-    step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
     limits: str = "report",
-    max_steps: int = 1_000_000,
+    **options: Unpack[OptionArguments],
 ) -> Gradient:
-    """What a run comes to and its derivatives by the start and by parameters of robot and control.
+    """The objective of a run and its derivatives by the initial state and by parameters.
+
+    Arguments as for `simulate`, with laws alone, and these; keyword arguments beyond are fields of `Options`.
 
     Args:
         model: the robot with its stance.
-        state: q or (q, v).
+        state: q, (q, v) or equations such as `Standing()`.
         duration: of the run [s].
-        objective: of the last moment: `lambda moment: moment.coordinate("phi_z")`.
-        integrand: of every moment; its integral over time is added, or is all where there is no objective.
-        parameters: names as for `tailwork.simulation.simulate_batch`.
+        objective: of the end: `lambda context: context.coordinate("phi_z")`.
+        integrand: of every time; its integral is added, or is all where there is no objective.
+        by: names of the numbers to differentiate by, as for `simulate_batch`.
         control: laws.
-        motions: by limb, as for `simulate`.
-        forces: from outside.
-        method: "auto", "rk4", "dopri5" or "rodas5p".
-        rtol: relative tolerance.
-        atol: absolute tolerance.
-        step: fixed step [s]; required for rk4.
-        events: what to watch. Where one ends the run, derivatives count in how its time moves; `Gradient.note` says so.
-        limits: as for `tailwork.simulate`.
-        max_steps: a run of more has no derivatives.
+        motions: as for `simulate`.
+        forces: as for `simulate`.
+        events: where one ends the run, derivatives count in how its time moves; `Gradient.note` says so.
+        limits: as for `simulate`.
+        options: as for `simulate`.
     """
-    found = gradients(model, state, duration, objective, integrand=integrand, by=parameters, control=control, motions=motions,
-                      forces=forces,
-                      method=method, rtol=rtol, atol=atol, step=step, events=events, limits=limits,
-                      max_steps=max_steps, threads=1)  # fmt: skip
+    found = gradients(
+        model, state, duration, objective, integrand=integrand, by=by, control=control, motions=motions,
+        forces=forces, events=events, limits=limits, **{**options, "threads": 1},
+    )  # fmt: skip
     if len(found.values) != 1:
         raise StateError("state", f"got {len(found.values)} states; required: one; see `gradients`")
     if not np.isfinite(found.values[0]):
@@ -129,7 +117,7 @@ def gradient(
 
 def gradients(
     model: Model,
-    states: ArrayLike | tuple[ArrayLike, ArrayLike],
+    states: State,
     duration: float,
     objective: Objective | None = None,
     *,
@@ -139,136 +127,92 @@ def gradients(
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    method: str = "auto",
-    rtol: float = 1e-6,
-    atol: float = 1e-8,
-    step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
     limits: str = "report",
-    max_steps: int = 1_000_000,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] = lambda done, all_runs: None,
+    **options: Unpack[OptionArguments],
 ) -> Gradients:
-    """What many runs come to and their derivatives; runs differ in states, designs and control.
+    """The objectives of many runs and their derivatives; runs differ in states and in numbers of the problem.
 
-    Args:
-        model: the robot with its stance.
-        states: q or (q, v), one for all runs or a row each.
-        duration: of the run [s].
-        objective: as for `gradient`.
-        integrand: as for `gradient`.
-        parameters: values by name, one for all or one a run, as for `tailwork.simulation.simulate_batch`.
-        by: names of the numbers to differentiate by; those of `parameters`, unless told.
-        control: laws, the same kinds for all runs.
-        motions: by limb, as for `simulate`.
-        forces: from outside.
-        method: as for `gradient`; "auto" is chosen for the first run.
-        rtol: relative tolerance.
-        atol: absolute tolerance.
-        step: fixed step [s]; required for rk4.
-        events: as for `gradient`.
-        limits: as for `tailwork.simulate`.
-        max_steps: a run of more has no derivatives.
-        threads: how many; as many as there are processors, unless told.
-        progress: told (runs done, all runs) now and then.
+    Arguments as for `simulate_batch` and `gradient` [SI]; `by` are the names of `parameters` by default.
     """
-    pool_size = workers(threads)
     problem = problem_of(
         model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits
     )
-    options = options_of(
-        {"method": method, "rtol": rtol, "atol": atol, "step": step, "max_steps": max_steps, "threads": threads}
-    )
-    asked = asked_runs(problem, options, parameters, by or ())
+    how = options_of(options)
+    asked = asked_runs(problem, how, parameters, by or ())
     system = asked.way.system
     wanted = checked_names(system, list(parameters or {}) if by is None else by)
-    reverses = _reverses(asked, objective, integrand)
-    found, by_number = _differentiated(asked, reverses, duration, pool_size, progress)
+    vjps = _vjps(asked, objective, integrand)
+    found, by_number = _differentiated(asked, vjps, duration, workers(how.threads), how.progress)
     count, free = len(asked.start.states), len(system.free_q)
     by_q, by_v = np.zeros((count, len(model.coordinate_names))), np.zeros((count, len(model.velocity_names)))
     by_q[:, system.free_q], by_v[:, system.free_v] = found.by_start[:, :free], found.by_start[:, free:]
     nothing = np.where(np.isfinite(found.values), 0.0, np.nan)
     by_parameter = {name: by_number.get(name, nothing) for name in wanted}
+    if system.initial is not None and wanted:
+        tangents = initial_tangents(system, asked.start.columns, count, wanted)
+        for k, name in enumerate(wanted):
+            by_parameter[name] = by_parameter[name] + (found.by_start * tangents[:, k]).sum(axis=1)
     times = np.where(np.isnan(found.times), 0.0, found.times)
     return Gradients(found.values, by_q, by_v, by_parameter, times, _notes(asked, found))
 
 
-def _reverses(asked: Asked, objective: Objective | None, integrand: Objective | None) -> dict[str, Reverse]:
-    """Compile what runs backwards."""
+def _vjps(asked: Asked, objective: Objective | None, integrand: Objective | None) -> dict[str, Products]:
+    """Compile what is differentiated, by name among the fields of DesignRows."""
     system = asked.way.system
-    for name, function in (("objective", objective), ("integrand", integrand)):
-        if function is not None and not callable(function):
-            raise RobotError(name, function, "a function of a moment, such as lambda end: end.coordinate('phi_z')")
     if objective is None and integrand is None:
-        raise RobotError("objective", None, "an objective or an integrand: a function of a moment")
-    found = {"derivative": derivative_reverse(system)}
-    if objective is not None:
-        found["objective"] = objective_reverse(system, objective, "objective")
-    if integrand is not None:
-        found["integrand"] = objective_reverse(system, integrand, "integrand")
+        raise RobotError("objective", None, "an objective or an integrand: a function of a context")
+    found = {"derivative": derivative_vjp(system)}
+    for name, function in (("objective", objective), ("integrand", integrand)):
+        if function is None:
+            continue
+        if not callable(function):
+            raise RobotError(name, function, "a function of a context, such as lambda end: end.coordinate('phi_z')")
+        found[name] = objective_vjp(system, function, name)
     if system.watched:
-        found["event"] = event_reverse(system)
+        found["event"] = event_vjp(system)
     if isinstance(asked.method, Rosenbrock):
-        found["curvature"] = curvature_reverse(system)
+        found["curvature"] = curvature_vjp(system)
     return found
 
 
 def _differentiated(
-    asked: Asked, reverses: Mapping[str, Reverse], duration: float, threads: int,
-    progress: Callable[[int, int], None],
-) -> tuple[Found, dict[str, Floats]]:  # fmt: skip
+    asked: Asked, vjps: Mapping[str, Products], duration: float, threads: int, progress: Callable[[int, int], None]
+) -> tuple[GradientRows, dict[str, Floats]]:
     """Simulate and differentiate those runs that are possible, on threads; and derivatives by the system's numbers."""
     way, fine, count = asked.way, asked.possible, len(asked.start.states)
-    system = way.system
-    stiff = isinstance(asked.method, Rosenbrock)
-    reversals = Reversals(
-        **{name: _reversal(reverses.get(name)) for name in ByDesign._fields},
-        transposed=transposed_solution(system).code.address("scalar") if stiff else 0,
+    system, runs, possible, integers = way.system, asked.runs(fine), len(fine), np.int64
+    kernels = VjpKernels(
+        **{name: product_kernels(vjps.get(name)) for name in DesignRows._fields},
+        stage=stage_vjp(system).code.address("scalar") if isinstance(asked.method, Rosenbrock) else 0,
         rates=len(system.free_v),
     )
-    runs = asked.runs(fine)
-    names = {name: reverses[name].names if name in reverses else () for name in ByDesign._fields}
-    numbers = ByDesign(**{name: asked.rows(own, fine) for name, own in names.items()})
-    by = ByDesign(*(np.full_like(rows, np.nan) for rows in numbers))
-    whole, nothing = np.int64, np.full(len(fine), np.nan)
-    own = Found(np.full(len(fine), STUCK, whole), np.full(len(fine), -1, whole), np.zeros(len(fine)),
-                np.zeros(len(fine), whole), nothing, np.full((len(fine), system.size), np.nan),
-                np.full(len(fine), -1, whole))  # fmt: skip
-
-    size = min(MOST, max(LEAST, len(fine) // (4 * threads)))
+    names = {name: vjps[name].names if name in vjps else () for name in DesignRows._fields}
+    numbers = DesignRows(**{name: asked.rows(own, fine) for name, own in names.items()})
+    by = DesignRows(*(np.full_like(rows, np.nan) for rows in numbers))
+    own = GradientRows(
+        np.full(possible, STUCK, integers), np.full(possible, -1, integers), np.zeros(possible),
+        np.zeros(possible, integers), np.full(possible, np.nan), np.full((possible, system.size), np.nan),
+        np.full(possible, -1, integers),
+    )  # fmt: skip
+    size = min(MOST, max(LEAST, possible // (4 * threads)))
 
     def share(first: int) -> None:
-        last = min(first + size, len(fine))
-        differentiate_runs(way.kernels, reversals, way.tableau, way.settings, system.stops, runs, numbers,
-                           duration, first, last, own, by)  # fmt: skip
+        runs_vjp(way.kernels, kernels, way.tableau, way.settings, system.stops, runs, numbers, duration, first,
+                 min(first + size, possible), own, by)  # fmt: skip
 
     with ThreadPoolExecutor(threads) as pool:
-        for done, _ in enumerate(pool.map(share, range(0, len(fine), size)), start=1):
-            progress(min(done * size, len(fine)), len(fine))
-    found = Found(*(_spread(values, fine, count) for values in own))
+        for done, _ in enumerate(pool.map(share, range(0, possible, size)), start=1):
+            progress(min(done * size, possible), possible)
     by_number: dict[str, Floats] = {}
-    for name, values in zip(ByDesign._fields, by, strict=True):
+    for name, values in zip(DesignRows._fields, by, strict=True):
         for k, number in enumerate(names[name]):
-            more = _spread(values[:, k], fine, count)
+            more = among_all(values[:, k], fine, count)
             by_number[number] = by_number[number] + more if number in by_number else more
-    return found, by_number
+    return GradientRows(*(among_all(values, fine, count) for values in own)), by_number
 
 
-def _reversal(reverse: Reverse | None) -> Reversal:
-    if reverse is None:
-        return NO_REVERSAL
-    handing, pull, design = (lane_kernel(kernel) for kernel in (reverse.handing, reverse.pull, reverse.design))
-    return Reversal(handing, pull, design, reverse.handed, reverse.by, reverse.outputs)
-
-
-def _spread(values: np.ndarray, fine: np.ndarray, count: int) -> np.ndarray:
-    """Rows of the runs that are possible among those of all runs; others are not a number, or −1."""
-    whole = np.full((count, *values.shape[1:]), np.nan if values.dtype.kind == "f" else -1, dtype=values.dtype)
-    whole[fine] = values
-    return whole
-
-
-def _notes(asked: Asked, found: Found) -> tuple[str, ...]:
+def _notes(asked: Asked, found: GradientRows) -> tuple[str, ...]:
     names, notes = asked.way.system.event_names, []
     for k, (status, event, time) in enumerate(zip(found.status, found.event, found.times, strict=True)):
         if k in asked.refused:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tailwork.kernels.graph import Graph
-from tailwork.kernels.jvp import pushed_forward
-from tailwork.kernels.kernel import Kernel
 from tailwork.simulation.asked import lane_kernels
-from tailwork.simulation.derivatives.forwards import Directions, Extensions, Numbers, extend_runs
-from tailwork.simulation.derivatives.jvp import curvature_forward, derivative_forward, forward, pushed_solution
-from tailwork.simulation.derivatives.sensitivities import extension
+from tailwork.simulation.derivatives.compiled import product_kernels
+from tailwork.simulation.derivatives.jvp_runs import GraphRows, JvpKernels, runs_jvp
+from tailwork.simulation.derivatives.products import (
+    NamedGraph,
+    curvature_jvp,
+    derivative_jvp,
+    initial_tangents,
+    jvp,
+    stage_jvp,
+)
 from tailwork.simulation.designs import parameter_rows
 from tailwork.simulation.integrate.compiled import Settings
 from tailwork.simulation.integrate.lane_driver import Runs
@@ -22,8 +26,8 @@ from tailwork.typing import Floats
 
 
 def rollout_tangents(
-    system: System, node: tuple[Graph, tuple[str, ...]], key: object, stiff: bool, columns: Mapping[str, Floats],
-    state: Floats, directions: Floats, names: list[str], steps: int,
+    system: System, node: NamedGraph, key: object, stiff: bool, columns: Mapping[str, Floats], state: Floats,
+    directions: Floats, names: Sequence[str], steps: int,
 ) -> Floats:  # fmt: skip
     """How what is observed at the nodes of one rollout changes along directions of some of its numbers.
 
@@ -41,54 +45,34 @@ def rollout_tangents(
     Returns:
         (directions, steps + 1, quantities), in the units of the quantities for each unit of a direction.
     """
-    forwards = {"derivative": derivative_forward(system)}
-    forwards["expansion"] = system.once(("forward node", key), lambda: forward(node, system.state_inputs))
-    if stiff:
-        forwards["curvature"] = curvature_forward(system)
-    rates: dict[str, Floats] = {}
-    for graph in Numbers._fields:
-        own = forwards[graph].names if graph in forwards else ()
-        rates[graph] = np.zeros((len(directions), max(len(own), 1)))
-        for k, name in enumerate(own):
-            if name in names:
-                rates[graph][:, k] = directions[:, names.index(name)]
-    moved = Directions(**rates, start=_initial_tangents(system, columns, directions, names))
-    method = RODAS5P if stiff else RK4
-    kernels, tableau, kernel_names = lane_kernels(system, method)
-    extensions = Extensions(
-        **{name: extension(forwards.get(name)) for name in Numbers._fields},
-        solve=pushed_solution(system).lane_address() if stiff else 0, rates=len(system.free_v),
-        shown=forwards["expansion"].outputs,
+    jvps = {"derivative": derivative_jvp(system)}
+    jvps["expansion"] = system.once(("node jvp", key), lambda: jvp(node, system.state_inputs))
+    jvps |= {"curvature": curvature_jvp(system)} if stiff else {}
+    own = {name: jvps[name].names if name in jvps else () for name in GraphRows._fields}
+    rates = GraphRows(**{name: _rates(graph, directions, names) for name, graph in own.items()})
+    numbers = GraphRows(**{name: parameter_rows(graph, system.numbers, columns, 1) for name, graph in own.items()})
+    kernels, tableau, kernel_names = lane_kernels(system, RODAS5P if stiff else RK4)
+    products = JvpKernels(
+        **{name: product_kernels(jvps.get(name)) for name in GraphRows._fields},
+        stage=stage_jvp(system).lane_address() if stiff else 0, rates=len(system.free_v),
     )  # fmt: skip
     rows = {name: parameter_rows(kernel_names.get(name, ()), system.numbers, columns, 1)
             for name in ("derivative", "events", "linear")}  # fmt: skip
     runs = Runs(np.ascontiguousarray(state[None]), np.zeros((1, system.held)), **rows)
-    numbers = Numbers(**{
-        name: parameter_rows(forwards[name].names if name in forwards else (), system.numbers, columns, 1)
-        for name in Numbers._fields
-    })  # fmt: skip
-    out = np.full((1, len(directions), steps + 1, node[0].outputs.__len__()), np.nan)
+    start_rates = directions @ initial_tangents(system, columns, 1, names)[0]
+    out = np.full((1, len(directions), steps + 1, len(node[0].outputs)), np.nan)
     status, event, ends = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1)
     settings = Settings(1e-6, 1e-8, 1.0 / steps, 1.0 / steps, 2 * steps)
-    none = np.zeros(0, dtype=np.bool_)
     times = np.minimum(np.arange(steps + 1) / steps, 1.0)
-    extend_runs(kernels, extensions, tableau, settings, none, runs, numbers, moved, times, 1.0, 0, 1, status, event,
-                ends, out)  # fmt: skip
+    runs_jvp(kernels, products, tableau, settings, np.zeros(0, dtype=np.bool_), runs, numbers, rates, start_rates,
+             times, 1.0, 0, 1, status, event, ends, out)  # fmt: skip
     return out[0, :, :, system.size :]
 
 
-def _initial_tangents(system: System, columns: Mapping[str, Floats], directions: Floats, names: list[str]) -> Floats:
-    """How the initial state changes along directions, (directions, size)."""
-
-    def make() -> tuple[Kernel, tuple[str, ...]]:
-        graph, own = system.graphs("initial")["initial"]
-        return Kernel(pushed_forward(graph, ())), own
-
-    kernel, own = system.once("forward initial", make)
-    numbers = parameter_rows(own, system.numbers, columns, 1)[0]
-    rows = np.zeros((len(directions), kernel.inputs))
-    first = kernel.inputs - len(own)
-    for k, name in enumerate(own):
+def _rates(graph: Sequence[str], directions: Floats, names: Sequence[str]) -> Floats:
+    """Rates of the numbers of a graph along directions."""
+    rates = np.zeros((len(directions), max(len(graph), 1)))
+    for k, name in enumerate(graph):
         if name in names:
-            rows[:, first + k] = directions[:, names.index(name)]
-    return kernel(rows, kernel.constants(numbers))
+            rates[:, k] = directions[:, list(names).index(name)]
+    return rates

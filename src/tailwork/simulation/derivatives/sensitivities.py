@@ -6,9 +6,10 @@ measure, `tailwork.simulation.gradient` is cheaper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,21 +17,22 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model import Model
-from tailwork.simulation.asked import NOTHING, Asked, asked_runs, checked_names, workers
-from tailwork.simulation.derivatives.forwards import Directions, Extension, Extensions, Numbers, extend_runs
-from tailwork.simulation.derivatives.jvp import (
-    Forward,
-    curvature_forward,
-    derivative_forward,
-    expansion_forward,
-    pushed_solution,
+from tailwork.simulation.asked import asked_runs, checked_names, workers
+from tailwork.simulation.derivatives.compiled import among_all, product_kernels
+from tailwork.simulation.derivatives.jvp_runs import GraphRows, JvpKernels, runs_jvp
+from tailwork.simulation.derivatives.products import (
+    curvature_jvp,
+    derivative_jvp,
+    expansion_jvp,
+    initial_tangents,
+    stage_jvp,
 )
-from tailwork.simulation.designs import in_shares, lane_kernel
+from tailwork.simulation.designs import in_shares
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.tableaus import Rosenbrock
-from tailwork.simulation.problem import options_of, problem_of
+from tailwork.simulation.problem import OptionArguments, State, options_of, problem_of
 from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
@@ -41,7 +43,7 @@ SHARE = 4
 
 @dataclass(frozen=True)
 class Sensitivities:
-    """How runs change with numbers, at given times; not a number after the end of a run."""
+    """How runs change with numbers, at given times; NaN after the end of a run."""
 
     times: Floats  # [s], (times,)
     q: dict[str, Floats]  # by name of what is varied: of the coordinates [m or rad a unit], (runs, times, coordinates)
@@ -52,7 +54,7 @@ class Sensitivities:
 
 def sensitivities(
     model: Model,
-    states: ArrayLike | tuple[ArrayLike, ArrayLike],
+    states: State,
     duration: float,
     *,
     by: Sequence[str] = (),
@@ -61,79 +63,79 @@ def sensitivities(
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    method: str = "auto",
-    rtol: float = 1e-6,
-    atol: float = 1e-8,
-    step: float | None = None,
     events: Sequence[Event] = (LegStraight(),),
-    samples: int = 201,
     limits: str = "report",
-    max_steps: int = 1_000_000,
-    threads: int | None = None,
+    **options: Unpack[OptionArguments],
 ) -> Sensitivities:
     """Derivatives of all coordinates and velocities over time by a few numbers.
 
+    Arguments as for `simulate_batch`, and these; keyword arguments beyond are fields of `Options`.
+
     Args:
         model: the robot with its stance.
-        states: q or (q, v), one for all runs or a row each.
+        states: q, (q, v), one for all runs or a row each; or equations such as `Standing()`.
         duration: of the run [s].
-        by: names of numbers of the robot, the control or the motions, as for `tailwork.simulation.simulate_batch`.
+        by: names of numbers to differentiate by, as for `simulate_batch`.
         start: names of coordinates and velocities at the start to differentiate by, too.
         parameters: values by name, one for all or one a run.
         control: laws, the same kinds for all runs.
-        motions: by limb, as for `simulate`.
-        forces: from outside.
-        method: "auto" (chosen for the first run), "rk4", "dopri5" or "rodas5p".
-        rtol: relative tolerance.
-        atol: absolute tolerance.
-        step: fixed step [s]; required for rk4.
-        events: what to watch. Derivatives are at fixed times, up to the event that ends a run.
-        samples: how many times, evenly spaced.
-        limits: as for `tailwork.simulate`.
-        max_steps: a run ends after this many.
-        threads: how many; as many as there are processors, unless told.
+        motions: as for `simulate`.
+        forces: as for `simulate`.
+        events: derivatives are at fixed times, up to the event that ends a run.
+        limits: as for `simulate`.
+        options: as for `simulate`.
     """
-    pool_size = workers(threads)
     problem = problem_of(
         model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits
     )
-    options = options_of(
-        {"method": method, "rtol": rtol, "atol": atol, "step": step, "max_steps": max_steps, "samples": samples}
-    )
-    asked = asked_runs(problem, options, parameters, by)
-    system = asked.way.system
+    how = options_of(options)
+    asked = asked_runs(problem, how, parameters, by)
+    way, system, fine = asked.way, asked.way.system, asked.possible
     wanted = checked_names(system, by)
     places = _start_places(system, start)
     if not wanted and not places:
         raise RobotError("by", by, "names of numbers to differentiate by, here or in `start`")
-    forwards = {"derivative": derivative_forward(system), "expansion": expansion_forward(system)}
-    if isinstance(asked.method, Rosenbrock):
-        forwards["curvature"] = curvature_forward(system)
-    times = np.linspace(0.0, duration, samples)
-    fine, count = asked.possible, len(asked.start.states)
-    first_states = np.zeros((len(wanted) + len(places), system.size))
-    for k, place in enumerate(places):
-        first_states[len(wanted) + k, place] = 1.0
-    directions = Directions(
-        **{name: _rates(forwards.get(name), wanted, len(places)) for name in Numbers._fields}, start=first_states
+    stiff = isinstance(asked.method, Rosenbrock)
+    jvps = {"derivative": derivative_jvp(system), "expansion": expansion_jvp(system)}
+    jvps |= {"curvature": curvature_jvp(system)} if stiff else {}
+    kernels = JvpKernels(
+        **{name: product_kernels(jvps.get(name)) for name in GraphRows._fields},
+        stage=stage_jvp(system).lane_address() if stiff else 0,
+        rates=len(system.free_v),
     )
-    run = _ready(asked, forwards, directions, fine, times, duration)
-    with ThreadPoolExecutor(pool_size) as pool:
-        in_shares(pool, len(fine), run.share, SHARE)
-    whole = run.out
-    if len(fine) < count:
-        whole = np.full((count, *run.out.shape[1:]), np.nan)
-        whole[fine] = run.out
+    names = {name: jvps[name].names if name in jvps else () for name in GraphRows._fields}
+    numbers = GraphRows(**{name: asked.rows(own, fine) for name, own in names.items()})
+    rates = GraphRows(**{name: _rates(own, wanted, len(places)) for name, own in names.items()})
+    start_rates = np.zeros((len(wanted) + len(places), system.size))
+    for k, place in enumerate(places):
+        start_rates[len(wanted) + k, place] = 1.0
+    if system.initial is not None and wanted:
+        if parameters:
+            raise RobotError("parameters", list(parameters), "none with an initial state that is equations")
+        start_rates[: len(wanted)] = initial_tangents(system, {}, 1, wanted)[0]
+    times, runs, possible = np.linspace(0.0, duration, how.samples), asked.runs(fine), len(fine)
+    status, event, ends = np.full(possible, STUCK, np.int64), np.full(possible, -1, np.int64), np.zeros(possible)
     coordinates = len(model.coordinate_names)
-    named = [*by, *start]
-    ends = np.zeros(count)
-    ends[fine] = run.ends
+    out = np.full((possible, len(start_rates), how.samples, coordinates + len(model.velocity_names)), np.nan)
+
+    def share(here: slice) -> None:
+        runs_jvp(way.kernels, kernels, way.tableau, way.settings, system.stops, runs, numbers, rates, start_rates,
+                 times, duration, here.start, here.stop, status, event, ends, out)  # fmt: skip
+
+    with ThreadPoolExecutor(workers(how.threads)) as pool:
+        in_shares(pool, possible, share, SHARE)
+    count = len(asked.start.states)
+    notes = [f"not possible: {asked.refused.get(k, '')}" for k in range(count)]
+    for k, run_status, run_event, end in zip(fine, status, event, ends, strict=True):
+        said = why_ended(int(run_status), int(run_event), system.event_names)
+        notes[k] = f"ended at {end:.4g} s ({said})" if said else ""
+    every, named = among_all(out, fine, count), [*by, *start]
     return Sensitivities(
         times,
-        {name: whole[:, k, :, :coordinates] for k, name in enumerate(named)},
-        {name: whole[:, k, :, coordinates:] for k, name in enumerate(named)},
-        ends,
-        _notes(asked, fine, run),
+        {name: every[:, k, :, :coordinates] for k, name in enumerate(named)},
+        {name: every[:, k, :, coordinates:] for k, name in enumerate(named)},
+        np.nan_to_num(among_all(ends, fine, count)),
+        tuple(notes),
     )
 
 
@@ -149,65 +151,10 @@ def _start_places(system: System, names: Sequence[str]) -> list[int]:
     return [known.index(name) for name in names]
 
 
-def _rates(forward: Forward | None, wanted: Sequence[str], more: int) -> Floats:
+def _rates(names: Sequence[str], wanted: Sequence[str], more: int) -> Floats:
     """Rates of the numbers of a graph along each direction: 1 for the number that it is about."""
-    if forward is None:
-        return np.zeros((len(wanted) + more, 1))
-    rates = np.zeros((len(wanted) + more, max(len(forward.names), 1)))
+    rates = np.zeros((len(wanted) + more, max(len(names), 1)))
     for k, name in enumerate(wanted):
-        if name in forward.names:
-            rates[k, forward.names.index(name)] = 1.0
+        if name in names:
+            rates[k, names.index(name)] = 1.0
     return rates
-
-
-@dataclass(frozen=True)
-class _Ready:
-    share: Callable[[slice], None]
-    status: np.ndarray
-    event: np.ndarray
-    ends: Floats
-    out: Floats
-
-
-def _ready(
-    asked: Asked, forwards: Mapping[str, Forward], directions: Directions, fine: np.ndarray, times: Floats,
-    duration: float,
-) -> _Ready:  # fmt: skip
-    way, system, count = asked.way, asked.way.system, len(fine)
-    layout = system.model.layout
-    stiff = isinstance(asked.method, Rosenbrock)
-    extensions = Extensions(
-        **{name: extension(forwards.get(name)) for name in Numbers._fields},
-        solve=pushed_solution(system).lane_address() if stiff else 0,
-        rates=len(system.free_v),
-        shown=forwards["expansion"].outputs,
-    )
-    runs = asked.runs(fine)
-    names = {name: forwards[name].names if name in forwards else () for name in Numbers._fields}
-    numbers = Numbers(**{name: asked.rows(own, fine) for name, own in names.items()})
-    shown = len(layout.coordinate_names) + len(layout.velocity_names)
-    status, event, ends = np.full(count, STUCK, np.int64), np.full(count, -1, np.int64), np.zeros(count)
-    out = np.full((count, len(directions.start), len(times), shown), np.nan)
-
-    def share(here: slice) -> None:
-        extend_runs(way.kernels, extensions, way.tableau, way.settings, system.stops, runs, numbers, directions,
-                    times, duration, here.start, here.stop, status, event, ends, out)  # fmt: skip
-
-    return _Ready(share, status, event, ends, out)
-
-
-def extension(forward: Forward | None) -> Extension:
-    """Kernels of a graph along directions, by their addresses."""
-    if forward is None:
-        return Extension(NOTHING, NOTHING, NOTHING, -1)
-    handing, design, push = (lane_kernel(kernel) for kernel in (forward.handing, forward.design, forward.push))
-    return Extension(handing, design, push, forward.handed)
-
-
-def _notes(asked: Asked, fine: np.ndarray, run: _Ready) -> tuple[str, ...]:
-    notes = [f"not possible: {asked.refused.get(k, '')}" for k in range(len(asked.start.states))]
-    names = asked.way.system.event_names
-    for k, status, event, end in zip(fine, run.status, run.event, run.ends, strict=True):
-        said = why_ended(int(status), int(event), names)
-        notes[k] = f"ended at {end:.4g} s ({said})" if said else ""
-    return tuple(notes)

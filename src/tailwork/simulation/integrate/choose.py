@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.simulation.contact.record import METHOD as SOFT
 from tailwork.simulation.designs import spectral_radii
-from tailwork.simulation.integrate.tableaus import DORMAND_PRINCE, RK4, RODAS5P, Rosenbrock, RungeKutta
+from tailwork.simulation.integrate.tableaus import DORMAND_PRINCE, IMPLICIT_EULER, RK4, RODAS5P, Rosenbrock, RungeKutta
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
@@ -33,7 +32,7 @@ def chosen_method(
         said = f"spectral radius times duration {stiffness:.3g}, stiff above {STIFF:g}"
         return (RODAS5P if stiffness > STIFF else DORMAND_PRINCE), said
     if method not in METHODS:
-        raise UnknownNameError.among("method", str(method), ["auto", *METHODS, SOFT], "method")
+        raise UnknownNameError.among("method", str(method), ["auto", *METHODS, IMPLICIT_EULER], "method")
     if method == "rk4" and step is None:
         raise RobotError("step", step, "a fixed step [s] with method 'rk4'")
     return METHODS[method], "as asked"

@@ -50,6 +50,12 @@ class Trajectory:
                 x[here], held[here] = _within(piece.steps, self.p, times[here]), piece.held
         return x, held
 
+    def final_state(self) -> tuple[Floats, Floats]:
+        """(q [m, rad], v [m/s, rad/s]) where the last step ended."""
+        steps, held = self.pieces[-1].steps, self.pieces[-1].held
+        q, v, _, _ = self.system.full(steps.times[-1:], steps.states[-1:], held[None])
+        return q[0], v[0]
+
     def full(self, times: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """(q, v, tau, prescribed accelerations) at any times within the run."""
         return self.system.full(np.asarray(times, dtype=np.float64), *self.states(times))

@@ -8,10 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau
-from tailwork.simulation.integrate.explicit import derivative, explicit_step
-from tailwork.simulation.integrate.native_call import call_kernel
-from tailwork.simulation.integrate.rosenbrock import rosenbrock_step
+from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau, call_kernel
+from tailwork.simulation.integrate.steps import derivative, explicit_step, rosenbrock_step
 from tailwork.typing import Floats
 
 FINISHED, AT_EVENT, STUCK, TOO_LONG = 0, 1, 2, 3
@@ -62,12 +60,12 @@ def error_norm(error: Floats, x: Floats, new: Floats, rtol: float, atol: float) 
 
 
 @njit(cache=True)
-def event_values(kernels: Kernels, inputs: Floats, t: float, x: Floats, out: Floats) -> None:
-    """Values of the events; those that are not finite count as having happened."""
+def event_values(events: int, constants: Floats, inputs: Floats, t: float, x: Floats, out: Floats) -> None:
+    """Values of the events, by the address of their kernel; those that are not finite count as having happened."""
     inputs[0] = t
     for k in range(len(x)):
         inputs[1 + k] = x[k]
-    call_kernel(kernels.events, inputs, kernels.events_constants, out)
+    call_kernel(events, inputs, constants, out)
     for k in range(len(out)):
         if not math.isfinite(out[k]):
             out[k] = -1.0
@@ -75,7 +73,7 @@ def event_values(kernels: Kernels, inputs: Floats, t: float, x: Floats, out: Flo
 
 @njit(cache=True)
 def crossing(
-    kernels: Kernels, method: Tableau, inputs: Floats, t: float, h: float, x: Floats, u: Floats, which: int,
+    events: int, constants: Floats, p: Floats, inputs: Floats, t: float, h: float, x: Floats, u: Floats, which: int,
     values: Floats, work: Floats,
 ) -> float:  # fmt: skip
     """Share of the step at which an event's value falls below zero, by halving on the dense output."""
@@ -84,8 +82,8 @@ def crossing(
         theta = 0.5 * (low + high)
         if theta <= low or theta >= high:
             break
-        between(x, u, method.p, theta, work)
-        event_values(kernels, inputs, t + theta * h, work, values)
+        between(x, u, p, theta, work)
+        event_values(events, constants, inputs, t + theta * h, work, values)
         if values[which] < 0.0:
             high = theta
         else:
@@ -94,7 +92,7 @@ def crossing(
 
 
 @njit(cache=True)
-def roomier(times: Floats, states: Floats, kept: Floats, lengths: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def enlarged(times: Floats, states: Floats, kept: Floats, lengths: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """What is kept of the steps, with room for twice as many. Loops, here and below: slices take long to compile."""
     done, stages, n = kept.shape
     more_times, more_states = np.empty(2 * done + 1), np.empty((2 * done + 1, n))
@@ -112,7 +110,7 @@ def roomier(times: Floats, states: Floats, kept: Floats, lengths: Floats) -> tup
 
 
 @njit(cache=True)
-def roomier_events(times: Floats, numbers: np.ndarray, happened: int) -> tuple[Floats, np.ndarray]:
+def enlarged_events(times: Floats, numbers: np.ndarray, happened: int) -> tuple[Floats, np.ndarray]:
     """What is kept of the events that have happened, with room for more than twice as many."""
     room = 2 * len(times) + 1
     more_times, more_numbers = np.empty(room), np.empty(room, np.int64)
@@ -147,7 +145,7 @@ def integrate(
     if not derivative(kernels, inputs, t, x, first):
         status = STUCK
     if count:
-        event_values(kernels, inputs, t, x, values)
+        event_values(kernels.events, kernels.events_constants, inputs, t, x, values)
         for k in range(count):
             if values[k] < 0.0:
                 event_times[happened], event_numbers[happened] = t, k
@@ -181,20 +179,22 @@ def integrate(
             continue
         if done == room:
             room *= 2
-            times, states, kept, lengths = roomier(times, states, kept, lengths)
+            times, states, kept, lengths = enlarged(times, states, kept, lengths)
         lengths[done] = step
         for i in range(stages):
             for k in range(n):
                 kept[done, i, k] = u[i, k]
         t_new = t1 if last else t + step
         if count:
-            event_values(kernels, inputs, t_new, new, values_new)
+            event_values(kernels.events, kernels.events_constants, inputs, t_new, new, values_new)
             if happened + count > len(event_times):
-                event_times, event_numbers = roomier_events(event_times, event_numbers, happened)
+                event_times, event_numbers = enlarged_events(event_times, event_numbers, happened)
             earliest = 2.0
             for k in range(count):
                 if values[k] >= 0.0 and values_new[k] < 0.0:
-                    theta = crossing(kernels, method, inputs, t, step, x, u, k, probe, error)
+                    theta = crossing(
+                        kernels.events, kernels.events_constants, method.p, inputs, t, step, x, u, k, probe, error
+                    )
                     event_times[happened], event_numbers[happened] = t + theta * step, k
                     happened += 1
                     if stops[k] and theta < earliest:

@@ -13,21 +13,20 @@ import numpy as np
 from numba import njit
 
 from tailwork.kernels.native import machine
-from tailwork.simulation.integrate.compiled import Settings, Tableau
+from tailwork.simulation.integrate.compiled import Settings, Tableau, call_kernel
 from tailwork.simulation.integrate.driver import (
     AT_EVENT,
     FASTEST,
     FINISHED,
-    HALVINGS,
     SAFETY,
     SLOWEST,
     SMALLEST,
     STUCK,
     TOO_LONG,
     between,
+    crossing,
     error_norm,
 )
-from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.typing import Floats
 
 WIDTH = machine().width
@@ -71,7 +70,7 @@ class Ends(NamedTuple):
     states: Floats
     steps: np.ndarray
     rejected: np.ndarray
-    samples: Floats  # (runs, times, n); times after the end are not a number
+    samples: Floats  # (runs, times, n); NaN after the end
     step_ends: Floats  # (runs, steps) [s]; as many of the first steps as there is room for
 
 
@@ -89,7 +88,7 @@ def _explicit_lanes(
     kernels: LaneKernels, method: Tableau, inputs: Floats, constants: Floats, t: Floats, h: Floats, x: Floats,
     first: Floats, u: Floats, new: Floats, error: Floats,
 ) -> None:  # fmt: skip
-    """A step of each lane; see tailwork.simulation.integrate.explicit."""
+    """A step of each lane; see tailwork.simulation.integrate.steps."""
     n, stages = len(x), len(method.b)
     for k in range(n):
         for lane in range(WIDTH):
@@ -127,7 +126,7 @@ def _rosenbrock_lanes(
     h: Floats, x: Floats, first: Floats, u: Floats, new: Floats, error: Floats, linear_inputs: Floats,
     solve_inputs: Floats,
 ) -> None:  # fmt: skip
-    """A step of each lane; see tailwork.simulation.integrate.rosenbrock."""
+    """A step of each lane; see tailwork.simulation.integrate.steps."""
     n, stages, known, size = len(x), len(method.b), len(inputs), kernels.linear_size
     for lane in range(WIDTH):
         inputs[0, lane] = t[lane]
@@ -186,18 +185,6 @@ def _fine(method: Tableau, u: Floats, new: Floats, lane: int) -> bool:
             for k in range(len(new)):
                 total += 0.0 * u[i, k, lane]
     return total == 0.0
-
-
-@njit(cache=True, nogil=True)
-def _event_values(kernels: LaneKernels, inputs: Floats, t: float, x: Floats, constants: Floats, out: Floats) -> None:
-    """Events of one state; those that are not finite count as having happened."""
-    inputs[0] = t
-    for k in range(len(x)):
-        inputs[1 + k] = x[k]
-    call_kernel(kernels.events.scalar, inputs, constants, out)
-    for k in range(len(out)):
-        if not math.isfinite(out[k]):
-            out[k] = -1.0
 
 
 @njit(cache=True, nogil=True)
@@ -347,19 +334,12 @@ def integrate_lanes(
                         own_constants[c] = event_constants[c, lane]
                     for c in range(held):
                         one[1 + n + c] = inputs[1 + n + c, lane]
-                    low, high = 0.0, 1.0
-                    for _ in range(HALVINGS):
-                        theta = 0.5 * (low + high)
-                        if theta <= low or theta >= high:
-                            break
-                        between(x[:, lane], u[:, :, lane], method.p, theta, point)
-                        _event_values(kernels, one, t[lane] + theta * step[lane], point, own_constants, probe)
-                        if probe[k] < 0.0:
-                            high = theta
-                        else:
-                            low = theta
-                    if ends.status[r] == FINISHED or high < end:
-                        end, ends.status[r], ends.event[r] = high, AT_EVENT, k
+                    theta = crossing(
+                        kernels.events.scalar, own_constants, method.p, one, t[lane], step[lane], x[:, lane],
+                        u[:, :, lane], k, probe, point,
+                    )  # fmt: skip
+                    if ends.status[r] == FINISHED or theta < end:
+                        end, ends.status[r], ends.event[r] = theta, AT_EVENT, k
                 values[k, lane] = values_new[k, lane]
             if ends.status[r] == AT_EVENT:
                 t_new = t[lane] + end * step[lane]

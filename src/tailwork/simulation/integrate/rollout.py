@@ -1,4 +1,4 @@
-"""Many designs over fixed steps in the lanes of the processor, with what is asked at every node.
+"""Rollouts: many designs over fixed steps in the lanes of the processor, with quantities at every node.
 
 Runge–Kutta 4, or Rodas5P where the robot is stiff.
 
@@ -19,9 +19,8 @@ from tailwork.kernels.kernel import Kernel
 from tailwork.simulation.asked import lane_kernels
 from tailwork.simulation.chunk import Start, Way
 from tailwork.simulation.designs import evaluated, in_shares, lane_kernel, parameter_rows
-from tailwork.simulation.integrate.compiled import Settings
+from tailwork.simulation.integrate.compiled import Settings, call_kernel
 from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernel, lane_constants
-from tailwork.simulation.integrate.native_call import call_kernel
 from tailwork.simulation.integrate.tableaus import RODAS5P
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
@@ -201,16 +200,16 @@ def _roll(
     held: int, steps: int, found: Floats, first: int, last: int,
 ) -> None:  # fmt: skip
     """Designs first … last: all quantities at all nodes."""
-    n, nodes, quantities = states.shape[1], steps + 1, found.shape[2]
+    n, quantities = states.shape[1], found.shape[2]
     lanes = _room(derivative, node, n, held, quantities)
     for start in range(first, last, WIDTH):
         _begin(derivative, node, derivative_rows, node_rows, states, step, start, last, lanes)
-        for i in range(nodes):
+        for i in range(steps + 1):
             _look(node, i, lanes)
             for lane in range(min(WIDTH, last - start)):
                 for k in range(quantities):
                     found[start + lane, i, k] = lanes.seen[n + k, lane]
-            if i < nodes - 1:
+            if i < steps:
                 _advance(derivative, i, lanes)
 
 
@@ -219,7 +218,7 @@ def _summarise(
     derivative: LaneKernel, node: LaneKernel, derivative_rows: Floats, node_rows: Floats, states: Floats, step: Floats,
     held: int, steps: int, found: Floats, first: int, last: int,
 ) -> None:  # fmt: skip
-    """The same, but only what SUMMARY says is kept of each quantity; not a number stays one."""
+    """The same, but only what SUMMARY says is kept of each quantity; a NaN stays one."""
     n, quantities = states.shape[1], found.shape[2]
     lanes = _room(derivative, node, n, held, quantities)
     kept = np.zeros((5, quantities, WIDTH))

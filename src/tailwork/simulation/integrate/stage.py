@@ -27,7 +27,7 @@ ABREAST = 9
 
 
 @dataclass(frozen=True)
-class Point:
+class StagePoint:
     """Where a system is linearised: symbols of the state x = [free q, free v], and all that depends on it."""
 
     tape: Tape
@@ -42,7 +42,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageEquations:
     """What a stage is solved with; what concerns the torso is empty where that is fixed."""
 
     packed: Array  # S factored
@@ -56,7 +56,7 @@ class Stage:
     spread: Array  # E for the attitude
 
 
-def factored_stage(point: Point) -> Stage:
+def factored_stage(point: StagePoint) -> StageEquations:
     """Linearise and factor."""
     tape, sigma, inputs = point.tape, point.sigma, point.inputs
     n_q, n_v = len(point.free_q), len(point.free_v)
@@ -85,10 +85,10 @@ def factored_stage(point: Point) -> Stage:
     by_place = by_place + efforts_q
     by_rate = by_rate + efforts_v
     packed = FactoredLU(m * sigma + v + p * per_sigma for m, v, p in zip(mass, by_rate, by_place, strict=True)).packed
-    return Stage(packed, mass, by_place, by_time, array([per_sigma]), rotation, drift, inverse, spread)
+    return StageEquations(packed, mass, by_place, by_time, array([per_sigma]), rotation, drift, inverse, spread)
 
 
-def _by_efforts(point: Point, found: Linearised) -> Array:
+def _by_efforts(point: StagePoint, found: Linearised) -> Array:
     """−B d tau/d(x, t), for laws that look at the state or the time."""
     tau = point.inputs.tau
     variables = [*point.x, point.t]
@@ -99,7 +99,7 @@ def _by_efforts(point: Point, found: Linearised) -> Array:
     return -times(actuation[point.free_v], by_state)
 
 
-def _by_forces(point: Point, found: Linearised) -> Array:
+def _by_forces(point: StagePoint, found: Linearised) -> Array:
     """d/d(x, t) of what outside forces do to the free velocities, torso rows in the torso frame."""
     variables = [*point.x, point.t]
     if not point.layout.pushes:
@@ -113,7 +113,7 @@ def _by_forces(point: Point, found: Linearised) -> Array:
     return array(jacobian(point.tape, force, variables)).reshape(len(force), len(variables))
 
 
-def _by_time(point: Point, found: Linearised) -> Array:
+def _by_time(point: StagePoint, found: Linearised) -> Array:
     """Rt of prescribed limbs, which move with the time alone; one column."""
     layout, inputs = point.layout, point.inputs
     total = zeros(len(point.free_v), 1)
@@ -128,7 +128,7 @@ def _by_time(point: Point, found: Linearised) -> Array:
 
 
 def stage_solution(
-    stage: Stage, pushed: bool = False, scale: Scalar | None = None
+    stage: StageEquations, pushed: bool = False, scale: Scalar | None = None
 ) -> tuple[list[Scalar], Tape, list[Scalar]]:
     """(numbers to keep of a stage, a tape whose inputs are those and F and h d_i, u): one stage's solution.
 
@@ -147,7 +147,7 @@ def stage_solution(
             kept.append(value)
         return tape.record(INPUT, places[value.index])
 
-    own = Stage(**{name: _mapped(symbol, matrix) for name, matrix in vars(stage).items()})
+    own = StageEquations(**{name: _mapped(symbol, matrix) for name, matrix in vars(stage).items()})
     duration, inverse_scale = (0.0, 0.0) if scale is None else (symbol(scale), symbol(1.0 / scale))
     n_v = len(own.mass)
     last = len(own.inverse) + 3 if len(own.inverse) else 0

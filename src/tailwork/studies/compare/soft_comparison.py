@@ -19,7 +19,7 @@ import numpy as np
 from tailwork.errors import RobotError
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run
-from tailwork.simulation.contact.ground import AIR, Ground
+from tailwork.simulation.contact.ground import AIR, CompliantGround
 from tailwork.simulation.pose import torso_rotations
 from tailwork.studies.compare.comparison import Progress
 from tailwork.studies.compare.soft_manoeuvre import STATIC_FRICTION, check_standing, ground_for, perform_soft
@@ -32,7 +32,7 @@ STIFFNESSES = (1e4, 1e5, 1e6)  # [N/m]
 ROUNDING = 1e-9  # of times
 
 
-def stiffness_text(ground: Ground) -> str:
+def stiffness_text(ground: CompliantGround) -> str:
     """A ground's stiffness [N/m] as one writes it: 1e4, 2.5e5."""
     return f"{Decimal(repr(float(ground.stiffness))).normalize():e}".replace("e+", "e")
 
@@ -91,7 +91,7 @@ class OnGround:
     torso's way is extrapolated to steps of zero, from two runs with steps of which one is half the other.
     """
 
-    ground: Ground
+    ground: CompliantGround
     pinned: Run
     run: Run
     coarse: Run  # with steps twice as long
@@ -209,7 +209,7 @@ def grounds_for(
     stiffnesses: Sequence[float] = STIFFNESSES,
     static_friction: float = STATIC_FRICTION,
     kinetic_friction: float | None = None,
-) -> list[Ground]:
+) -> list[CompliantGround]:
     """Grounds of several stiffnesses [N/m] for a robot, softest first; see `ground_for`."""
     return [ground_for(robot, k, static_friction, kinetic_friction) for k in sorted(stiffnesses)]
 
@@ -221,7 +221,7 @@ def check_possible(scenario: Scenario) -> None:
 
 
 def compare_grounds(
-    scenario: Scenario, grounds: Sequence[Ground], progress: Progress = lambda done, total, what: None
+    scenario: Scenario, grounds: Sequence[CompliantGround], progress: Progress = lambda done, total, what: None
 ) -> SoftComparison:
     """Perform a scenario on pinned feet and on several grounds.
 

@@ -17,7 +17,7 @@ from tailwork.model.summary import total_mass
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.contact.compliant import CHOSEN, contact_frequency
-from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.run import Contact
 from tailwork.simulation.system import Motion, System
 from tailwork.studies.perform import SAMPLES, perform
@@ -39,7 +39,7 @@ def ground_for(
     static_friction: float = STATIC_FRICTION,
     kinetic_friction: float | None = None,
     damping: float = DAMPING,
-) -> Ground:
+) -> CompliantGround:
     """Flat ground, alike along and across, for a robot that stands on it.
 
     Args:
@@ -52,7 +52,7 @@ def ground_for(
     """
     if kinetic_friction is None:
         kinetic_friction = static_friction * KINETIC_FRICTION / STATIC_FRICTION
-    undamped = Ground(stiffness=stiffness, tangential_stiffness=stiffness, static_friction=static_friction,
+    undamped = CompliantGround(stiffness=stiffness, tangential_stiffness=stiffness, static_friction=static_friction,
                       kinetic_friction=kinetic_friction)  # fmt: skip
     gravity = float(robot.gravity)
     if not _foot_places(robot) or gravity == 0.0:
@@ -82,7 +82,7 @@ class SoftStart:
     motions: dict[str, Motion]  # of the tail
 
 
-def soft_start(scenario: Scenario, ground: Ground, forces: Floats) -> SoftStart:
+def soft_start(scenario: Scenario, ground: CompliantGround, forces: Floats) -> SoftStart:
     """The robot pressed into the ground so far that it bears given forces, (feet, 3) [N].
 
     Feet stand in their places, each as deep as its normal force needs, with its anchor where the tangential one needs
@@ -130,7 +130,7 @@ def _foot_places(robot: Robot) -> dict[str, tuple[float, ...]]:
 
 
 def perform_soft(
-    scenario: Scenario, ground: Ground, *, pinned: Run | None = None, samples: int = SAMPLES, finer: int = 1
+    scenario: Scenario, ground: CompliantGround, *, pinned: Run | None = None, samples: int = SAMPLES, finer: int = 1
 ) -> Run:
     """Simulate a scenario with the robot's feet on compliant ground; it starts as `soft_start` says.
 
@@ -143,9 +143,9 @@ def perform_soft(
             this.
     """
     check_standing(scenario)
-    if not isinstance(ground, Ground) or ground.surface is not None:
+    if not isinstance(ground, CompliantGround) or ground.surface is not None:
         raise RobotError(
-            "ground", ground, "a Ground without a surface: the plane z = 0, on which the pinned feet stand"
+            "ground", ground, "a CompliantGround without a surface: the plane z = 0, on which the pinned feet stand"
         )
     if samples < 2 or finer < 1:
         raise RobotError("samples, finer", (samples, finer), "at least 2 samples, and steps at least as fine as chosen")

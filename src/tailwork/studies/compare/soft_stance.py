@@ -10,7 +10,7 @@ from tailwork.errors import RobotError, StateError
 from tailwork.mechanics.layout import Push
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
-from tailwork.simulation.contact.ground import Ground
+from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.run import Contact
 from tailwork.typing import Floats
 
@@ -42,7 +42,7 @@ def standing_contact(model: Model, q: Floats) -> Contact:
     return Contact(("stick",) * len(anchors), anchors)
 
 
-def soft_stance(model: Model, posture: Floats, kp: float, ground: Ground) -> SoftStance:
+def soft_stance(model: Model, posture: Floats, kp: float, ground: CompliantGround) -> SoftStance:
     """The rest of a robot whose joints are springs about a posture in which its feet just touch the flat ground.
 
     Gravity, the joints' springs and the ground's (the anchors are where the feet are in the posture) balance: solved by

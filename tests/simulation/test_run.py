@@ -1,0 +1,130 @@
+"""A run computes what it is asked for, when it is asked; it survives pickling; a batch answers by names."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+from pucks import thrown
+from tailwork.control import Constant
+from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.contact_forces import friction_ratio
+from tailwork.model import Model
+from tailwork.robots import liu2020
+from tailwork.simulation import Run, simulate, simulate_batch
+from tailwork.simulation.batch_data import batch_dataset, batch_values
+from tailwork.simulation.chunk import Tile
+from tailwork.simulation.record import Arrays, SampledTrajectory
+
+
+@cache
+def model() -> Model:
+    """The 2020 quadruped with the pendulum tail."""
+    return Model(liu2020("pendulum"))
+
+
+def control() -> Constant:
+    """Efforts that hold the stand."""
+    return Constant(values=tuple(float(x) for x in model().static_torques(model().standing())))
+
+
+def swung(samples: int = 11) -> Run:
+    """20 ms of the stand with the tail in motion."""
+    return simulate(model(), (model().standing(), [0.0] * 6 + [1.0, 2.0]), 0.02, control=control(), samples=samples)
+
+
+def test_a_run_answers_without_its_data() -> None:
+    """Neither the dataset nor its arrays are made for what the trajectory can tell; the answers are those of the
+    data."""
+    run = swung()
+    assert isinstance(run.record, SampledTrajectory) and run.record.samples == 11
+    answers = (
+        run.duration,
+        run.min_normal_force(),
+        run.friction_needed(),
+        run.energy_balance_error(),
+        run.assumption_held(),
+    )
+    assert run.final_state and run.summary() and run.stopped is None and run.events == ()
+    assert "arrays" not in vars(run.record)
+    assert "dataset" not in vars(run.record.arrays)
+    force = run.data["foot_force"].to_numpy()
+    assert run.data is run.data and run.titled("again").data is run.data
+    assert answers[0] == float(run.data["time"][-1] - run.data["time"][0])
+    assert answers[1] == force[..., 2].min() and answers[2] == friction_ratio(force).max()
+
+
+def test_the_final_state_is_the_integrators() -> None:
+    """To the last bit; the data's last sample is the same to rounding."""
+    run = swung()
+    assert run.trajectory is not None
+    last = run.trajectory.pieces[-1].steps.states[-1]
+    np.testing.assert_array_equal(np.concatenate(run.final_state), last)
+    np.testing.assert_allclose(run.final_state[0], run.data["q"][-1], rtol=0, atol=1e-15)
+
+
+def test_xarray_is_imported_for_data_alone() -> None:
+    code = (
+        "import sys; from tailwork.simulation import simulate; from tailwork import Model, robots\n"
+        "model = Model(robots.liu2020('pendulum'), 'none'); run = simulate(model, model.standing(), 0.01)\n"
+        "run.summary(), run.final_state; assert 'xarray' not in sys.modules; run.data; assert 'xarray' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("kind", ["pinned", "compliant"])
+def test_a_pickled_run(kind: str) -> None:
+    """What comes back has the same data bit by bit, the same model and the same answers."""
+    run = swung() if kind == "pinned" else thrown(duration=0.01, samples=5)
+    again = pickle.loads(pickle.dumps(run.titled("there and back")))
+    assert isinstance(again.record, Arrays) and again.trajectory is None
+    assert again.model.robot == run.model.robot and again.model.layout.drive() == run.model.layout.drive()
+    assert again.data.drop_attrs(deep=False).identical(run.data.drop_attrs(deep=False))
+    assert (again.summary(), again.changes, again.title) == (run.summary(), run.changes, "there and back")
+    assert repr(again) == repr(run) and 2 <= len(repr(run).splitlines()) <= 8
+
+
+def _duration(run: Run) -> float:
+    return run.duration
+
+
+def test_runs_in_a_process_pool() -> None:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert list(pool.map(_duration, [swung()])) == [swung().duration]
+
+
+def test_the_friction_ratio() -> None:
+    """Tangential over normal force; infinite where a foot pulls or hangs."""
+    forces = np.array([[[3.0, 4.0, 10.0], [0.0, 0.0, 1.0]], [[1.0, 0.0, -2.0], [0.0, 0.0, 0.0]]])
+    np.testing.assert_array_equal(friction_ratio(forces), [[0.5, 0.0], [np.inf, np.inf]])
+
+
+def test_a_batch_by_names() -> None:
+    """Columns and measures by name; a dataset with parameters as coordinates."""
+    masses, m = [0.5, 0.6, -1.0], model()
+
+    def heights(tile: Tile) -> np.ndarray:
+        return tile.q[:, [0, -1], 2]
+
+    batch = simulate_batch(m, (m.standing(), [0.0] * 6 + [1.0, 2.0]), 0.02, parameters={"tail.mass": masses},
+                           control=control(), measures={"heights": heights})  # fmt: skip
+    np.testing.assert_array_equal(batch_values(batch, "phi_z"), batch.q[:, 5])
+    np.testing.assert_array_equal(batch_values(batch, "omega_x"), batch.v[:, 3])
+    np.testing.assert_array_equal(batch_values(batch, "heights"), batch.measures["heights"])
+    with pytest.raises(UnknownNameError, match="did you mean 'phi_z'"):
+        batch_values(batch, "phiz")
+    data = batch_dataset(batch, {"tail.mass": masses})
+    assert data.sizes == {"run": 3, "coordinate": 8, "velocity": 8, "heights_1": 2}
+    np.testing.assert_array_equal(data["q"].sel(coordinate="phi_z"), batch.q[:, 5])
+    assert data["tail.mass"].dims == ("run",) and data["tail.mass"].to_numpy().tolist() == masses
+    assert data["stopped"].to_numpy().tolist() == list(batch.reasons) and data["q"].attrs["units"] == "m, rad"
+    clash = simulate_batch(m, m.standing(), 0.001, control=control(), measures={"q": heights})
+    with pytest.raises(RobotError, match="measures: got 'q'"):
+        batch_dataset(clash)
