@@ -132,7 +132,7 @@ def test_the_jacobian_is_the_derivative_of_the_place(leg: str) -> None:
 
 def insect_leg(side: str, gamma: float, alpha: float) -> Limb:
     part = blaberus().part(f"hind_{side}")
-    return dataclasses.replace(part, coxa_gamma=gamma, coxa_alpha=alpha).limbs("leg")["leg"]
+    return dataclasses.replace(part, coxa_gamma=gamma, coxa_alpha=alpha).limbs("leg", "x")["leg"]
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

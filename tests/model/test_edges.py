@@ -80,10 +80,10 @@ class OddLegs(Described):
     plain: ThreeHingeLegs
     change: str
 
-    def limbs(self, name: str) -> dict[str, Limb]:
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
         """The changed limbs."""
         changes: dict[str, Any] = {}
-        for key, limb in self.plain.limbs(name).items():
+        for key, limb in self.plain.limbs(name, forward).items():
             assert limb.foot is not None
             if self.change == "geared":
                 gearing = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 1.0))
@@ -122,7 +122,7 @@ def test_classes_of_one_name_are_not_confused() -> None:
         class Tail(Described):
             kind: ClassVar[str] = "own"
 
-            def limbs(self, name: str) -> dict[str, Limb]:
+            def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
                 body = Body(mass=1.0, com=(direction, 0.0, 0.0))
                 return {name: Limb(joints=(Joint(name="hinge", axis=(0.0, 0.0, 1.0), body=body),))}
 

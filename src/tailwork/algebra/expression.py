@@ -191,6 +191,8 @@ def arctan2(y: Scalar, x: Scalar) -> Scalar:
             first, second = (v.index if isinstance(v, Expression) else tape.record(CONSTANT, float(v)).index
                              for v in (y, x))  # fmt: skip
             return tape.record(ATAN2, first, second)
+        if not isinstance(known, (int, float)):
+            return type(known).arctan2(y, x)
     return math.atan2(y, x)
 
 

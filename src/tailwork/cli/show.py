@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
 def _bodies(robot: Robot) -> Table:
     table = plain_table("Bodies", "limb", "joints", "bodies", "mass [kg]")
     table.add_column("hinges", overflow="fold")
-    table.add_row("torso", "", "1", f"{float(robot.torso.body().mass):.4g}", "")
+    table.add_row("torso", "", "1", f"{float(robot.torso_body().mass):.4g}", "")
     masses = limb_masses(robot)
     for name, limb in robot.limbs().items():
         bodies = sum(joint.body is not None for joint in limb.joints)

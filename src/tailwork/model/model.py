@@ -70,7 +70,9 @@ class Model:
         self.robot = robot
         self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
         self._numbers = numbers(robot)
-        self.structure = (structure((robot.torso, robot.parts)), robot.gravity != 0.0, self.layout.drive())
+        self.structure = (
+            structure((robot.torso, robot.parts)), robot.forward, robot.gravity != 0.0, self.layout.drive(),
+        )  # fmt: skip
         self._calls: dict[str, Call] = {}
         self._pulling = _pulling_groups(self.layout)
         self._cables = [k for group in self._pulling for k in group.cables]

@@ -14,7 +14,7 @@ from tailwork.typing import Floats
 
 def total_mass(robot: Robot) -> float:
     """Mass of the torso and all limbs [kg]."""
-    return float(robot.torso.body().mass) + sum(limb_masses(robot).values())
+    return float(robot.torso_body().mass) + sum(limb_masses(robot).values())
 
 
 def limb_masses(robot: Robot) -> dict[str, float]:

@@ -12,7 +12,6 @@ from tailwork.control.curvature_tracking import CurvatureTracking
 from tailwork.control.laws import Tracking
 from tailwork.control.profiles import Profiles
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.facing import forward_axis
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.simulation import Run, simulate
@@ -58,7 +57,7 @@ class Manoeuvre:
         ):  # fmt: skip
             if value not in known:
                 raise UnknownNameError.among(name, str(value), known, name)
-        if forward_axis(self.robot) != "y":
+        if self.robot.forward != "y":
             raise RobotError("robot", self.robot.name, "a robot that faces y: tails leave the torso towards −y")
         if self.drive == "prescribed" and self.by_cables:
             raise RobotError("drive", self.drive, "'auto' or 'motors' for a USRT, which its cables bend")

@@ -11,7 +11,6 @@ from tailwork.control.curvature_tracking import segments
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
 from tailwork.mechanics.torso import coordinate_rates
-from tailwork.robots.facing import forward_axis
 from tailwork.robots.limb import Cable, Joint, Motor, Tip
 from tailwork.simulation.pose import TURNS
 from tailwork.simulation.system import Recorded
@@ -68,7 +67,7 @@ def nodes_of(layout: Layout, tail: str, axis: str) -> Nodes:
 
 def _recorded(r: Recorded, path: Path, tail: str, axis: str) -> dict[str, list[Scalar]]:
     layout, limb = r.layout, r.layout.limbs[tail]
-    order = (0, 1, 2) if forward_axis(layout.robot) == "y" else (1, 0, 2)
+    order = (0, 1, 2) if layout.robot.forward == "y" else (1, 0, 2)
     rates = coordinate_rates(layout, r.q, r.v)
     found: dict[str, list[Scalar]] = {}
     for name, k in zip(TURNS, order, strict=True):

@@ -8,7 +8,6 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.robots import Robot
-from tailwork.robots.facing import forward_axis
 from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.simulation import Run
 from tailwork.typing import Floats
@@ -73,7 +72,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
     return Scene(
         label=label,
         color=color,
-        forward=forward_axis(robot),
+        forward=robot.forward,
         times=run.data["time"].to_numpy()[rows],
         frames=frames,
         solids=tuple(shapes.solids),
@@ -113,7 +112,7 @@ def _kept(count: int, most: int | None) -> Rows:
 
 def _masses(robot: Robot) -> dict[str, float]:
     """By part of a run's data: its mass [kg]."""
-    found = {"torso": float(robot.torso.body().mass)}
+    found = {"torso": float(robot.torso_body().mass)}
     for name, limb in robot.limbs().items():
         found[name] = sum(float(joint.body.mass) for joint in limb.joints if joint.body is not None)
     return found
