@@ -21,8 +21,8 @@ from tailwork.control.gait.foot_kinematics import (
     standing_feet,
 )
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.kinematics import point_names, points
 from tailwork.mechanics.layout import make_layout
-from tailwork.mechanics.observe import point_names, points
 from tailwork.robots import Foot, InsectLeg, Joint, Limb, Robot, bar, biswal, blaberus, liu2018, liu2020, point_mass
 from tailwork.robots.io.toml import as_text, from_text
 

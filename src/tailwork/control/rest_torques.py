@@ -12,7 +12,7 @@ from tailwork.control.laws import by_motors
 from tailwork.errors import RobotError
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import center_of_mass
-from tailwork.mechanics.pinned import bias_loads, joint_loads
+from tailwork.mechanics.pinned import leg_needs
 from tailwork.mechanics.solve import Factored
 from tailwork.mechanics.torso import TorsoState, stance_leg, torso_state
 from tailwork.robots.quantities import Described, numbers
@@ -60,8 +60,8 @@ def _leg_torques(layout: Layout, torso: TorsoState, name: str, force: Array) -> 
     """Joint torques of a leg at rest whose foot the ground pushes by a force, inertial frame [N]."""
     leg = stance_leg(layout, torso, name)
     still = [0.0] * len(leg.axes)
-    bodies = bias_loads(leg, zeros(3), zeros(3), leg.turn.outward(torso.gravity), still, [None] * len(still))
-    needs, _ = joint_loads(leg, bodies)
+    gravity, no_pushes = leg.turn.outward(torso.gravity), [None] * len(still)
+    bodies, needs, _ = leg_needs(leg, zeros(3), zeros(3), gravity, still, still, no_pushes)
     handed_on = sum((body.force for body in bodies), zeros(3)) - leg.turn.outward(torso.from_inertial(force))
     return {
         joint.name: need + dot(arm, handed_on)

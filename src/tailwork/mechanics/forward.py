@@ -15,7 +15,7 @@ from tailwork.mechanics.contact_impedance import Footing, on_link
 from tailwork.mechanics.elements import cable_arms, spring_torques
 from tailwork.mechanics.frames import one_frame, own_frames
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.pinned import PinnedLeg, bias_loads, foot_force, joint_loads, leg_inertia, rate_bias
+from tailwork.mechanics.pinned import PinnedLeg, foot_force, leg_inertia, leg_needs, rate_bias
 from tailwork.mechanics.solve import Factored
 from tailwork.mechanics.sweeps import (
     Inertia6,
@@ -273,11 +273,7 @@ def _pinned_bias(
     gamma = rate_bias(leg, torso.velocity, torso.omega)
     pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
     omega, gravity = leg.turn.outward(torso.omega), leg.turn.outward(torso.gravity)
-    bodies = bias_loads(leg, omega, zeros(3), gravity, gamma, pushes)
-    needs, about_foot = joint_loads(leg, bodies)
-    torques = leg_torques(layout, name, leg, inputs.tau)
-    rotors = [joint.armature * g for joint, g in zip(leg.limb.joints, gamma, strict=True)]
-    return bodies, [n + r - t for n, r, t in zip(needs, rotors, torques, strict=True)], about_foot
+    return leg_needs(leg, omega, zeros(3), gravity, gamma, leg_torques(layout, name, leg, inputs.tau), pushes)
 
 
 def _pinned(layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs) -> Reduced:

@@ -10,7 +10,7 @@ from tailwork.mechanics.elements import cable_arms, spring_torques
 from tailwork.mechanics.forward import Inputs, leg_acceleration
 from tailwork.mechanics.frames import Angle, cheaper_frames
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.pinned import bias_loads, joint_loads, leg_inertia, rate_bias
+from tailwork.mechanics.pinned import leg_inertia, leg_needs, rate_bias
 from tailwork.mechanics.sweeps import Motion, Wrench, collected, composite, loads, motions, rigid
 from tailwork.mechanics.torso import (
     LimbState,
@@ -100,11 +100,9 @@ def _stance_wrench(
     accelerations = leg_acceleration(leg, rate_bias(leg, torso.velocity, torso.omega), linear, angular)
     pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
     omega, alpha, gravity = (leg.turn.outward(x) for x in (torso.omega, angular, torso.gravity))
-    needs, about_foot = joint_loads(leg, bias_loads(leg, omega, alpha, gravity, accelerations, pushes))
     springs = spring_torques(leg.limb, sprung_values(leg), leg.angles, leg.rates)
-    rotors = [joint.armature * a for joint, a in zip(leg.limb.joints, accelerations, strict=True)]
-    net = array([n + r - s for n, r, s in zip(needs, rotors, springs, strict=True)])
-    return leg.to_torso(Wrench(times(leg.rates_map.T, net), about_foot))
+    _, net, about_foot = leg_needs(leg, omega, alpha, gravity, accelerations, springs, pushes)
+    return leg.to_torso(Wrench(times(leg.rates_map.T, array(net)), about_foot))
 
 
 def mass_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:

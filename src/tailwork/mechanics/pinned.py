@@ -178,6 +178,26 @@ def joint_loads(leg: PinnedLeg, loads: Sequence[Wrench]) -> tuple[list[Scalar], 
     return result, moments[0]
 
 
+def leg_needs(
+    leg: PinnedLeg,
+    omega: Array,
+    alpha: Array,
+    gravity: Array,
+    accelerations: Sequence[Scalar],
+    torques: Sequence[Scalar],
+    pushes: Sequence[Wrench | None],
+) -> tuple[list[Wrench], list[Scalar], Array]:
+    """What a stance leg needs for joint accelerations, beyond the torques on its joints [N m].
+
+    Its bodies' wrenches about the foot, the virtual work of each joint and the moment about the foot. Arguments as for
+    `bias_loads`.
+    """
+    bodies = bias_loads(leg, omega, alpha, gravity, accelerations, pushes)
+    needs, about_foot = joint_loads(leg, bodies)
+    rotors = [joint.armature * a for joint, a in zip(leg.limb.joints, accelerations, strict=True)]
+    return bodies, [n + r - t for n, r, t in zip(needs, rotors, torques, strict=True)], about_foot
+
+
 def leg_inertia(leg: PinnedLeg) -> Inertia6:
     """The leg's 6×6 inertia on the torso, about the foot in the leg's frame: Nᵀ M_ll N and so on."""
     count = len(leg.axes)

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from tailwork.errors import RobotError, StateError, UnknownNameError, UnreachableError
 from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.kernel import Kernel
+from tailwork.mechanics.kinematics import point_names
 from tailwork.mechanics.layout import Layout, Push, make_layout
-from tailwork.mechanics.observe import part_names, point_names
+from tailwork.mechanics.observe import part_names
 from tailwork.model.admissible import Admissible, admissible_efforts
 from tailwork.model.allocation import REACHED, Allocation, PullingGroup, chosen, minimum_norm
 from tailwork.model.call import Call, Evaluator

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tailwork.algebra.expression import INPUT, Scalar, Tape
 from tailwork.algebra.vectors import array
 from tailwork.kernels.graph import Graph, finished
-from tailwork.mechanics import inverse, observe
+from tailwork.mechanics import inverse, kinematics, observe
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.torso import coordinate_rates
@@ -117,13 +117,13 @@ QUESTIONS: dict[str, Question] = {
     ),
     "points": Question(
         ("q",),
-        lambda layout: {"points": (len(observe.point_names(layout)), 3)},
-        lambda layout, x: observe.points(layout, x["q"]),
+        lambda layout: {"points": (len(kinematics.point_names(layout)), 3)},
+        lambda layout, x: kinematics.points(layout, x["q"]),
     ),
     "joint_angles": Question(
         ("q",),
         lambda layout: {"angles": (sum(len(limb.joints) for limb in layout.limbs.values()),)},
-        lambda layout, x: observe.joint_angles(layout, x["q"]),
+        lambda layout, x: kinematics.joint_angles(layout, x["q"]),
     ),
     "coordinate_rates": Question(
         ("q", "v"),

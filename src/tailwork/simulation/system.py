@@ -23,8 +23,9 @@ from tailwork.kernels.kernel import Constants, Kernel
 from tailwork.mechanics.contact_impedance import Footing
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.implicit import implicit_step
+from tailwork.mechanics.kinematics import feet
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.observe import feet, path
+from tailwork.mechanics.observe import path
 from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE

@@ -15,10 +15,13 @@ import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tailwork.algebra.columns import columns, plain
+from tailwork.algebra.vectors import array, cross, times, zeros
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.mechanics.torso import gearing_of
+from tailwork.mechanics.kinematics import joint_frames
+from tailwork.mechanics.torso import limb_state
 from tailwork.model import Model
-from tailwork.robots.limb import ClosedForm, Foot, Limb
+from tailwork.robots.limb import IDENTITY, ClosedForm, Foot, Limb
 from tailwork.robots.quantities import Kind, checked
 from tailwork.typing import Floats
 
@@ -284,30 +287,15 @@ def _length(limb: Limb) -> float:
 
 def _foot(limb: Limb, coordinates: Floats) -> tuple[Floats, Floats]:
     """Place of the foot, and its derivatives by the coordinates."""
-    gearing, way = np.array(gearing_of(limb), dtype=float), _way_to_foot(limb)
-    angles = coordinates @ gearing.T
-    turn = np.broadcast_to(np.eye(3), (*angles.shape[:-1], 3, 3))
-    place = np.zeros((*angles.shape[:-1], 3))
-    hinges: list[Floats] = []
-    axes: list[Floats] = []
-    for k in way:
-        joint = limb.joints[k]
-        place = place + turn @ np.array(joint.offset, dtype=float)
-        turn = turn @ np.array(joint.rotation, dtype=float)
-        hinges.append(place)
-        axes.append(turn @ np.array(joint.axis, dtype=float))
-        turn = turn @ _hinge_turn(joint.axis, angles[..., k])
-    foot = place + turn @ np.array(foot_of(limb).point, dtype=float)
-    arms = np.cross(np.stack(axes, axis=-2), foot[..., None, :] - np.stack(hinges, axis=-2))  # (..., hinges, 3)
-    return foot, np.swapaxes(arms, -1, -2) @ gearing[way]
-
-
-def _hinge_turn(axis: Sequence[float], angle: Floats) -> Floats:
-    """Rotation matrices about a unit axis, (..., 3, 3) (Rodrigues)."""
-    x, y, z = axis
-    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    sine, versine = np.sin(angle)[..., None, None], (1.0 - np.cos(angle))[..., None, None]
-    return np.eye(3) + sine * across + versine * (across @ across)
+    lead, end = coordinates.shape[:-1], foot_of(limb)
+    values = columns(coordinates) if lead else coordinates.tolist()
+    state = limb_state(limb, values, [0.0] * len(values))
+    frames = joint_frames(limb, state.angles, zeros(3), array(IDENTITY))
+    last = frames[limb.index(end.joint)]
+    foot = last.place + times(last.rotation, array(end.point))
+    way = _way_to_foot(limb)
+    arms = array([cross(frames[k].axis, foot - frames[k].place) for k in way])  # hinges × 3
+    return plain(foot, lead), plain(times(arms.T, state.gearing[way]), lead)
 
 
 def _coordinates(limb: Limb, coordinates: ArrayLike) -> Floats:

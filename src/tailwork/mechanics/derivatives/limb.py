@@ -20,10 +20,11 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
-from tailwork.mechanics.frames import Turn
+from tailwork.mechanics.kinematics import joint_frames
 from tailwork.mechanics.moments import NO_MASS, Moments, moments_of
 from tailwork.mechanics.sweeps import Motion, Wrench
 from tailwork.mechanics.torso import LimbState
+from tailwork.robots.limb import IDENTITY
 
 
 @dataclass(frozen=True)
@@ -208,18 +209,9 @@ def _add_joint(
 
 def _placed(state: LimbState) -> list[tuple[Twist, Moments | None]]:
     """Every joint's unit twist and its body's moments, about P in the torso frame."""
-    limb = state.limb
     result: list[tuple[Twist, Moments | None]] = []
-    poses: list[tuple[Array, Array]] = []
-    for joint, angle in zip(limb.joints, state.angles, strict=True):
-        parent = limb.index(joint.parent)
-        rotation, place = (None, zeros(3)) if parent < 0 else poses[parent]
-        axis, offset, turn = times(array(joint.rotation), array(joint.axis)), array(joint.offset), Turn(joint, angle)
-        if rotation is not None:
-            axis, offset = times(rotation, axis), times(rotation, offset)
-        place = place + offset
-        rotation = turn.matrix() if rotation is None else times(rotation, turn.matrix())
-        poses.append((rotation, place))
-        body = None if joint.body is None else moments_of(joint.body).turned(rotation).about(place)
-        result.append((Twist(axis, cross(place, axis)), body))
+    frames = joint_frames(state.limb, state.angles, zeros(3), array(IDENTITY))
+    for joint, frame in zip(state.limb.joints, frames, strict=True):
+        body = None if joint.body is None else moments_of(joint.body).turned(frame.rotation).about(frame.place)
+        result.append((Twist(frame.axis, cross(frame.place, frame.axis)), body))
     return result
