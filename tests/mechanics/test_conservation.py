@@ -173,7 +173,7 @@ def test_momentum_in_flight(measured: Callable[..., None], name: str) -> None:
     model = Model(robot, "none")
     times, qs, vs = precise(model, q[0], v[0], tau[0])
     mass, fall = PinocchioOracle(robot).mass(), np.array([0.0, 0.0, -robot.gravity])
-    linear, angular = model.momentum(qs, vs)
+    linear, angular = model.centroidal_momentum(qs, vs)
     assert relative(linear, linear[0] + mass * fall * times[:, None]) < 1e-13
     turned = relative(angular, np.tile(angular[0], (len(times), 1)))
     measured("angular momentum in flight, actuators and springs at work", turned, at_most=5e-13)
@@ -254,7 +254,7 @@ def test_observations(measured: Callable[..., None], name: str, stance: tuple[st
     """Energies, momenta and the centre of mass are Pinocchio's; feet stand where they are pinned."""
     q, v, _ = batch(name, stance, 3)
     model, oracle = Model(ROBOTS[name], stance), PinocchioOracle(ROBOTS[name], stance)
-    energies, momenta, centers = model.energy(q, v), model.momentum(q, v), model.center_of_mass(q)
+    energies, momenta, centers = model.energy(q, v), model.centroidal_momentum(q, v), model.center_of_mass(q)
     for row in range(len(q)):
         expected = [*oracle.energy(q[row], v[row]), oracle.spring_energy(q[row])]
         np.testing.assert_allclose([part[row] for part in energies], expected, rtol=2e-14)

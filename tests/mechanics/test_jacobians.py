@@ -59,11 +59,15 @@ ANSWERS: dict[str, Callable[..., Array]] = {
     "mass_matrix": lambda m, x: together([m.mass_matrix(x["q"])]),
     "actuation_matrix": lambda m, x: together([m.actuation_matrix(x["q"])]),
     "energy": lambda m, x: np.stack(m.energy(x["q"], x["v"]), axis=-1),
-    "momentum": lambda m, x: together(m.momentum(x["q"], x["v"])),
+    "centroidal_momentum": lambda m, x: together(m.centroidal_momentum(x["q"], x["v"])),
     "part_momenta": lambda m, x: together(m.part_momenta(x["q"], x["v"])),
     "center_of_mass": lambda m, x: m.center_of_mass(x["q"]),
     "points": lambda m, x: together([m.points(x["q"])]),
     "joint_angles": lambda m, x: np.stack(list(m.joint_angles(x["q"]).values()), axis=-1),
+    "centroidal_momentum_matrix": lambda m, x: together([m.centroidal_momentum_matrix(x["q"])]),
+    "joint_rates": lambda m, x: np.stack(list(m.joint_rates(x["q"], x["v"]).values()), axis=-1),
+    "frame_jacobians": lambda m, x: together(m.ask("frame_jacobians", q=x["q"]).values()),
+    "frame_drifts": lambda m, x: together(m.ask("frame_drifts", q=x["q"], v=x["v"]).values()),
     "coordinate_rates": lambda m, x: m.coordinate_rates(x["q"], x["v"]),
 }
 

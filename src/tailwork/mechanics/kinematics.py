@@ -137,6 +137,11 @@ def feet(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, 
     return found
 
 
+def joint_names(layout: Layout) -> list[str]:
+    """Names of the joints of all limbs, "limb.joint"."""
+    return [f"{name}.{joint.name}" for name, limb in layout.limbs.items() for joint in limb.joints]
+
+
 def joint_angles(layout: Layout, q: Sequence[Scalar]) -> list[Scalar]:
     """Angles of all joints of all limbs, pinned legs included [rad]."""
     still = at_rest(layout)

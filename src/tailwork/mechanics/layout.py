@@ -194,7 +194,9 @@ def make_layout(
     if not isinstance(pushes, (list, tuple)):
         raise RobotError("pushes", pushes, "a list of Push")
     for push in pushes:
-        _check_push(push, limbs, torso)
+        check_push(push, limbs)
+        if torso == "fixed" and push.limb == "torso":
+            raise RobotError("pushes.limb", push.limb, "a limb: a fixed torso does not feel a push")
     if torso == "fixed" and not limbs:
         raise RobotError("torso", torso, "'free', or a robot with limbs: here nothing can move")
     return Layout(robot, pinned, given, torso, attitude, tuple(pushes))
@@ -207,14 +209,13 @@ def _names(argument: str, names: Any, required: str) -> tuple[str, ...]:
     raise RobotError(argument, names, required)
 
 
-def _check_push(push: Any, limbs: dict[str, Limb], torso: str) -> None:
+def check_push(push: Any, limbs: dict[str, Limb]) -> None:
+    """A push names a body of the robot."""
     if not isinstance(push, Push):
         raise RobotError("pushes", push, "a Push, such as Push('torso') or Push('tail', 'tb', (0.0, -0.48, 0.0))")
     if push.limb == "torso":
         if push.joint is not None:
             raise RobotError("pushes.joint", push.joint, "no joint: the torso has none")
-        if torso == "fixed":
-            raise RobotError("pushes.limb", push.limb, "a limb: a fixed torso does not feel a push")
         return
     if push.limb not in limbs:
         raise UnknownNameError.among("pushes.limb", push.limb, ["torso", *limbs], "limb")

@@ -47,7 +47,7 @@ def center_of_mass(layout: Layout, q: Sequence[Scalar]) -> Array:
     return first * (1.0 / mass)
 
 
-def momentum(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def centroidal_momentum(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """Linear momentum [N s] and angular momentum about the centre of mass [N m s], inertial frame."""
     com = center_of_mass(layout, q)
     linear, angular = zeros(3), zeros(3)
@@ -59,7 +59,7 @@ def momentum(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[S
     return [*linear, *angular]
 
 
-def momentum_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
+def centroidal_momentum_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
     """A(q), 6 × velocities: A v is the linear momentum [N s] and the angular one about the centre of mass [N m s]."""
     com = center_of_mass(layout, q)
     result = zeros(6, len(layout.velocity_names))
@@ -85,7 +85,7 @@ def part_momenta(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> li
     seen = bodies(layout, q, v)
     middle = center_of_mass(layout, q)
     total = sum((b.moments.mass for found in seen.values() for b in found if b.moments is not None), 0.0)
-    whole = array(momentum(layout, q, v)[:3]) * (1.0 / total)  # velocity of the centre of mass
+    whole = array(centroidal_momentum(layout, q, v)[:3]) * (1.0 / total)  # velocity of the centre of mass
     masses: list[Scalar] = []
     centers: list[Scalar] = []
     linear: list[Scalar] = []

@@ -11,11 +11,11 @@ import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError, StateError, UnknownNameError, UnreachableError
+from tailwork.errors import ArgumentError, RobotError, StateError, UnknownNameError, UnreachableError
 from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.kernel import Kernel
-from tailwork.mechanics.kinematics import point_names
-from tailwork.mechanics.layout import Layout, Push, make_layout
+from tailwork.mechanics.kinematics import joint_names, named_points, point_names
+from tailwork.mechanics.layout import Layout, Push, check_push, make_layout
 from tailwork.mechanics.observe import part_names
 from tailwork.model.admissible import Admissible, admissible_efforts
 from tailwork.model.allocation import REACHED, Allocation, PullingGroup, chosen, minimum_norm
@@ -26,7 +26,7 @@ from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 from tailwork.model.rules import rules_for
 from tailwork.robots.limb import Cable
 from tailwork.robots.paths import numbers, rebuild, structure
-from tailwork.robots.robot import Robot
+from tailwork.robots.robot import Robot, listed
 from tailwork.typing import Floats
 
 LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb", "leg3.hb", "leg4.hb")
@@ -139,8 +139,18 @@ class Model:
         return q
 
     def __repr__(self) -> str:
-        feet = ", ".join(self.foot_names) or "none"
-        return f"Model({self.robot.name}, {len(self.velocity_names)} degrees of freedom, pinned feet: {feet})"
+        layout = self.layout
+        torso = f"torso free ({layout.attitude})" if layout.torso_free else "torso fixed"
+        given = f"\n  prescribed: {', '.join(layout.prescribed)}" if layout.prescribed else ""
+        return (
+            f"Model of {self.robot.name}: {torso}, pinned feet: {', '.join(self.foot_names) or 'none'}\n"
+            f"  {len(self.velocity_names)} velocities: {listed(self.velocity_names)}\n"
+            f"  {len(self.actuator_names)} actuators: {listed(self.actuator_names)}{given}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Models travel between processes; machine code is compiled or loaded anew."""
+        return _remade, (self.robot, *self.layout.drive())
 
     # Dynamics
 
@@ -329,9 +339,13 @@ class Model:
         found = self.ask("energy", q=q, v=v)["energies"]
         return Energy(found[..., 0], found[..., 1], found[..., 2])
 
-    def momentum(self, q: ArrayLike, v: ArrayLike) -> Momentum:
+    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Momentum:
         """Linear momentum [N s], and angular momentum about the centre of mass [N m s]."""
-        return Momentum(**self.ask("momentum", q=q, v=v))
+        return Momentum(**self.ask("centroidal_momentum", q=q, v=v))
+
+    def centroidal_momentum_matrix(self, q: ArrayLike) -> Floats:
+        """A(q), (..., 6, velocities): A v is the linear, then the angular part of `centroidal_momentum`."""
+        return self.ask("centroidal_momentum_matrix", q=q)["matrix"]
 
     def part_momenta(self, q: ArrayLike, v: ArrayLike) -> PartMomenta:
         """Momenta of torso and limbs, each by itself [N s, N m s]; see `part_names`."""
@@ -348,10 +362,60 @@ class Model:
     def joint_angles(self, q: ArrayLike) -> dict[str, Floats]:
         """Angles of all joints by "limb.joint", stance legs included [rad]."""
         found = self.ask("joint_angles", q=q)["angles"]
-        names = [
-            f"{limb}.{joint.name}" for limb, description in self.layout.limbs.items() for joint in description.joints
-        ]
-        return {name: found[..., k] for k, name in enumerate(names)}
+        return {name: found[..., k] for k, name in enumerate(joint_names(self.layout))}
+
+    def joint_rates(self, q: ArrayLike, v: ArrayLike) -> dict[str, Floats]:
+        """Rates of all joints by "limb.joint", stance legs included [rad/s]."""
+        found = self.ask("joint_rates", q=q, v=v)["rates"]
+        return {name: found[..., k] for k, name in enumerate(joint_names(self.layout))}
+
+    def point_jacobian(self, point: str | tuple[str, str | None, Sequence[float]], q: ArrayLike) -> Floats:
+        """J(q) of a point, (..., 3, velocities): its velocity in the inertial frame is J v [m/s].
+
+        Feet of stance legs and what moves with them follow from the torso; J has that in it.
+
+        Args:
+            point: one of `point_names`; or a limb (or "torso"), its joint (None for the torso) and a point in the
+                frame of that joint [m], such as ("tail", "tb", (0.0, −0.48, 0.0)).
+            q: coordinates.
+        """
+        k, offset = self._frame_and_offset(point)
+        found = self.ask("frame_jacobians", q=q)
+        away = found["rotations"][..., k, :, :] @ offset
+        columns = np.swapaxes(found["angular"][..., k, :, :], -1, -2)
+        return found["linear"][..., k, :, :] + np.swapaxes(np.cross(columns, away[..., None, :]), -1, -2)
+
+    def point_drift(self, point: str | tuple[str, str | None, Sequence[float]], q: ArrayLike, v: ArrayLike) -> Floats:
+        """J-dot v of a point, (..., 3) [m/s²]: its acceleration in the inertial frame is J a + this.
+
+        Arguments as for `point_jacobian`, and the velocities.
+        """
+        k, offset = self._frame_and_offset(point)
+        found, rotation = self.ask("frame_drifts", q=q, v=v), self.ask("frame_jacobians", q=q)["rotations"]
+        omega, alpha = found["omega"][..., k, :], found["alpha"][..., k, :]
+        own = found["acceleration"][..., k, :] + np.cross(alpha, offset) + np.cross(omega, np.cross(omega, offset))
+        return (rotation[..., k, :, :] @ own[..., None])[..., 0]
+
+    def _frame_and_offset(self, point: str | tuple[str, str | None, Sequence[float]]) -> tuple[int, Floats]:
+        """Number of the frame that holds a point, the torso's first, and the point in it [m]."""
+        limbs = self.layout.limbs
+        if isinstance(point, str):
+            known = named_points(self.layout)
+            if point not in known:
+                raise UnknownNameError.among("point", point, known, "point")
+            limb, joint, offset = known[point]
+        else:
+            try:
+                limb, name, offset = point
+            except (TypeError, ValueError):
+                required = "the name of a point, or limb, joint and offset, such as ('tail', 'tb', (0.0, -0.48, 0.0))"
+                raise ArgumentError("point", point, required) from None
+            checked = Push(limb, name, tuple(offset))
+            check_push(checked, limbs)
+            joint, offset = 0 if limb == "torso" else limbs[limb].index(name), checked.point
+        before = [] if limb == "torso" else list(limbs)[: list(limbs).index(limb)]
+        first = 0 if limb == "torso" else 1 + sum(len(limbs[name].joints) for name in before)
+        return first + joint, np.array(offset, dtype=float)
 
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Time derivative of q [m/s, rad/s]: of the angles, not omega."""
@@ -368,7 +432,8 @@ class Model:
 
         Args:
             question: "forward_dynamics", "path", "generalised_force", "mass_matrix", "actuation_matrix", "energy",
-                "momentum", "part_momenta", "center_of_mass", "points", "joint_angles" or "coordinate_rates".
+                "centroidal_momentum", "centroidal_momentum_matrix", "part_momenta", "center_of_mass", "points",
+                "joint_angles", "joint_rates", "frame_jacobians", "frame_drifts" or "coordinate_rates".
         """
         if question not in QUESTIONS:
             raise UnknownNameError.among("question", question, QUESTIONS, "function")
@@ -446,6 +511,10 @@ class Model:
             "miss",
             bad,
         )
+
+
+def _remade(robot: Robot, stance: Any, prescribed: Any, torso: str, attitude: str, pushes: Any) -> Model:
+    return Model(robot, stance, prescribed=prescribed, torso=torso, attitude=attitude, pushes=pushes)
 
 
 def _pulling_groups(layout: Layout) -> list[PullingGroup]:

@@ -74,6 +74,28 @@ def _velocities(layout: Layout) -> int:
     return len(layout.velocity_names)
 
 
+def _jacobian_shapes(layout: Layout) -> Shapes:
+    frames, velocities = 1 + len(kinematics.joint_names(layout)), _velocities(layout)
+    return {"rotations": (frames, 3, 3), "linear": (frames, 3, velocities), "angular": (frames, 3, velocities)}
+
+
+def _jacobians(layout: Layout, given: Arguments) -> Sequence[Scalar]:
+    found = kinematics.frame_jacobians(layout, given["q"])
+    lists = ([x.rotation for x in found], [x.linear for x in found], [x.angular for x in found])
+    return [value for matrices in lists for matrix in matrices for value in matrix.flat]
+
+
+def _drift_shapes(layout: Layout) -> Shapes:
+    frames = 1 + len(kinematics.joint_names(layout))
+    return {"omega": (frames, 3), "alpha": (frames, 3), "acceleration": (frames, 3)}
+
+
+def _drifts(layout: Layout, given: Arguments) -> Sequence[Scalar]:
+    found = kinematics.frame_drifts(layout, given["q"], given["v"])
+    lists = ([x.omega for x in found], [x.alpha for x in found], [x.acceleration for x in found])
+    return [value for vectors in lists for vector in vectors for value in vector]
+
+
 QUESTIONS: dict[str, Question] = {
     "forward_dynamics": Question(
         ("q", "v", "tau", "given", "forces"),
@@ -99,10 +121,15 @@ QUESTIONS: dict[str, Question] = {
     "energy": Question(
         ("q", "v"), lambda layout: {"energies": (3,)}, lambda layout, x: observe.energy(layout, x["q"], x["v"])
     ),
-    "momentum": Question(
+    "centroidal_momentum": Question(
         ("q", "v"),
         lambda layout: {"linear": (3,), "angular": (3,)},
-        lambda layout, x: observe.momentum(layout, x["q"], x["v"]),
+        lambda layout, x: observe.centroidal_momentum(layout, x["q"], x["v"]),
+    ),
+    "centroidal_momentum_matrix": Question(
+        ("q",),
+        lambda layout: {"matrix": (6, _velocities(layout))},
+        lambda layout, x: list(observe.centroidal_momentum_matrix(layout, x["q"]).flat),
     ),
     "part_momenta": Question(
         ("q", "v"),
@@ -122,9 +149,16 @@ QUESTIONS: dict[str, Question] = {
     ),
     "joint_angles": Question(
         ("q",),
-        lambda layout: {"angles": (sum(len(limb.joints) for limb in layout.limbs.values()),)},
+        lambda layout: {"angles": (len(kinematics.joint_names(layout)),)},
         lambda layout, x: kinematics.joint_angles(layout, x["q"]),
     ),
+    "joint_rates": Question(
+        ("q", "v"),
+        lambda layout: {"rates": (len(kinematics.joint_names(layout)),)},
+        lambda layout, x: kinematics.joint_rates(layout, x["q"], x["v"]),
+    ),
+    "frame_jacobians": Question(("q",), _jacobian_shapes, _jacobians),
+    "frame_drifts": Question(("q", "v"), _drift_shapes, _drifts),
     "coordinate_rates": Question(
         ("q", "v"),
         lambda layout: {"rates": (len(layout.coordinate_names),)},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
@@ -123,6 +123,24 @@ class Robot(Described):
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return _made, (fields | {"parts": dict(self.parts)},)
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.torso, frozenset(self.parts.items()), self.gravity, self.stand, self.forward))
+
+    def __repr__(self) -> str:
+        def mass(bodies: Iterable[Body | None]) -> str:
+            total = sum((body.mass for body in bodies if body is not None), 0.0)
+            return f"{total:.4g} kg" if isinstance(total, float) else "symbols"
+
+        torso = self.torso_body()
+        everything = [torso, *(joint.body for limb in self.limbs().values() for joint in limb.joints)]
+        lines = [f"Robot {self.name}: {mass(everything)}, facing {self.forward}", f"  torso: {mass([torso])}"]
+        for name, part in self.parts.items():
+            limbs = part.limbs(name, self.forward)
+            joints = [joint for limb in limbs.values() for joint in limb.joints]
+            built = f"{type(part).__name__}, {mass(joint.body for joint in joints)}, {len(joints)} joints"
+            lines.append(f"  {name}: {built}" + (f" in {listed(list(limbs))}" if list(limbs) != [name] else ""))
+        return "\n".join(lines)
+
     def torso_body(self) -> Body:
         """The torso as a rigid body in the torso frame."""
         return self.torso.body(self.forward)
@@ -181,6 +199,11 @@ class Robot(Described):
         )
 
         files.save(self, path)
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Names one after the other, the first few of many."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def _describes(value: Any, method: str) -> bool:

@@ -52,7 +52,7 @@ def dataset(
     model: Model, times: Floats, q: Floats, v: Floats, tau: Floats, feet: Sequence[str], more: Recorded
 ) -> xarray.Dataset:
     """States and efforts over time, all that follows from the states alone, and more, with names and units."""
-    energy, momentum, parts = model.energy(q, v), model.momentum(q, v), model.part_momenta(q, v)
+    energy, momentum, parts = model.energy(q, v), model.centroidal_momentum(q, v), model.part_momenta(q, v)
     data: Recorded = {
         "q": (("time", "coordinate"), q, "m, rad"),
         "v": (("time", "velocity"), v, "m/s, rad/s"),
