@@ -263,16 +263,16 @@ class Model:
         """The `size` actuators to solve for, and the efforts of all others."""
         names = self.actuator_names
         if not isinstance(redundant, Mapping):
-            raise RobotError("redundant", redundant, "efforts by actuator name, such as {'leg3.ha': 0.0}")
+            raise ArgumentError("redundant", redundant, "efforts by actuator name, such as {'leg3.ha': 0.0}")
         for name, value in redundant.items():
             if name not in names:
                 raise UnknownNameError.among("redundant", str(name), names, "actuator")
             if not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value):
-                raise RobotError(f"redundant.{name}", value, "a finite number [N m or N]")
+                raise ArgumentError(f"redundant.{name}", value, "a finite number [N m or N]")
         free = [k for k, name in enumerate(names) if name not in redundant]
         if len(free) != size:
             required = f"{len(names) - size} of the {len(names)} actuators, so that {size} are left to solve for"
-            raise RobotError("redundant", dict(redundant), required)
+            raise ArgumentError("redundant", dict(redundant), required)
         return free, np.array([float(redundant.get(name, 0.0)) for name in names])
 
     def inverse_dynamics(
