@@ -208,7 +208,9 @@ def test_power_balance_with_dampers_and_a_prescribed_tail() -> None:
     start = np.sin(np.arange(12.0))
 
     def rate(q: Array, v: Array) -> Array:
-        path = model.path(q, v, 0.1 * tau[:, :12], given=30.0 * (start - q[:, 6:]))  # each joint swings about its own
+        path = model.path(
+            q, v, 0.1 * tau[:, :12], prescribed_acceleration=30.0 * (start - q[:, 6:])
+        )  # each joint swings about its own
         return np.column_stack([path.acceleration, path.powers.sum(axis=-1) - path.dissipation, path.dissipation])
 
     path = np.array(run(model, q, v, rate, np.zeros((1, 2))))
@@ -306,7 +308,7 @@ def test_prescribed_tail(name: str, stance: tuple[str, ...]) -> None:
     layout, here = Layout(ROBOTS[name], stance), free.layout.rates["tail"]
     expected = free.path(q, v, tau)
     legs = tau[:, : len(prescribed.actuator_names)]
-    found = prescribed.path(q, v, legs, given=expected.acceleration[:, here])
+    found = prescribed.path(q, v, legs, prescribed_acceleration=expected.acceleration[:, here])
     efforts = np.einsum("nij,nj->ni", free.actuation_matrix(q), tau)[:, here]
     for row in range(len(q)):
         assert layout.difference(found.acceleration[row], expected.acceleration[row]) < 5e-13

@@ -22,7 +22,7 @@ from tailwork.robots.paths import numbers, with_numbers
 from tailwork.robots.robot import Robot
 
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # central differences of order 8
-STEPS = {"q": 2e-4, "v": 1e-1, "tau": 1e-1, "a": 1.0, "given": 1.0, "forces": 1.0, "parameters": 1e-3}
+STEPS = {"q": 2e-4, "v": 1e-1, "tau": 1e-1, "a": 1.0, "prescribed_acceleration": 1.0, "forces": 1.0, "parameters": 1e-3}
 MAKERS: dict[str, Callable[[Robot], Model]] = {
     "liu2018": Model,
     "usrt": Model,
@@ -53,8 +53,12 @@ DESIGN = {
     "tree": (),
 }
 ANSWERS: dict[str, Callable[..., Array]] = {
-    "forward_dynamics": lambda m, x: m.forward_dynamics(x["q"], x["v"], x["tau"], given=x["given"], forces=x["forces"]),
-    "path": lambda m, x: together(m.path(x["q"], x["v"], x["tau"], given=x["given"], forces=x["forces"])),
+    "forward_dynamics": lambda m, x: m.forward_dynamics(
+        x["q"], x["v"], x["tau"], prescribed_acceleration=x["prescribed_acceleration"], forces=x["forces"]
+    ),
+    "path": lambda m, x: together(
+        m.path(x["q"], x["v"], x["tau"], prescribed_acceleration=x["prescribed_acceleration"], forces=x["forces"])
+    ),
     "generalised_force": lambda m, x: m.generalised_force(x["q"], x["v"], x["a"], forces=x["forces"]),
     "mass_matrix": lambda m, x: together([m.mass_matrix(x["q"])]),
     "actuation_matrix": lambda m, x: together([m.actuation_matrix(x["q"])]),
@@ -92,7 +96,11 @@ def model_and_state(name: str) -> tuple[Model, dict[str, Array]]:
         q = model.standing()
     if model.layout.attitude == "quaternion":
         q = np.concatenate([q[:3], [1.1, 0.1, -0.05, 0.07], q[6:]])  # not of length one: the equations allow that
-    sizes = {"a": len(v), "given": len(model.prescribed_names), "forces": 3 * len(model.layout.pushes)}
+    sizes = {
+        "a": len(v),
+        "prescribed_acceleration": len(model.prescribed_names),
+        "forces": 3 * len(model.layout.pushes),
+    }
     others = {argument: rng.normal(size=size) for argument, size in sizes.items()}
     return model, {"q": q, "v": v, "tau": tau[: len(model.actuator_names)] + 1.0, **others}
 

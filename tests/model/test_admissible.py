@@ -343,7 +343,7 @@ def test_cables_never_push() -> None:
     q, v, _ = near_standing(model, rng, 0.0)
     tau = stand.copy()
     tau[cables] = (5.0, -5.0, 5.0, 5.0, 5.0, 5.0)
-    pushed = model.ask("forward_dynamics", q=q, v=v, tau=tau, given=(), forces=None)["acceleration"]
+    pushed = model.ask("forward_dynamics", q=q, v=v, tau=tau, prescribed_acceleration=(), forces=None)["acceleration"]
     with pytest.raises(InadmissibleError, match="if cables could push") as caught:
         model.admissible_efforts(q, v, pushed, friction=1.0)
     assert caught.value.blame == ("tension of tail.T_2 ≥ 0",)
@@ -354,7 +354,7 @@ def test_a_prescribed_tail_and_pushes() -> None:
     model, q, zero = rest("prescribed")
     a = moving(**{"tail.tb": 30.0})
     found = model.admissible_efforts(q, zero, a, friction=0.6)
-    following = model.path(q, zero, found.efforts, given=a[6:])
+    following = model.path(q, zero, found.efforts, prescribed_acceleration=a[6:])
     np.testing.assert_allclose(following.acceleration, a, rtol=0, atol=1e-10)
     np.testing.assert_allclose(found.foot_forces, following.foot_forces, rtol=0, atol=1e-10)
     model, q, zero = rest("pushed")

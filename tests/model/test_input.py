@@ -157,8 +157,8 @@ def test_a_wrong_number_of_efforts(name: str) -> None:
 def test_missing_accelerations_of_prescribed_coordinates() -> None:
     q, v, tau = rest("prescribed")
     for wrong in ((), [1.0], [1.0, 2.0, 3.0]):
-        with pytest.raises(StateError, match=r"^given: .*required: \(\.\.\., 2\), for tail\.ta, tail\.tb"):
-            model_of("prescribed").forward_dynamics(q, v, tau, given=wrong)
+        with pytest.raises(StateError, match=r"^prescribed_acceleration: .*: \(\.\.\., 2\), for tail\.ta, tail\.tb"):
+            model_of("prescribed").forward_dynamics(q, v, tau, prescribed_acceleration=wrong)
 
 
 def test_forces_are_for_pushes() -> None:
@@ -233,8 +233,8 @@ def test_many_states_are_not_all_listed() -> None:
 
 def test_forces_and_given_accelerations_are_looked_at_too() -> None:
     q, v, tau = rest("prescribed")
-    with pytest.raises(StateError, match=r"^given: not a finite number"):
-        model_of("prescribed").path(q, v, tau, given=[np.nan, 0.0])
+    with pytest.raises(StateError, match=r"^prescribed_acceleration: not a finite number"):
+        model_of("prescribed").path(q, v, tau, prescribed_acceleration=[np.nan, 0.0])
     q, v, tau = rest("pushed")
     with pytest.raises(StateError, match=r"^forces: not a finite number in state 1 of 2"):
         model_of("pushed").path(q, v, tau, forces=[[0.0] * 6, [np.inf] * 6])

@@ -156,7 +156,9 @@ def test_legs_that_push_straight_down() -> None:
     model = Model(robot, prescribed=["tail"])
     q, still = model.standing(), np.zeros(len(model.velocity_names))
     torques = StraightDown(posture=tuple(q.tolist())).efforts(Moment(model.layout, 0.0, q.tolist(), still.tolist()))
-    found = model.path(q, still, [float(torques[name]) for name in model.actuator_names], given=np.zeros(2))
+    found = model.path(
+        q, still, [float(torques[name]) for name in model.actuator_names], prescribed_acceleration=np.zeros(2)
+    )
     assert np.abs(found.acceleration).max() < 1e-12
     assert np.abs(found.foot_forces[:, :2]).max() < 1e-12 and found.foot_forces[:, 2].min() > 0.0
 

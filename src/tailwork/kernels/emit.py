@@ -58,7 +58,7 @@ class Emitter:
         self.lines: list[str] = []
         self.count = 0
         self.names: dict[int, str] = {}
-        self.waves: dict[int, tuple[str, str]] = {}  # angle → (sine, cosine)
+        self.sincos: dict[int, tuple[str, str]] = {}  # angle → (sine, cosine)
         self.library: set[str] = set()
 
     def new(self, text: str) -> str:
@@ -127,9 +127,9 @@ class Emitter:
         if op in (ADD, SUB):
             return self._sum(op, a, second)
         if op in (SIN, COS):
-            if a not in self.waves:
-                self.waves[a] = self._wave(self._name(a))
-            return self.waves[a][0 if op == SIN else 1]
+            if a not in self.sincos:
+                self.sincos[a] = self._sincos(self._name(a))
+            return self.sincos[a][0 if op == SIN else 1]
         if op == COPY:
             return self._name(a)
         if op == NEG:
@@ -168,7 +168,7 @@ class Emitter:
             result = self.fused(result, x, self.constant(c))
         return result
 
-    def _wave(self, x: str) -> tuple[str, str]:
+    def _sincos(self, x: str) -> tuple[str, str]:
         """Sine and cosine: x = n π/2 + r with |r| ≤ π/4, both polynomials of r, exchanged and signed by n."""
         t, i = self.type, self.integer
         shifted = self.fused(x, self.constant(2.0 / 3.141592653589793), self.constant(ROUNDING))

@@ -27,7 +27,7 @@ from tailwork.algebra.expression import (
 from tailwork.kernels.graph import Graph, finished
 
 
-def pulled_back(graph: Graph, by: Sequence[int] | None = None, *, values: bool = False) -> Graph:
+def vjp(graph: Graph, by: Sequence[int] | None = None, *, values: bool = False) -> Graph:
     """wᵀ d(outputs)/d(inputs and parameters) as a graph of its own.
 
     Its inputs are those of the graph, then a weight w for each output; its outputs are derivatives by inputs, then by

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
-from tailwork.mechanics.contact_impedance import Footing, on_link
+from tailwork.mechanics.contact_impedance import ContactImpedance, on_link
 from tailwork.mechanics.elements import cable_arms, spring_torques
 from tailwork.mechanics.frames import one_frame, own_frames
 from tailwork.mechanics.layout import Layout
@@ -62,9 +62,9 @@ class Inputs:
     q: Sequence[Scalar]
     v: Sequence[Scalar]
     tau: Sequence[Scalar]
-    given: Sequence[Scalar] = ()  # accelerations of prescribed coordinates
+    prescribed_acceleration: Sequence[Scalar] = ()  # of the prescribed coordinates [rad/s²]
     forces: Sequence[Array] = ()  # of the pushes, inertial frame [N]
-    footings: Mapping[str, Footing] = field(default_factory=dict)  # by limb: what the ground does to its foot
+    contacts: Mapping[str, ContactImpedance] = field(default_factory=dict)  # by limb: what the ground does to its foot
     added: Mapping[str, Sequence[Added]] = field(default_factory=dict)  # by limb: one for each coordinate
 
 
@@ -89,7 +89,7 @@ class ForwardSolution:
     legs: dict[str, PinnedLeg] = field(default_factory=dict)
     states: dict[str, LimbState] = field(default_factory=dict)
     prescribed_efforts: list[Scalar] = field(default_factory=list)  # by prescribed coordinate
-    feet: dict[str, Array] = field(default_factory=dict)  # by footing: J a of the foot, inertial frame [m/s²]
+    feet: dict[str, Array] = field(default_factory=dict)  # by contact: J a of the foot, inertial frame [m/s²]
 
 
 def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
@@ -119,7 +119,7 @@ def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
         answer = reply(linear, angular)
         if name in layout.prescribed:
             efforts += answer
-            answer = list(inputs.given[layout.given[name]])
+            answer = list(inputs.prescribed_acceleration[layout.prescribed_accelerations[name]])
         acceleration += answer
     feet = {name: torso.to_inertial(foot(linear, angular)) for name, foot in foot_replies.items()}
     return ForwardSolution(acceleration, torso, linear, angular, legs, states, efforts, feet)
@@ -177,11 +177,11 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
         links[k] = replace(links[k], armature=links[k].armature + more.inertia)
         torques[k] = torques[k] + more.force
     under_foot: dict[int, Inertia6] = {}
-    foot, footing = state.limb.foot, inputs.footings.get(name)
+    foot, contact = state.limb.foot, inputs.contacts.get(name)
     at = -1 if foot is None else state.limb.index(foot.joint)
-    if footing is not None:
+    if contact is not None:
         assert foot is not None
-        push, under_foot[at] = on_link(footing, torso, links, at, array(foot.point))
+        push, under_foot[at] = on_link(contact, torso, links, at, array(foot.point))
         held = pushes[at]
         pushes[at] = push if held is None else held + push
     bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
@@ -196,7 +196,7 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
         a, alpha = reduced.solve(linear, angular)[1][at]
         return out_of_link(links, at, a + cross(alpha, array(foot.point)))
 
-    return Reduced(reduced.inertia, reduced.wrench, reply, None if footing is None else foot_reply)
+    return Reduced(reduced.inertia, reduced.wrench, reply, None if contact is None else foot_reply)
 
 
 def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs) -> Reduced:
@@ -241,9 +241,11 @@ def _outer(a: Array, b: Array) -> Array:
 def _prescribed(
     layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs
 ) -> Reduced:
-    """A limb whose motion is given: it loads the torso as a moving mass; its reply is the efforts it needs."""
+    """A limb whose motion is prescribed: it loads the torso as a moving mass; its reply is the efforts it needs."""
     links = one_frame(state.limb, state.angles)
-    accelerations = list(times(state.gearing, array(list(inputs.given[layout.given[name]]))))
+    accelerations = list(
+        times(state.gearing, array(list(inputs.prescribed_acceleration[layout.prescribed_accelerations[name]])))
+    )
     pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
     bias = loads(links, motions(links, state.rates, accelerations, motion), pushes)
     needs, wrench = collected(links, bias)

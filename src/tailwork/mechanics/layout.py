@@ -38,7 +38,7 @@ class Layout:
 
     robot: Robot
     stance: tuple[str, ...]  # limbs whose feet are pinned to the ground
-    prescribed: tuple[str, ...] = ()  # limbs whose motion is given
+    prescribed: tuple[str, ...] = ()  # limbs whose motion is prescribed
     torso: str = "free"  # or "fixed": the torso frame is the inertial frame
     attitude: str = "rpy"
     pushes: tuple[Push, ...] = ()
@@ -89,9 +89,16 @@ class Layout:
         return self._slices(self.moving, 6 if self.torso_free else 0)
 
     @cached_property
-    def given(self) -> dict[str, slice]:
+    def prescribed_accelerations(self) -> dict[str, slice]:
         """By prescribed limb: where its accelerations stand among the prescribed ones."""
         return self._slices(tuple(name for name in self.moving if name in self.prescribed), 0)
+
+    @cached_property
+    def prescribed_rates(self) -> list[int]:
+        """Where the rates of the prescribed coordinates stand in v."""
+        return [
+            k for name in self.prescribed_accelerations for k in range(self.rates[name].start, self.rates[name].stop)
+        ]
 
     def _slices(self, names: Sequence[str], start: int) -> dict[str, slice]:
         result: dict[str, slice] = {}
@@ -155,7 +162,7 @@ class Layout:
     @cached_property
     def prescribed_names(self) -> tuple[str, ...]:
         """Names of the prescribed coordinates."""
-        return tuple(f"{name}.{c}" for name in self.given for c in self.limbs[name].coordinates)
+        return tuple(f"{name}.{c}" for name in self.prescribed_accelerations for c in self.limbs[name].coordinates)
 
 
 def make_layout(
@@ -171,7 +178,7 @@ def make_layout(
     Args:
         robot: the robot.
         stance: "all", "none", or the names of the limbs whose feet are pinned.
-        prescribed: names of limbs whose motion is given.
+        prescribed: names of limbs whose motion is prescribed.
         torso: "free" or "fixed".
         attitude: "rpy", "rpy-small-angle" or "quaternion".
         pushes: points where outside forces may act.
@@ -185,8 +192,8 @@ def make_layout(
         raise ArgumentError("stance", stance, "'none' with a fixed torso: a leg between two fixed ends cannot move")
     if attitude not in ATTITUDES:
         raise UnknownNameError.among("attitude", str(attitude), ATTITUDES, "attitude")
-    given = _names("prescribed", prescribed, "a list of limb names, such as ['tail']")
-    for name in given:
+    imposed = _names("prescribed", prescribed, "a list of limb names, such as ['tail']")
+    for name in imposed:
         if name not in limbs:
             raise UnknownNameError.among("prescribed", name, limbs, "limb")
         if name in pinned:
@@ -199,7 +206,7 @@ def make_layout(
             raise ArgumentError("pushes.limb", push.limb, "a limb: a fixed torso does not feel a push")
     if torso == "fixed" and not limbs:
         raise RobotError("torso", torso, "'free', or a robot with limbs: here nothing can move")
-    return Layout(robot, pinned, given, torso, attitude, tuple(pushes))
+    return Layout(robot, pinned, imposed, torso, attitude, tuple(pushes))
 
 
 def _names(argument: str, names: Any, required: str) -> tuple[str, ...]:

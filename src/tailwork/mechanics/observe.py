@@ -128,10 +128,10 @@ def path(layout: Layout, inputs: Inputs) -> Path:
         forces += list(ground_force(layout, solution.torso, name, leg, solution.linear, solution.angular, inputs))
         assert leg.limb.closed_form is not None
         extensions.append(leg.limb.closed_form.extension((leg.foot[0], leg.foot[1], leg.foot[2])))
-    given = [inputs.v[k] for name, here in layout.rates.items() if name in layout.prescribed
+    imposed = [inputs.v[k] for name, here in layout.rates.items() if name in layout.prescribed
              for k in range(here.start, here.stop)]  # fmt: skip
     powers = _powers(layout, solution, inputs)
-    powers += [effort * rate for effort, rate in zip(solution.prescribed_efforts, given, strict=True)]
+    powers += [effort * rate for effort, rate in zip(solution.prescribed_efforts, imposed, strict=True)]
     dissipation: Scalar = 0.0
     for leg in solution.legs.values():
         dissipation = dissipation + damping_power(leg.limb, leg.angles, leg.rates)

@@ -107,10 +107,9 @@ class _Asked:
         if pushed.ndim >= 2 and pushed.shape[-2:] == (len(model.layout.pushes), 3):
             pushed = pushed.reshape(*pushed.shape[:-2], -1)
         self.q, self.v, self.a, self.forces = (self._rows(x) for x in (q, v, a, pushed))
-        rates = model.layout.rates
-        given = [k for name in model.layout.given for k in range(*rates[name].indices(n))]
-        own = [k for k in range(n) if k not in given]
-        self.given = self.a[:, given]
+        prescribed = model.layout.prescribed_rates
+        own = [k for k in range(n) if k not in prescribed]
+        self.prescribed_acceleration = self.a[:, prescribed]
         self.own = own
         self.force = force.reshape(-1, n)[:, own]
         self.actuation = np.broadcast_to(actuation, (*self.lead, n, m)).reshape(-1, n, m)[:, own]
@@ -124,7 +123,12 @@ class _Asked:
     def path(self, tau: Floats, row: int | None = None) -> dict[str, Floats]:
         """What follows from efforts: one for each state, or several for one."""
         here = slice(None) if row is None else slice(row, row + 1)
-        states = {"q": self.q[here], "v": self.v[here], "given": self.given[here], "forces": self.forces[here]}
+        states = {
+            "q": self.q[here],
+            "v": self.v[here],
+            "prescribed_acceleration": self.prescribed_acceleration[here],
+            "forces": self.forces[here],
+        }
         return self.model.ask("path", tau=tau, **states)
 
 

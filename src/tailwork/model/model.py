@@ -48,7 +48,7 @@ class Model:
     Args:
         robot: the robot.
         stance: "all", "none", or the legs whose feet are pinned where the robot says they stand.
-        prescribed: limbs whose motion is given; their accelerations are arguments and their efforts results.
+        prescribed: limbs whose motion is prescribed; their accelerations are arguments and their efforts results.
         torso: "free", or "fixed" with the torso frame as the inertial frame.
         attitude: "rpy" (exact), "rpy-small-angle" (the papers' omega = phi-dot) or "quaternion" (w, x, y, z).
         pushes: points where outside forces may act.
@@ -141,11 +141,11 @@ class Model:
     def __repr__(self) -> str:
         layout = self.layout
         torso = f"torso free ({layout.attitude})" if layout.torso_free else "torso fixed"
-        given = f"\n  prescribed: {', '.join(layout.prescribed)}" if layout.prescribed else ""
+        imposed = f"\n  prescribed: {', '.join(layout.prescribed)}" if layout.prescribed else ""
         return (
             f"Model of {self.robot.name}: {torso}, pinned feet: {', '.join(self.foot_names) or 'none'}\n"
             f"  {len(self.velocity_names)} velocities: {listed(self.velocity_names)}\n"
-            f"  {len(self.actuator_names)} actuators: {listed(self.actuator_names)}{given}"
+            f"  {len(self.actuator_names)} actuators: {listed(self.actuator_names)}{imposed}"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -155,38 +155,45 @@ class Model:
     # Dynamics
 
     def forward_dynamics(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
-    ) -> Floats:
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, prescribed_acceleration: ArrayLike = (),
+        forces: ArrayLike | None = None,
+    ) -> Floats:  # fmt: skip
         """Accelerations for efforts tau, in the order of v [m/s², rad/s²].
 
         Args:
             q: coordinates.
             v: velocities.
             tau: efforts of the actuators [N m or N].
-            given: accelerations of the prescribed coordinates [rad/s²].
+            prescribed_acceleration: of the prescribed coordinates [rad/s²].
             forces: of the pushes, (..., pushes, 3) or one after the other, inertial frame [N]; None: no push.
         """
         self._check_pulling(tau)
-        return self.ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
+        return self.ask(
+            "forward_dynamics", q=q, v=v, tau=tau, prescribed_acceleration=prescribed_acceleration, forces=forces
+        )["acceleration"]
 
     def path(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
-    ) -> PathValues:
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, prescribed_acceleration: ArrayLike = (),
+        forces: ArrayLike | None = None,
+    ) -> PathValues:  # fmt: skip
         """Accelerations, foot forces, leg extensions, efforts of prescribed coordinates and powers, in SI units.
 
         Arguments as for `forward_dynamics`.
         """
         self._check_pulling(tau)
-        return PathValues(**self.ask("path", q=q, v=v, tau=tau, given=given, forces=forces))
+        return PathValues(
+            **self.ask("path", q=q, v=v, tau=tau, prescribed_acceleration=prescribed_acceleration, forces=forces)
+        )
 
     def foot_forces(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
-    ) -> Floats:
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, prescribed_acceleration: ArrayLike = (),
+        forces: ArrayLike | None = None,
+    ) -> Floats:  # fmt: skip
         """Forces of the ground on the pinned feet, (..., feet, 3), inertial frame [N].
 
         Arguments as for `forward_dynamics`.
         """
-        return self.path(q, v, tau, given=given, forces=forces).foot_forces
+        return self.path(q, v, tau, prescribed_acceleration=prescribed_acceleration, forces=forces).foot_forces
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
         """M(q), (..., velocities, velocities) [kg, kg m, kg m²]: ½ vᵀ M v is the kinetic energy [J]."""
@@ -247,10 +254,12 @@ class Model:
 
     def _reached(self, q: ArrayLike, v: ArrayLike, a: Floats, efforts: Floats, forces: ArrayLike | None) -> np.ndarray:
         """Whether efforts give an acceleration, judged by what they do."""
-        given = a[..., [k for name in self.layout.given for k in range(*self.layout.rates[name].indices(a.shape[-1]))]]
+        prescribed_acceleration = a[..., self.layout.prescribed_rates]
 
         def following(tau: Floats) -> Floats:
-            return self.ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
+            return self.ask(
+                "forward_dynamics", q=q, v=v, tau=tau, prescribed_acceleration=prescribed_acceleration, forces=forces
+            )["acceleration"]
 
         def largest(x: Floats) -> Floats:
             return np.abs(x).max(axis=-1, initial=0.0)
@@ -475,9 +484,9 @@ class Model:
             call = self._calls[name] = Call(self.layout, name, kernel, kernel.constants(values))
         return call
 
-    def ask(self, question: str, **given: ArrayLike | None) -> dict[str, Floats]:
+    def ask(self, question: str, **arguments: ArrayLike | None) -> dict[str, Floats]:
         """A function by name; arguments and answers by name, in SI units. Signs of tensions go unchecked."""
-        return self._call(question)(given)
+        return self._call(question)(arguments)
 
     def _check_pulling(self, tau: ArrayLike) -> None:
         if not self._cables:

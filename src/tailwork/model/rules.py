@@ -63,19 +63,19 @@ def _real(value: Any) -> bool:
 
 
 def _by_name(
-    argument: str, given: Mapping[str, float] | None, names: tuple[str, ...], required: str, example: str
+    argument: str, values: Mapping[str, float] | None, names: tuple[str, ...], required: str, example: str
 ) -> dict[str, float]:
     """Positive numbers by actuator name, checked."""
-    if given is None:
+    if values is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise ArgumentError(argument, given, f"numbers by actuator name, such as {example}")
-    for name, value in given.items():
+    if not isinstance(values, Mapping):
+        raise ArgumentError(argument, values, f"numbers by actuator name, such as {example}")
+    for name, value in values.items():
         if name not in names:
             raise UnknownNameError.among(argument, str(name), names, "actuator")
         if not _real(value) or not 0.0 < value < inf:
             raise ArgumentError(f"{argument}.{name}", value, required)
-    return {name: float(value) for name, value in given.items()}
+    return {name: float(value) for name, value in values.items()}
 
 
 def constraint_names(layout: Layout, rules: Rules) -> list[str]:

@@ -20,7 +20,7 @@ Recorded: TypeAlias = Mapping[str, tuple[tuple[str, ...], Any, str]]
 
 def path_values(model: Model, q: Floats, v: Floats, tau: Floats, given: Floats) -> PathValues:
     """As Model.path; also at the end of a run that stopped because a cable would have to push."""
-    return PathValues(**model.ask("path", q=q, v=v, tau=tau, given=given, forces=None))
+    return PathValues(**model.ask("path", q=q, v=v, tau=tau, prescribed_acceleration=given, forces=None))
 
 
 def recorded_data(model: Model, trajectory: Trajectory, samples: int) -> xarray.Dataset:

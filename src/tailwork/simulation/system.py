@@ -20,7 +20,7 @@ from tailwork.control.servo import JointServo, followed
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Constants, Kernel
-from tailwork.mechanics.contact_impedance import Footing
+from tailwork.mechanics.contact_impedance import ContactImpedance
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.implicit import implicit_step
 from tailwork.mechanics.kinematics import feet
@@ -251,7 +251,7 @@ class System:
         q: list[Scalar] = [0.0] * len(layout.coordinate_names)
         v: list[Scalar] = [0.0] * len(layout.velocity_names)
         given: list[Scalar] = []
-        for name, here in layout.given.items():
+        for name, here in layout.prescribed_accelerations.items():
             places = zip(_range(layout.coordinates[name]), _range(layout.rates[name]), strict=True)
             for (i, k), coordinate in zip(places, layout.limbs[name].coordinates, strict=True):
                 profile = described[f"{name}.{coordinate}"]
@@ -303,11 +303,13 @@ class System:
     def _on_ground(self, r: Recorded) -> Inputs:
         """Arguments of the dynamics with the ground under the feet: after the step, eight numbers for each."""
         numbers = r.more[1:]
-        footings = {
-            name: Footing(array(numbers[k : k + 3]), array(numbers[k + 3 : k + 6]), numbers[k + 6], numbers[k + 7])
+        contacts = {
+            name: ContactImpedance(
+                array(numbers[k : k + 3]), array(numbers[k + 3 : k + 6]), numbers[k + 6], numbers[k + 7]
+            )
             for k, name in zip(range(0, len(numbers), 8), r.layout.legs, strict=True)
         }
-        return Inputs(r.q, r.v, r.tau, r.given, footings=footings)
+        return Inputs(r.q, r.v, r.tau, r.given, contacts=contacts)
 
     def _step(self, r: Recorded) -> list[Scalar]:
         """The state after a linearly implicit step, J a of every foot, and the mean power of the joints over it."""
@@ -328,8 +330,10 @@ class System:
     def accelerations(self, r: Recorded, free: Sequence[Scalar]) -> list[Scalar]:
         """Of all velocities: those that are free as given, the others as prescribed."""
         found: list[Scalar] = [0.0] * len(r.v)
-        for name in r.layout.given:
-            for k, value in zip(_range(r.layout.rates[name]), r.given[r.layout.given[name]], strict=True):
+        for name in r.layout.prescribed_accelerations:
+            for k, value in zip(
+                _range(r.layout.rates[name]), r.given[r.layout.prescribed_accelerations[name]], strict=True
+            ):
                 found[k] = value
         for k, symbol in zip(self.free_v, free, strict=False):
             found[k] = symbol

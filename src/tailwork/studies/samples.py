@@ -241,7 +241,7 @@ class TileSamples(Samples):
 
 
 def _path(tile: Tile) -> dict[str, Floats]:
-    return tile.ask("path", q=tile.q, v=tile.v, tau=tile.tau, given=tile.given)
+    return tile.ask("path", q=tile.q, v=tile.v, tau=tile.tau, prescribed_acceleration=tile.given)
 
 
 def _energy_balance(tile: Tile, ends: Floats) -> Floats:

@@ -248,13 +248,13 @@ def _closed_form_function(form: ClosedForm) -> casadi.Function:
     foot = (place[0], place[1], place[2])
     angles = casadi.vertcat(*(casadi.atan2(sine, cosine) for cosine, sine in form.angles(foot)))
     extension = form.extension(foot)
-    slopes = (casadi.jacobian(angles, place), casadi.jacobian(extension, place))
-    return casadi.Function("leg", [place], [angles, extension, *slopes])
+    derivatives = (casadi.jacobian(angles, place), casadi.jacobian(extension, place))
+    return casadi.Function("leg", [place], [angles, extension, *derivatives])
 
 
 def _by_closed_form(limb: Limb, form: ClosedForm, places: Floats) -> FootPath:
     count, joints = len(places), len(limb.joints)
-    angles, extension, slopes, gradient = (np.array(x) for x in _closed_form_function(form)(places.T))
+    angles, extension, derivatives, gradient = (np.array(x) for x in _closed_form_function(form)(places.T))
     order = [limb.index(name) for name in limb.coordinates]
     least, most = form.reach()
     extension = extension[0]
@@ -265,7 +265,7 @@ def _by_closed_form(limb: Limb, form: ClosedForm, places: Floats) -> FootPath:
     on_axis = within & ~np.isfinite(angles).all(axis=0)
     return FootPath(
         values=np.unwrap(angles.T, axis=0)[:, order],
-        by_place=slopes.reshape(joints, count, 3).transpose(1, 0, 2)[:, order],
+        by_place=derivatives.reshape(joints, count, 3).transpose(1, 0, 2)[:, order],
         reached=within & ~on_axis,
         beyond=np.where(on_axis, np.nan, beyond),
     )

@@ -28,7 +28,7 @@ from tailwork.mechanics.torso import TorsoState
 
 
 @dataclass(frozen=True)
-class LegSlopes:
+class LegDerivatives:
     """Inertia of a stance leg on the torso, and derivatives (6 × 3) of the (force, moment) at P that it needs.
 
     By the torso's velocity, its angular velocity, gravity and the place of the foot from P, all in the torso frame. To
@@ -47,9 +47,9 @@ def inertial_turning(by_linear: Array, by_angular: Array, velocity: Array, omega
     return times(by_linear, skew(velocity * 2.0)) + times(by_angular, skew(omega))
 
 
-def leg_slopes(
+def leg_derivatives(
     tape: Tape, layout: Layout, torso: TorsoState, name: str, linear: Array, angular: Array, tau: Sequence[Scalar]
-) -> LegSlopes:
+) -> LegDerivatives:
     """Derivatives of a stance leg's wrench for a torso that accelerates so, linear at P and angular, torso frame."""
     limb, foot = layout.limbs[name], torso.feet[name]
     assert limb.closed_form is not None
@@ -83,7 +83,7 @@ def leg_slopes(
     by_foot = times(by_v, spin) + times(by_k, skew(alpha) - times(spin, spin)) - times(by_angle, leg.rates_map)
     by_foot[3:] = by_foot[3:] - skew(force)
     by_velocity = _to_torso(leg, by_velocity)
-    return LegSlopes(
+    return LegDerivatives(
         leg.inertia_to_torso(inertia),
         by_velocity,
         _to_torso(leg, by_omega - times(by_alpha, spin)) - times(by_velocity, skew(foot)),

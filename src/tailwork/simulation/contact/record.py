@@ -70,10 +70,10 @@ class Kept:
         q, v, tau, given = system.full(times, x, held)
         acceleration = np.zeros_like(v)
         acceleration[:, system.free_v] = feet.acceleration[:, len(system.free_q) :]
-        prescribed = [k for name in model.layout.given for k in range(*model.layout.rates[name].indices(v.shape[1]))]
+        prescribed = model.layout.prescribed_rates
         acceleration[:, prescribed] = given
         needed = model.generalised_force(q, v, acceleration)[:, prescribed]
-        path = model.ask("path", q=q, v=v, tau=tau, given=given, forces=None)
+        path = model.ask("path", q=q, v=v, tau=tau, prescribed_acceleration=given, forces=None)
         powers = path["powers"].copy()
         powers[:, len(model.actuator_names) :] = needed * v[:, prescribed]
         more: Recorded = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tailwork.kernels.graph import Graph, finished, split
-from tailwork.kernels.jvp import pushed_forward
+from tailwork.kernels.jvp import jvp
 from tailwork.kernels.kernel import Kernel
 from tailwork.simulation.derivatives.vjp import moved_residual
 from tailwork.simulation.system import System
@@ -57,6 +57,6 @@ def _forward(recorded: tuple[Graph, tuple[str, ...]], varied: Sequence[int]) -> 
     graph, names = recorded
     prelude, main = split(graph)
     return Forward(
-        Kernel(prelude), Kernel(pushed_forward(prelude, ())),
-        Kernel(pushed_forward(main, list(varied), values=True)), names, main.parameters, len(main.outputs),
+        Kernel(prelude), Kernel(jvp(prelude, ())),
+        Kernel(jvp(main, list(varied), values=True)), names, main.parameters, len(main.outputs),
     )  # fmt: skip

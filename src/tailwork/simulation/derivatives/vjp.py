@@ -20,7 +20,7 @@ from tailwork.control.context import Moment
 from tailwork.errors import RobotError
 from tailwork.kernels.graph import Graph, finished, split
 from tailwork.kernels.kernel import Kernel
-from tailwork.kernels.vjp import pulled_back
+from tailwork.kernels.vjp import vjp
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
 from tailwork.mechanics.torso import coordinate_rates, torso_state
@@ -48,8 +48,8 @@ def reverse(recorded: tuple[Graph, tuple[str, ...]], by: Sequence[int]) -> Rever
     graph, names = recorded
     prelude, main = split(graph)
     return Reverse(
-        Kernel(prelude), Kernel(pulled_back(main, by, values=True)),
-        Kernel(pulled_back(prelude)), names, main.parameters, len(by), len(graph.outputs),
+        Kernel(prelude), Kernel(vjp(main, by, values=True)),
+        Kernel(vjp(prelude)), names, main.parameters, len(by), len(graph.outputs),
     )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def transposed_solution(system: System) -> Kernel:
         graph, _ = system.graphs("pushed")["pushed"]
         first = graph.inputs - 2 * len(system.free_v) - len(system.free_q) - 1
         right = range(first, graph.inputs)
-        return Kernel(pulled_back(graph, [k for k in right if k != first + system.size]))
+        return Kernel(vjp(graph, [k for k in right if k != first + system.size]))
 
     return system.once("backward transposed", make)
 

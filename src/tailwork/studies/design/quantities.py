@@ -75,7 +75,10 @@ def _recorded(r: Recorded, path: Path, tail: str, axis: str) -> dict[str, list[S
     for name, k in zip(TURNS, order, strict=True):
         found[f"{name}_rate"] = [rates[3 + k] * DEGREES]
     torques, tensions = _tail_efforts(r, path, tail)
-    sources = [*layout.actuator_names, *(f"{name}." for name in layout.given for _ in layout.limbs[name].coordinates)]
+    sources = [
+        *layout.actuator_names,
+        *(f"{name}." for name in layout.prescribed_accelerations for _ in layout.limbs[name].coordinates),
+    ]
     powers = [power for name, power in zip(sources, path.powers, strict=True) if name.startswith(f"{tail}.")]
     found |= {"tail_torque": torques, "tension": tensions}
     found["tail_speed"] = [rate * DEGREES for rate in r.v[layout.rates[tail]]]
@@ -117,7 +120,7 @@ def _tail_efforts(r: Recorded, path: Path, tail: str) -> tuple[list[Scalar], lis
     layout, limb = r.layout, r.layout.limbs[tail]
     motors = [actuator for actuator in limb.actuators if isinstance(actuator, Motor)]
     if tail in layout.prescribed:
-        torques = list(path.prescribed_efforts[layout.given[tail]])
+        torques = list(path.prescribed_efforts[layout.prescribed_accelerations[tail]])
         by_motor = [torques[limb.coordinates.index(motor.coordinate)] / motor.ratio for motor in motors]
         return torques, [tension for motor, tension in zip(motors, by_motor, strict=True) if motor.unit == "N"]
     efforts = [r.tau[k] for k in _range(layout, tail)]
