@@ -353,7 +353,8 @@ class Model:
         return Momentum(**self.ask("centroidal_momentum", q=q, v=v))
 
     def centroidal_momentum_matrix(self, q: ArrayLike) -> Floats:
-        """A(q), (..., 6, velocities): A v is the linear, then the angular part of `centroidal_momentum`."""
+        """A(q), (..., 6, velocities): A v is the linear [N s], then the angular [N m s] part of
+        `centroidal_momentum`."""
         return self.ask("centroidal_momentum_matrix", q=q)["matrix"]
 
     def part_momenta(self, q: ArrayLike, v: ArrayLike) -> PartMomenta:
@@ -419,7 +420,7 @@ class Model:
             except (TypeError, ValueError):
                 required = "the name of a point, or limb, joint and offset, such as ('tail', 'tb', (0.0, -0.48, 0.0))"
                 raise ArgumentError("point", point, required) from None
-            checked = Push(limb, name, tuple(offset))
+            checked = Push(limb, name, offset)  # type: ignore[arg-type]  # which checks it
             check_push(checked, limbs)
             joint, offset = 0 if limb == "torso" else limbs[limb].index(name), checked.point
         before = [] if limb == "torso" else list(limbs)[: list(limbs).index(limb)]

@@ -327,7 +327,7 @@ class PlacedForm:
 
 
 def placed(limb: Limb, offset: Vector, rotation: Matrix) -> Limb:
-    """A limb put elsewhere on the torso: what is fixed there at x comes to offset + rotation · x.
+    """A limb put elsewhere on the torso: what is fixed there at x [m] comes to offset + rotation · x [m].
 
     First joints, springs and cable holes on the torso and the closed form move; the foot's place on the ground stays.
     """
