@@ -197,7 +197,7 @@ def arctan2(y: Scalar, x: Scalar) -> Scalar:
 
 
 def larger(a: Scalar, b: Scalar) -> Scalar:
-    """The larger of two numbers; not a number if either is none."""
+    """The larger of two numbers; NaN if either is."""
     for known in (a, b):
         if isinstance(known, Expression):
             return known.tape.record(MAX, *sorted(as_indices(known.tape, (a, b))))

@@ -22,7 +22,7 @@ COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894
           -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)  # π/2 in three parts, each rounded
 FARTHEST = 1e12  # angles beyond this [rad] have lost too many digits: their sine is NaN
-ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding and subtracting it rounds to a whole number
+ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding and subtracting it rounds to an integer
 
 LIBRARY = {ATAN2: ("atan2", 2)}
 

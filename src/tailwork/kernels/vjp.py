@@ -35,7 +35,7 @@ def vjp(graph: Graph, by: Sequence[int] | None = None, *, values: bool = False) 
 
     Args:
         graph: what is differentiated.
-        by: numbers of the inputs that derivatives are wanted by; all of them, unless told.
+        by: numbers of the inputs that derivatives are wanted by; all of them by default.
         values: whether the graph's own outputs shall come last.
     """
     tape, weights = Tape(), len(graph.outputs)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
-from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
+from tailwork.algebra.vectors import Array, cross, dot, skew, times, zeros
 from tailwork.mechanics.elements import cable_arms, damping_power, spring_energy
 from tailwork.mechanics.forward import ForwardSolution, Inputs, forward_dynamics, ground_force
 from tailwork.mechanics.kinematics import MovingBody, at_rest, bodies, frame_jacobians, limb_states
@@ -36,26 +36,28 @@ def energy(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Sca
     return [kinetic, height * layout.robot.gravity, elastic]
 
 
-def center_of_mass(layout: Layout, q: Sequence[Scalar]) -> Array:
-    """Centre of mass of the whole robot, inertial frame [m]; a fixed torso counts for nothing."""
+def _summed(bodies: Iterable[MovingBody], about: Array) -> tuple[Scalar, Array, Array, Array]:
+    """Mass, first moment, linear momentum and angular momentum about a point of some bodies, inertial frame."""
     mass: Scalar = 0.0
-    first = zeros(3)
-    for body in _all_bodies(layout, q, at_rest(layout)):
+    first, linear, angular = zeros(3), zeros(3), zeros(3)
+    for body in bodies:
         if body.moments is not None:
+            p, h = (times(body.rotation, x) for x in body.moments.momentum(body.velocity, body.omega))
             mass = mass + body.moments.mass
             first = first + body.place * body.moments.mass + times(body.rotation, body.moments.first)
+            linear, angular = linear + p, angular + h + cross(body.place - about, p)
+    return mass, first, linear, angular
+
+
+def center_of_mass(layout: Layout, q: Sequence[Scalar]) -> Array:
+    """Centre of mass of the whole robot, inertial frame [m]; a fixed torso counts for nothing."""
+    mass, first, _, _ = _summed(_all_bodies(layout, q, at_rest(layout)), zeros(3))
     return first * (1.0 / mass)
 
 
 def centroidal_momentum(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """Linear momentum [N s] and angular momentum about the centre of mass [N m s], inertial frame."""
-    com = center_of_mass(layout, q)
-    linear, angular = zeros(3), zeros(3)
-    for body in _all_bodies(layout, q, v):
-        if body.moments is not None:
-            p, h = body.moments.momentum(body.velocity, body.omega)
-            p, h = times(body.rotation, p), times(body.rotation, h)
-            linear, angular = linear + p, angular + h + cross(body.place - com, p)
+    _, _, linear, angular = _summed(_all_bodies(layout, q, v), center_of_mass(layout, q))
     return [*linear, *angular]
 
 
@@ -82,29 +84,17 @@ def part_names(layout: Layout) -> list[str]:
 def part_momenta(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """By part: mass [kg], centre of mass [m], linear momentum [N s] and angular momentum about the whole robot's centre
     of mass as seen from there [N m s]: all masses, then all centres and so on, inertial frame."""
-    seen = bodies(layout, q, v)
-    middle = center_of_mass(layout, q)
-    total = sum((b.moments.mass for found in seen.values() for b in found if b.moments is not None), 0.0)
-    whole = array(centroidal_momentum(layout, q, v)[:3]) * (1.0 / total)  # velocity of the centre of mass
-    masses: list[Scalar] = []
-    centers: list[Scalar] = []
-    linear: list[Scalar] = []
-    angular: list[Scalar] = []
-    for name in part_names(layout):
-        mass: Scalar = 0.0
-        first, carried, turning = zeros(3), zeros(3), zeros(3)
-        for body in seen[name]:
-            if body.moments is not None:
-                p, h = body.moments.momentum(body.velocity, body.omega)
-                p, h = times(body.rotation, p), times(body.rotation, h)
-                mass = mass + body.moments.mass
-                first = first + body.place * body.moments.mass + times(body.rotation, body.moments.first)
-                carried, turning = carried + p, turning + h + cross(body.place - middle, p)
+    seen, middle = bodies(layout, q, v), center_of_mass(layout, q)
+    parts = {name: _summed(seen[name], middle) for name in part_names(layout)}
+    total = sum((mass for mass, _, _, _ in parts.values()), 0.0)
+    velocity = sum((linear for _, _, linear, _ in parts.values()), zeros(3)) * (1.0 / total)  # of the centre of mass
+    masses, centers, momenta, turning = [], [], [], []
+    for mass, first, linear, angular in parts.values():
         masses.append(mass)
         centers += list(first * (1.0 / mass))
-        linear += list(carried)
-        angular += list(turning - cross(first - middle * mass, whole))
-    return [*masses, *centers, *linear, *angular]
+        momenta += list(linear)
+        turning += list(angular - cross(first - middle * mass, velocity))
+    return [*masses, *centers, *momenta, *turning]
 
 
 @dataclass

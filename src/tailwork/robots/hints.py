@@ -73,5 +73,5 @@ def _finite(path: str, value: Any) -> float:
 
 def _whole(path: str, value: Any) -> int:
     if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise RobotError(path, value, "a whole number")
+        raise RobotError(path, value, "an integer")
     return int(value)

@@ -127,19 +127,29 @@ class Robot(Described):
         return hash((self.name, self.torso, frozenset(self.parts.items()), self.gravity, self.stand, self.forward))
 
     def __repr__(self) -> str:
-        def mass(bodies: Iterable[Body | None]) -> str:
-            total = sum((body.mass for body in bodies if body is not None), 0.0)
+        def weighed(names: Iterable[str]) -> str:
+            total = sum((masses[name] for name in names), 0.0)
             return f"{total:.4g} kg" if isinstance(total, float) else "symbols"
 
-        torso = self.torso_body()
-        everything = [torso, *(joint.body for limb in self.limbs().values() for joint in limb.joints)]
-        lines = [f"Robot {self.name}: {mass(everything)}, facing {self.forward}", f"  torso: {mass([torso])}"]
+        masses = self.masses()
+        lines = [f"Robot {self.name}: {weighed(masses)}, facing {self.forward}", f"  torso: {weighed(['torso'])}"]
         for name, part in self.parts.items():
             limbs = part.limbs(name, self.forward)
-            joints = [joint for limb in limbs.values() for joint in limb.joints]
-            built = f"{type(part).__name__}, {mass(joint.body for joint in joints)}, {len(joints)} joints"
-            lines.append(f"  {name}: {built}" + (f" in {listed(list(limbs))}" if list(limbs) != [name] else ""))
+            joints = sum(len(limb.joints) for limb in limbs.values())
+            said = f"  {name}: {type(part).__name__}, {weighed(limbs)}, {joints} joints"
+            lines.append(said + (f" in {listed(list(limbs))}" if list(limbs) != [name] else ""))
         return "\n".join(lines)
+
+    def masses(self) -> dict[str, Scalar]:
+        """Masses of the torso, under "torso", and of each limb [kg]."""
+        found: dict[str, Scalar] = {"torso": self.torso_body().mass}
+        for name, limb in self.limbs().items():
+            found[name] = sum((joint.body.mass for joint in limb.joints if joint.body is not None), 0.0)
+        return found
+
+    def mass(self) -> Scalar:
+        """Mass of the whole robot [kg]."""
+        return sum(self.masses().values(), 0.0)
 
     def torso_body(self) -> Body:
         """The torso as a rigid body in the torso frame."""

@@ -40,8 +40,8 @@ DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-14, 1e6  # as shares of the mean
 class FootPath:
     """Coordinates of a leg for places of its foot.
 
-    `beyond` says how far a place is out of reach; below zero, how much too near to the hip it is; not a number: it is
-    on the hip's axis.
+    `beyond` says how far a place is out of reach; below zero, how much too near to the hip it is; NaN: it is on the
+    hip's axis.
     """
 
     values: Floats  # (places, coordinates) [rad]
@@ -71,8 +71,8 @@ def foot_angles(limb: Limb, foot: ArrayLike, start: ArrayLike | None = None) -> 
     Args:
         limb: of numbers, with a foot.
         foot: the place [m].
-        start: for a limb without a closed form: coordinates near those that are wanted (which way a knee bends); zero,
-            unless told.
+        start: for a limb without a closed form: coordinates near those that are wanted (which way a knee bends); zero
+            by default.
 
     Raises:
         RobotError: the foot is out of reach; the message says by how much.
@@ -109,7 +109,7 @@ def iterated_angles(limb: Limb, foot: Floats, start: Floats, moves: Floats | Non
         limb: of numbers, with a foot.
         foot: the place in the torso frame [m].
         start: coordinates [rad].
-        moves: (coordinates, n): combinations of coordinates that may change; all, unless told.
+        moves: (coordinates, n): combinations of coordinates that may change; all by default.
     """
     moves = np.eye(len(start)) if moves is None else moves
     q, damping = start, DAMPING
@@ -160,7 +160,7 @@ def standing_feet(
 
     Args:
         model: the robot.
-        torso_place: of P, inertial frame [m]; `robot.stand`, unless told.
+        torso_place: of P, inertial frame [m]; `robot.stand` by default.
         feet: places of feet by leg, inertial frame [m]; others are where the robot says.
     """
     torso = np.array(model.robot.stand if torso_place is None else checked("torso_place", torso_place, PLACE))
@@ -187,10 +187,10 @@ def posed(
 
     Args:
         model: with stance "none".
-        torso_place: of P, inertial frame [m]; `robot.stand`, unless told.
+        torso_place: of P, inertial frame [m]; `robot.stand` by default.
         feet: places of feet by leg, inertial frame [m]; others are where the robot says (`Foot.place`).
-        legs: those that stand; all, unless told. Other limbs are at zero.
-        start: a state q from which legs without a closed form are solved; zero, unless told.
+        legs: those that stand; all by default. Other limbs are at zero.
+        start: a state q from which legs without a closed form are solved; zero by default.
     """
     q, first = unpinned(model).standing(), leg_starts(model, start)
     known_legs(model, "legs", legs or ())

@@ -7,7 +7,6 @@ import xarray
 
 from tailwork.errors import StateError
 from tailwork.model import Model
-from tailwork.model.summary import total_mass
 from tailwork.simulation.contact.contact import Feet
 from tailwork.simulation.contact.ground import CONTACT_NAMES, Ground, surface
 from tailwork.simulation.record import Recorded, dataset
@@ -127,7 +126,7 @@ def _energy_balance(data: xarray.Dataset) -> float:
 
 def robot_weight(model: Model) -> float:
     """Weight of the robot [N]."""
-    return total_mass(model.robot) * float(model.robot.gravity)
+    return float(model.robot.mass()) * float(model.robot.gravity)
 
 
 def _momentum_balance(model: Model, data: xarray.Dataset) -> float:

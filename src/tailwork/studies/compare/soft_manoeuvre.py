@@ -20,7 +20,6 @@ from tailwork.errors import RobotError
 from tailwork.mechanics.pinned import leg_with_angles
 from tailwork.mechanics.torso import limb_state
 from tailwork.model import Model
-from tailwork.model.summary import total_mass
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.contact.compliant import CHOSEN, contact_frequency
@@ -75,7 +74,7 @@ def critical_damping(robot: Robot, stiffness: float) -> float:
 
 def _mass_on_foot(robot: Robot) -> float:
     """Each foot's share of the mass [kg]."""
-    return total_mass(robot) / len(_foot_places(robot))
+    return float(robot.mass()) / len(_foot_places(robot))
 
 
 @dataclass(frozen=True, kw_only=True)

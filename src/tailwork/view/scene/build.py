@@ -50,7 +50,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
     sound = _sound(run)
     rows = _kept(sound, most)
     q = run.data["q"].to_numpy()[rows]
-    masses = _masses(robot)
+    masses = robot.masses()
     parts = [str(part) for part in run.data["part"].to_numpy()]
     centers = run.data["part_center"].to_numpy()[rows]
     weights = np.array([masses[part] for part in parts])
@@ -108,14 +108,6 @@ def _kept(count: int, most: int | None) -> Rows:
     if most is None or count <= most:
         return np.arange(count)
     return np.unique(np.linspace(0, count - 1, most).round().astype(np.intp))
-
-
-def _masses(robot: Robot) -> dict[str, float]:
-    """By part of a run's data: its mass [kg]."""
-    found = {"torso": float(robot.torso_body().mass)}
-    for name, limb in robot.limbs().items():
-        found[name] = sum(float(joint.body.mass) for joint in limb.joints if joint.body is not None)
-    return found
 
 
 def _fall(run: Run, middle: Floats, q: Floats) -> tuple[Floats, tuple[str, ...]]:
