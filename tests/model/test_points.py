@@ -57,6 +57,10 @@ def test_jacobians_of_points_beside_pinocchio(name: str) -> None:
     drifts = [oracle.tree.acceleration(k, OFFSET) for k in ids]
     scale = max(np.abs(drifts).max(), 1.0)
     oracle.tree.place(motion.pin_q)
+    places = dict(zip(model.point_names, model.points(q), strict=True))
+    for limb, joint in oracle.tree.ids:
+        expected = oracle.tree.point(oracle.tree.ids[limb, joint], np.zeros(3))
+        np.testing.assert_allclose(places[f"{limb}.{joint}"], expected, rtol=0, atol=1e-14)
     for point, k, drift in zip(points, ids, drifts, strict=True):
         expected = oracle.tree.jacobian(k, OFFSET) @ to_pin
         np.testing.assert_allclose(model.point_jacobian(point, q), expected, rtol=0, atol=2e-13)
