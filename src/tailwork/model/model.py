@@ -433,9 +433,7 @@ class Model:
 
     def evaluator(self, question: str) -> Evaluator:
         """One of the model's functions without checks, for inner loops; names as for `casadi`."""
-        if question not in QUESTIONS:
-            raise UnknownNameError.among("question", question, QUESTIONS, "function")
-        return Evaluator(self._call(question))
+        return Evaluator(self._call(_known(question)))
 
     def casadi(self, question: str) -> casadi.Function:
         """One of the model's functions as a casadi.Function, with the design parameters as its last argument.
@@ -445,9 +443,7 @@ class Model:
                 "centroidal_momentum", "centroidal_momentum_matrix", "part_momenta", "center_of_mass", "points",
                 "joint_angles", "joint_rates", "frame_jacobians", "frame_drifts" or "coordinate_rates".
         """
-        if question not in QUESTIONS:
-            raise UnknownNameError.among("question", question, QUESTIONS, "function")
-        graph, names = recorded(self._layout_with, question)
+        graph, names = recorded(self._layout_with, _known(question))
         sizes = {argument: len(argument_names(self.layout, argument)) for argument in QUESTIONS[question].arguments}
         return casadi_function(
             question, graph, sizes | {"parameters": len(names)}, QUESTIONS[question].answers(self.layout)
@@ -521,6 +517,12 @@ class Model:
             "miss",
             bad,
         )
+
+
+def _known(question: str) -> str:
+    if question not in QUESTIONS:
+        raise UnknownNameError.among("question", question, QUESTIONS, "function")
+    return question
 
 
 def _remade(robot: Robot, stance: Any, prescribed: Any, torso: str, attitude: str, pushes: Any) -> Model:

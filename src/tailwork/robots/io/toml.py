@@ -33,12 +33,11 @@ import tomli_w
 
 from tailwork.errors import NOTHING, FileError, RobotError, UnknownNameError
 from tailwork.files import why, write_whole
-from tailwork.robots.hints import alternatives, field_hints, item_hint, label
 from tailwork.robots.legs.dh import DhChain
 from tailwork.robots.legs.insect import InsectLeg
 from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.paths import numbers
-from tailwork.robots.quantities import Described
+from tailwork.robots.quantities import Described, alternatives, field_hints, item_hint, label
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
 from tailwork.robots.tails import R3, Pendulum, Usrt
 
