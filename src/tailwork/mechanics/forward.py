@@ -13,7 +13,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
 from tailwork.mechanics.contact_impedance import ContactImpedance, on_link
 from tailwork.mechanics.elements import cable_arms, spring_torques
-from tailwork.mechanics.frames import one_frame, own_frames
+from tailwork.mechanics.frames import Link, one_frame, own_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg, foot_force, leg_inertia, leg_needs, rate_bias
 from tailwork.mechanics.solve import Factored
@@ -238,21 +238,27 @@ def _outer(a: Array, b: Array) -> Array:
     return array([[x * y for y in b] for x in a])
 
 
+def limb_needs(
+    layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, links: Sequence[Link],
+    own: Sequence[Scalar], inputs: Inputs,
+) -> tuple[list[Scalar], Wrench]:  # fmt: skip
+    """Generalised force on each coordinate of a limb that accelerates so, springs and dampers taken off, and its wrench
+    on the torso."""
+    accelerations = list(times(state.gearing, array(list(own))))
+    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
+    torques, wrench = collected(links, loads(links, motions(links, state.rates, accelerations, motion), pushes))
+    springs = spring_torques(state.limb, state.values, state.angles, state.rates)
+    net = [t + x.armature * a - s for t, x, a, s in zip(torques, links, accelerations, springs, strict=True)]
+    return list(times(state.gearing.T, array(net))), wrench
+
+
 def _prescribed(
     layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs
 ) -> Reduced:
     """A limb whose motion is prescribed: it loads the torso as a moving mass; its reply is the efforts it needs."""
     links = one_frame(state.limb, state.angles)
-    accelerations = list(
-        times(state.gearing, array(list(inputs.prescribed_acceleration[layout.prescribed_accelerations[name]])))
-    )
-    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
-    bias = loads(links, motions(links, state.rates, accelerations, motion), pushes)
-    needs, wrench = collected(links, bias)
-    springs = spring_torques(state.limb, state.values, state.angles, state.rates)
-    rotors = [x.armature * a for x, a in zip(links, accelerations, strict=True)]
-    own = [n + r - s for n, r, s in zip(needs, rotors, springs, strict=True)]
-    efforts = times(state.gearing.T, array(own))
+    own = inputs.prescribed_acceleration[layout.prescribed_accelerations[name]]
+    efforts, wrench = limb_needs(layout, torso, motion, name, state, links, own, inputs)
     whole = composite(links, state.gearing)
 
     def reply(linear: Array, angular: Array) -> list[Scalar]:
