@@ -149,7 +149,8 @@ class Robot(Described):
 
     def mass(self) -> Scalar:
         """Mass of the whole robot [kg]."""
-        return sum(self.masses().values(), 0.0)
+        bodies = [self.torso_body(), *(joint.body for limb in self.limbs().values() for joint in limb.joints)]
+        return sum((body.mass for body in bodies if body is not None), 0.0)
 
     def torso_body(self) -> Body:
         """The torso as a rigid body in the torso frame."""
