@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.racing import in_turn, together
 from tailwork.model import Model
 from tailwork.robots import R3, Robot, Usrt, liu2020
-from tailwork.robots.legs.legs import ThreeHingeLegs
+from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.typing import Floats
 
 LINKS = (2, 4, 6, 8, 12, 16, 24, 32, 48)

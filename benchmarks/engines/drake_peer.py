@@ -30,7 +30,7 @@ class DrakePeer:
         self.tree: Any = importlib.import_module("pydrake.multibody.tree")
         self.plant: Any = importlib.import_module("pydrake.multibody.plant").MultibodyPlant(0.0)
         self.plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -float(model.robot.gravity)])
-        self.torso = self.plant.AddRigidBody("torso", self._inertia(model.robot.torso.body()))
+        self.torso = self.plant.AddRigidBody("torso", self._inertia(model.robot.torso_body()))
         self.joints: dict[tuple[str, str], Any] = {}
         for name, limb in model.layout.limbs.items():
             bodies: dict[str | None, Any] = {None: self.torso}

@@ -52,7 +52,7 @@ class MujocoTree:
         sprung: bool = False,
     ) -> None:
         self.limbs = robot.limbs()
-        bodies = [robot.torso.body(), *(j.body for limb in self.limbs.values() for j in limb.joints if j.body)]
+        bodies = [robot.torso_body(), *(j.body for limb in self.limbs.values() for j in limb.joints if j.body)]
         self.unit = float(sum(body.mass for body in bodies)) / MODEL_MASS
         self.joined = joined
         self.spec = mujoco.MjSpec()
@@ -60,7 +60,7 @@ class MujocoTree:
         torso = self.spec.worldbody.add_body(name="torso")
         if torso_free:
             torso.add_freejoint(name="torso")
-        self._set_body(torso, robot.torso.body())
+        self._set_body(torso, robot.torso_body())
         for name, limb in self.limbs.items():
             self._add_joints(name, limb)
             self._add_gears(name, limb)

@@ -32,7 +32,7 @@ class PinocchioPeer:
         self.model = pin.Model()
         self.model.gravity.linear = np.array([0.0, 0.0, -float(model.robot.gravity)])
         torso = self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "torso")
-        self._add_body(torso, model.robot.torso.body())
+        self._add_body(torso, model.robot.torso_body())
         self.ids: dict[tuple[str, str], int] = {}
         for name, limb in model.layout.limbs.items():
             self._add_children(name, limb, None, torso)

@@ -9,7 +9,7 @@ import sketch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tailwork.mechanics import observe
+from tailwork.mechanics import kinematics
 from tailwork.mechanics.layout import make_layout
 from tailwork.robots import liu2020
 
@@ -22,8 +22,8 @@ def draw() -> Figure:
     robot = liu2020("pendulum")
     layout = make_layout(robot, "all", (), "free", "rpy", ())
     q = [*robot.stand, 0.0, 0.0, 0.0, 0.0, 0.0]
-    places = np.array(observe.points(layout, q), dtype=float).reshape(-1, 3) + SHIFT
-    at = dict(zip(observe.point_names(layout), places, strict=True))
+    places = np.array(kinematics.points(layout, q), dtype=float).reshape(-1, 3) + SHIFT
+    at = dict(zip(kinematics.point_names(layout), places, strict=True))
     paper = sketch.seen_from(-38.0, 22.0)
     figure, (axes,) = sketch.sheet(6.6, 3.7)
     for k in np.arange(-0.4, 0.61, 0.2):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 
 class _Nothing:
@@ -32,12 +32,12 @@ def _remade(kind: type[TailworkError], arguments: tuple[Any, ...], data: dict[st
     return error
 
 
-class RobotError(TailworkError):
-    """A robot description that is not possible.
+class ArgumentError(TailworkError, ValueError):
+    """An argument that a function cannot take, such as a duration that is negative.
 
     Attributes:
-        path: where in the robot, as in `robot.replace` ("tail.mass").
-        value: what was given; NOTHING for a missing field.
+        path: the argument, and where in it ("duration", "limits.leg1.k").
+        value: what was given; NOTHING for what is missing.
         required: what is required there.
     """
 
@@ -47,10 +47,17 @@ class RobotError(TailworkError):
         self.required = required
         super().__init__(f"{path or 'robot'}: got {_shown(value)}; required: {required}")
 
-    def within(self, parent: str) -> RobotError:
-        """The same error, seen from the part that holds this one."""
+    def within(self, parent: str) -> Self:
+        """The same error, seen from what holds this one."""
         path = f"{parent}.{self.path}" if self.path else parent
         return type(self)(path, self.value, self.required)
+
+
+class RobotError(ArgumentError):
+    """A robot that is not possible, or not one that can be taken here.
+
+    `path` is where in the robot, as in `robot.replace` ("tail.mass").
+    """
 
 
 class UnknownNameError(RobotError):
@@ -76,7 +83,7 @@ class FileError(TailworkError):
         super().__init__(f"{self.file}: {reason}")
 
 
-class StateError(TailworkError):
+class StateError(TailworkError, ValueError):
     """States, velocities or efforts that the model cannot evaluate.
 
     Attributes:

@@ -10,7 +10,7 @@ import pytest
 
 from oracles.layout import Array
 from tailwork.control import ComputedTorque, Constant, FeedForward, Polynomial, Sine, held
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.model import Model
 from tailwork.model.model import LIU2018_REDUNDANT
 from tailwork.papers.liu2018.experiments import desired
@@ -231,7 +231,7 @@ def test_wrong_use(kind: type[ComputedTorque] | type[FeedForward]) -> None:
     cables = Model(liu2020("usrt"))
     with pytest.raises(RobotError, match=r"control: got .*a robot without cables: they can only pull"):
         tried(cables, coordinates=cables.coordinate_names, profiles=(still,) * 18)
-    with pytest.raises(RobotError, match=r"redundant: got .*6 of the 14 actuators, so that 8 are left"):
+    with pytest.raises(ArgumentError, match=r"redundant: got .*6 of the 14 actuators, so that 8 are left"):
         tried(model(), redundant=("leg3.ha",), redundant_efforts=(0.0,))
     with pytest.raises(UnknownNameError, match=r"redundant: got 'leg3\.hc'.*did you mean"):
         tried(model(), redundant=("leg3.hc", *LIU2018_REDUNDANT[1:]), redundant_efforts=NONE)

@@ -13,7 +13,7 @@ from tailwork.control.gait.foot_kinematics import foot_angles, foot_jacobian, fo
 from tailwork.control.gait.gait import Gait, bound, forward_direction, leg_roles, pace, tripod, trot, walk
 from tailwork.control.gait.joint_table import SAMPLES, JointTable, held_posture, joint_table, walking_start
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.mechanics.observe import points
+from tailwork.mechanics.kinematics import points
 from tailwork.robots import Foot, FreeLimb, Joint, Limb, Motor, Robot, Torso, bar, biswal, blaberus, liu2020
 
 COCKROACH = {"speed": 0.12, "frequency": 4.0, "lift": 0.0015}

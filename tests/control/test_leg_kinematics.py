@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from oracles.pinocchio_oracle import PinocchioOracle
 from tailwork import Model
 from tailwork.control.gait.foot_kinematics import (
     foot_angles,
@@ -21,8 +22,8 @@ from tailwork.control.gait.foot_kinematics import (
     standing_feet,
 )
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.kinematics import point_names, points
 from tailwork.mechanics.layout import make_layout
-from tailwork.mechanics.observe import point_names, points
 from tailwork.robots import Foot, InsectLeg, Joint, Limb, Robot, bar, biswal, blaberus, liu2018, liu2020, point_mass
 from tailwork.robots.io.toml import as_text, from_text
 
@@ -80,15 +81,19 @@ def two_bar_leg(**changes: Any) -> Limb:
 
 @pytest.mark.measured("kinematics")
 @pytest.mark.parametrize("name", ROBOTS)
-def test_the_foot_is_where_the_engine_has_it(measured: Callable[..., None], name: str) -> None:
+def test_the_foot_is_where_pinocchio_has_it(measured: Callable[..., None], name: str) -> None:
+    """And where the engine has it, by the same equations."""
     layout = make_layout(ROBOTS[name], "none", (), "free", "rpy", ())
     q = np.zeros(len(layout.coordinate_names))
     q[6:] = np.random.default_rng(1).uniform(-2.0, 2.0, len(q) - 6)
     places = np.array(points(layout, q.tolist()), dtype=float).reshape(-1, 3)
+    oracle = PinocchioOracle(ROBOTS[name])
+    oracle.tree.place(oracle._motion(q, np.zeros(len(q))).pin_q)
     for leg in layout.legs:
-        there = places[point_names(layout).index(f"{leg}.foot")]
-        apart = np.abs(foot_place(layout.limbs[leg], q[layout.coordinates[leg]]) - there).max()
-        measured("feet by leg kinematics beside those of the engine", apart, at_most=1e-15, unit="m")
+        found = foot_place(layout.limbs[leg], q[layout.coordinates[leg]])
+        np.testing.assert_allclose(found, places[point_names(layout).index(f"{leg}.foot")], rtol=0, atol=1e-15)
+        apart = np.abs(found - oracle.tree.point(*oracle.tree.foot(leg))).max()
+        measured("feet by leg kinematics beside those of Pinocchio", apart, at_most=1e-15, unit="m")
 
 
 def test_geared_limbs_and_other_orders_of_coordinates() -> None:
@@ -132,7 +137,7 @@ def test_the_jacobian_is_the_derivative_of_the_place(leg: str) -> None:
 
 def insect_leg(side: str, gamma: float, alpha: float) -> Limb:
     part = blaberus().part(f"hind_{side}")
-    return dataclasses.replace(part, coxa_gamma=gamma, coxa_alpha=alpha).limbs("leg")["leg"]
+    return dataclasses.replace(part, coxa_gamma=gamma, coxa_alpha=alpha).limbs("leg", "x")["leg"]
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

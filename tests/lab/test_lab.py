@@ -134,7 +134,7 @@ def test_a_choice_makes_robots_that_tell_their_tails_apart() -> None:
     assert [*choice.manoeuvres] == ["R3", "R3 2"]
     assert first.robot.name == second.robot.name == "liu2018-r3"
     assert mass_of(second.tail_part) == pytest.approx(2.0, rel=1e-15)
-    assert first.robot.torso.body().mass == 20.0
+    assert first.robot.torso_body().mass == 20.0
     assert first.tail_part.mount == liu2018().part("tail").mount
     assert first.motion.axis == "pitch" and first.motion.duration == 0.5 and first.policy == "airborne"
     (own,) = Choice(liu2018(), (TailChoice(OWN),)).manoeuvres.values()

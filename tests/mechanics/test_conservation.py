@@ -173,7 +173,7 @@ def test_momentum_in_flight(measured: Callable[..., None], name: str) -> None:
     model = Model(robot, "none")
     times, qs, vs = precise(model, q[0], v[0], tau[0])
     mass, fall = PinocchioOracle(robot).mass(), np.array([0.0, 0.0, -robot.gravity])
-    linear, angular = model.momentum(qs, vs)
+    linear, angular = model.centroidal_momentum(qs, vs)
     assert relative(linear, linear[0] + mass * fall * times[:, None]) < 1e-13
     turned = relative(angular, np.tile(angular[0], (len(times), 1)))
     measured("angular momentum in flight, actuators and springs at work", turned, at_most=5e-13)
@@ -208,7 +208,9 @@ def test_power_balance_with_dampers_and_a_prescribed_tail() -> None:
     start = np.sin(np.arange(12.0))
 
     def rate(q: Array, v: Array) -> Array:
-        path = model.path(q, v, 0.1 * tau[:, :12], given=30.0 * (start - q[:, 6:]))  # each joint swings about its own
+        path = model.path(
+            q, v, 0.1 * tau[:, :12], prescribed_acceleration=30.0 * (start - q[:, 6:])
+        )  # each joint swings about its own
         return np.column_stack([path.acceleration, path.powers.sum(axis=-1) - path.dissipation, path.dissipation])
 
     path = np.array(run(model, q, v, rate, np.zeros((1, 2))))
@@ -254,7 +256,7 @@ def test_observations(measured: Callable[..., None], name: str, stance: tuple[st
     """Energies, momenta and the centre of mass are Pinocchio's; feet stand where they are pinned."""
     q, v, _ = batch(name, stance, 3)
     model, oracle = Model(ROBOTS[name], stance), PinocchioOracle(ROBOTS[name], stance)
-    energies, momenta, centers = model.energy(q, v), model.momentum(q, v), model.center_of_mass(q)
+    energies, momenta, centers = model.energy(q, v), model.centroidal_momentum(q, v), model.center_of_mass(q)
     for row in range(len(q)):
         expected = [*oracle.energy(q[row], v[row]), oracle.spring_energy(q[row])]
         np.testing.assert_allclose([part[row] for part in energies], expected, rtol=2e-14)
@@ -306,7 +308,7 @@ def test_prescribed_tail(name: str, stance: tuple[str, ...]) -> None:
     layout, here = Layout(ROBOTS[name], stance), free.layout.rates["tail"]
     expected = free.path(q, v, tau)
     legs = tau[:, : len(prescribed.actuator_names)]
-    found = prescribed.path(q, v, legs, given=expected.acceleration[:, here])
+    found = prescribed.path(q, v, legs, prescribed_acceleration=expected.acceleration[:, here])
     efforts = np.einsum("nij,nj->ni", free.actuation_matrix(q), tau)[:, here]
     for row in range(len(q)):
         assert layout.difference(found.acceleration[row], expected.acceleration[row]) < 5e-13

@@ -129,9 +129,9 @@ class SprungLegs(ThreeHingeLegs):
     stiffness: Scalar = nonnegative("N m/rad", 30.0)
     damping: Scalar = nonnegative("N m s/rad", 0.8)
 
-    def limbs(self, name: str) -> dict[str, Limb]:
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
         """The legs."""
-        return {key: self._sprung(limb) for key, limb in super().limbs(name).items()}
+        return {key: self._sprung(limb) for key, limb in super().limbs(name, forward).items()}
 
     def _sprung(self, limb: Limb) -> Limb:
         x, y, z = limb.joints[0].offset

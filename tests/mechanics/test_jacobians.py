@@ -22,7 +22,7 @@ from tailwork.robots.paths import numbers, with_numbers
 from tailwork.robots.robot import Robot
 
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # central differences of order 8
-STEPS = {"q": 2e-4, "v": 1e-1, "tau": 1e-1, "a": 1.0, "given": 1.0, "forces": 1.0, "parameters": 1e-3}
+STEPS = {"q": 2e-4, "v": 1e-1, "tau": 1e-1, "a": 1.0, "prescribed_acceleration": 1.0, "forces": 1.0, "parameters": 1e-3}
 MAKERS: dict[str, Callable[[Robot], Model]] = {
     "liu2018": Model,
     "usrt": Model,
@@ -53,17 +53,25 @@ DESIGN = {
     "tree": (),
 }
 ANSWERS: dict[str, Callable[..., Array]] = {
-    "forward_dynamics": lambda m, x: m.forward_dynamics(x["q"], x["v"], x["tau"], given=x["given"], forces=x["forces"]),
-    "path": lambda m, x: together(m.path(x["q"], x["v"], x["tau"], given=x["given"], forces=x["forces"])),
+    "forward_dynamics": lambda m, x: m.forward_dynamics(
+        x["q"], x["v"], x["tau"], prescribed_acceleration=x["prescribed_acceleration"], forces=x["forces"]
+    ),
+    "path": lambda m, x: together(
+        m.path(x["q"], x["v"], x["tau"], prescribed_acceleration=x["prescribed_acceleration"], forces=x["forces"])
+    ),
     "generalised_force": lambda m, x: m.generalised_force(x["q"], x["v"], x["a"], forces=x["forces"]),
     "mass_matrix": lambda m, x: together([m.mass_matrix(x["q"])]),
     "actuation_matrix": lambda m, x: together([m.actuation_matrix(x["q"])]),
     "energy": lambda m, x: np.stack(m.energy(x["q"], x["v"]), axis=-1),
-    "momentum": lambda m, x: together(m.momentum(x["q"], x["v"])),
+    "centroidal_momentum": lambda m, x: together(m.centroidal_momentum(x["q"], x["v"])),
     "part_momenta": lambda m, x: together(m.part_momenta(x["q"], x["v"])),
     "center_of_mass": lambda m, x: m.center_of_mass(x["q"]),
     "points": lambda m, x: together([m.points(x["q"])]),
     "joint_angles": lambda m, x: np.stack(list(m.joint_angles(x["q"]).values()), axis=-1),
+    "centroidal_momentum_matrix": lambda m, x: together([m.centroidal_momentum_matrix(x["q"])]),
+    "joint_rates": lambda m, x: np.stack(list(m.joint_rates(x["q"], x["v"]).values()), axis=-1),
+    "frame_jacobians": lambda m, x: together(m.ask("frame_jacobians", q=x["q"]).values()),
+    "frame_drifts": lambda m, x: together(m.ask("frame_drifts", q=x["q"], v=x["v"]).values()),
     "coordinate_rates": lambda m, x: m.coordinate_rates(x["q"], x["v"]),
 }
 
@@ -88,7 +96,11 @@ def model_and_state(name: str) -> tuple[Model, dict[str, Array]]:
         q = model.standing()
     if model.layout.attitude == "quaternion":
         q = np.concatenate([q[:3], [1.1, 0.1, -0.05, 0.07], q[6:]])  # not of length one: the equations allow that
-    sizes = {"a": len(v), "given": len(model.prescribed_names), "forces": 3 * len(model.layout.pushes)}
+    sizes = {
+        "a": len(v),
+        "prescribed_acceleration": len(model.prescribed_names),
+        "forces": 3 * len(model.layout.pushes),
+    }
     others = {argument: rng.normal(size=size) for argument, size in sizes.items()}
     return model, {"q": q, "v": v, "tau": tau[: len(model.actuator_names)] + 1.0, **others}
 

@@ -40,7 +40,7 @@ STANCES = pytest.mark.parametrize(("name", "stance"), CASES, ids=lambda x: x if 
 
 def random_forces(robot: Robot, rng: np.random.Generator) -> list[PointForce]:
     """A push on the torso and one on the last body of every second limb, in proportion to their masses."""
-    size, mass = robot.stand[2] or 0.3, robot.torso.body().mass
+    size, mass = robot.stand[2] or 0.3, robot.torso_body().mass
     forces: list[PointForce] = [("torso", None, rng.uniform(-size, size, 3), rng.normal(size=3) * mass)]
     for name, limb in list(robot.limbs().items())[::2]:
         joint = limb.joints[-1]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from tailwork.errors import InadmissibleError, RobotError, StateError, UnknownNameError, UnreachableError
+from tailwork.errors import ArgumentError, InadmissibleError, StateError, UnknownNameError, UnreachableError
 from tailwork.model import Model, Push
 from tailwork.model.admissible import Admissible
 from tailwork.model.model import LIU2018_REDUNDANT
@@ -343,7 +343,7 @@ def test_cables_never_push() -> None:
     q, v, _ = near_standing(model, rng, 0.0)
     tau = stand.copy()
     tau[cables] = (5.0, -5.0, 5.0, 5.0, 5.0, 5.0)
-    pushed = model.ask("forward_dynamics", q=q, v=v, tau=tau, given=(), forces=None)["acceleration"]
+    pushed = model.ask("forward_dynamics", q=q, v=v, tau=tau, prescribed_acceleration=(), forces=None)["acceleration"]
     with pytest.raises(InadmissibleError, match="if cables could push") as caught:
         model.admissible_efforts(q, v, pushed, friction=1.0)
     assert caught.value.blame == ("tension of tail.T_2 ≥ 0",)
@@ -354,7 +354,7 @@ def test_a_prescribed_tail_and_pushes() -> None:
     model, q, zero = rest("prescribed")
     a = moving(**{"tail.tb": 30.0})
     found = model.admissible_efforts(q, zero, a, friction=0.6)
-    following = model.path(q, zero, found.efforts, given=a[6:])
+    following = model.path(q, zero, found.efforts, prescribed_acceleration=a[6:])
     np.testing.assert_allclose(following.acceleration, a, rtol=0, atol=1e-10)
     np.testing.assert_allclose(found.foot_forces, following.foot_forces, rtol=0, atol=1e-10)
     model, q, zero = rest("pushed")
@@ -408,23 +408,35 @@ def test_limits_of_the_robot_count() -> None:
 @pytest.mark.parametrize(
     ("changed", "kind", "message"),
     [
-        ({"friction": 0.0}, RobotError, "friction: got 0.0; required: a positive number"),
-        ({"friction": -0.1}, RobotError, "required: a positive number"),
-        ({"friction": np.nan}, RobotError, "required: a positive number"),
-        ({"friction": "rubber"}, RobotError, "required: a positive number"),
-        ({"least_normal": -1.0}, RobotError, "least_normal: got -1.0; required: a finite number that is not negative"),
-        ({"least_normal": np.nan}, RobotError, "not negative"),
-        ({"least_normal": np.inf}, RobotError, "not negative"),
-        ({"weights": {"leg1.k": 0.0}}, RobotError, r"weights\.leg1\.k: got 0\.0; required: a finite positive number"),
-        ({"weights": {"leg1.k": np.inf}}, RobotError, "a finite positive number"),
+        ({"friction": 0.0}, ArgumentError, "friction: got 0.0; required: a positive number"),
+        ({"friction": -0.1}, ArgumentError, "required: a positive number"),
+        ({"friction": np.nan}, ArgumentError, "required: a positive number"),
+        ({"friction": "rubber"}, ArgumentError, "required: a positive number"),
+        (
+            {"least_normal": -1.0},
+            ArgumentError,
+            "least_normal: got -1.0; required: a finite number that is not neg",
+        ),
+        ({"least_normal": np.nan}, ArgumentError, "not negative"),
+        ({"least_normal": np.inf}, ArgumentError, "not negative"),
+        (
+            {"weights": {"leg1.k": 0.0}},
+            ArgumentError,
+            r"weights\.leg1\.k: got 0\.0; required: a finite positive number",
+        ),
+        ({"weights": {"leg1.k": np.inf}}, ArgumentError, "a finite positive number"),
         ({"weights": {"leg1.knee": 1.0}}, UnknownNameError, "did you mean 'leg1.k'"),
-        ({"weights": [1.0]}, RobotError, "numbers by actuator name"),
-        ({"limits": {"leg1.k": -3.0}}, RobotError, r"limits\.leg1\.k: got -3\.0; required: a finite positive number"),
-        ({"limits": {"leg1.k": np.nan}}, RobotError, "a finite positive number"),
-        ({"limits": {"leg1.k": np.inf}}, RobotError, "a finite positive number"),
-        ({"limits": {"leg1.k": True}}, RobotError, "a finite positive number"),
+        ({"weights": [1.0]}, ArgumentError, "numbers by actuator name"),
+        (
+            {"limits": {"leg1.k": -3.0}},
+            ArgumentError,
+            r"limits\.leg1\.k: got -3\.0; required: a finite positive n",
+        ),
+        ({"limits": {"leg1.k": np.nan}}, ArgumentError, "a finite positive number"),
+        ({"limits": {"leg1.k": np.inf}}, ArgumentError, "a finite positive number"),
+        ({"limits": {"leg1.k": True}}, ArgumentError, "a finite positive number"),
         ({"limits": {"leg9.k": 3.0}}, UnknownNameError, "a known actuator"),
-        ({"limits": 40.0}, RobotError, "numbers by actuator name"),
+        ({"limits": 40.0}, ArgumentError, "numbers by actuator name"),
         ({"a": [np.nan] * 8}, StateError, "not a finite number"),
         ({"a": [0.0] * 7}, StateError, "required"),
         ({"q": np.zeros(8)}, StateError, "cannot reach its foot"),

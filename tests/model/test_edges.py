@@ -29,7 +29,7 @@ def test_columns_may_lie_side_by_side(question: str) -> None:
     """A batch in Fortran order, or cut out of a larger array, gives the bits of the same batch in C order."""
     model = Model(liu2020("pendulum"))
     rng = np.random.default_rng(0)
-    sizes = {"q": 8, "v": 8, "a": 8, "tau": 14, "given": 0, "forces": 0}
+    sizes = {"q": 8, "v": 8, "a": 8, "tau": 14, "prescribed_acceleration": 0, "forces": 0}
     plain = {name: rng.uniform(-0.02, 0.02, (5, sizes[name])) for name in QUESTIONS[question].arguments}
     plain["q"] += model.standing()
     expected = model.ask(question, **plain)
@@ -80,10 +80,10 @@ class OddLegs(Described):
     plain: ThreeHingeLegs
     change: str
 
-    def limbs(self, name: str) -> dict[str, Limb]:
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
         """The changed limbs."""
         changes: dict[str, Any] = {}
-        for key, limb in self.plain.limbs(name).items():
+        for key, limb in self.plain.limbs(name, forward).items():
             assert limb.foot is not None
             if self.change == "geared":
                 gearing = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 1.0))
@@ -122,7 +122,7 @@ def test_classes_of_one_name_are_not_confused() -> None:
         class Tail(Described):
             kind: ClassVar[str] = "own"
 
-            def limbs(self, name: str) -> dict[str, Limb]:
+            def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
                 body = Body(mass=1.0, com=(direction, 0.0, 0.0))
                 return {name: Limb(joints=(Joint(name="hinge", axis=(0.0, 0.0, 1.0), body=body),))}
 
@@ -153,7 +153,7 @@ def test_chosen_actuators_beside_a_prescribed_tail() -> None:
     model = Model(liu2018(), prescribed=["tail"])
     q, zero = model.standing(), np.zeros(8)
     efforts = model.inverse_dynamics(q, zero, zero, redundant=dict.fromkeys(LIU2018_REDUNDANT, 0.0))
-    assert np.abs(model.forward_dynamics(q, zero, efforts, given=np.zeros(2))).max() < 1e-9
+    assert np.abs(model.forward_dynamics(q, zero, efforts, prescribed_acceleration=np.zeros(2))).max() < 1e-9
 
 
 @pytest.mark.parametrize(("links", "segments", "ends"), [(5, 2, (2, 5)), (7, 3, (2, 4, 7)), (3, 3, (1, 2, 3))])

@@ -31,7 +31,7 @@ class PinocchioTree:
         torso = 0
         if layout.base:
             torso = self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "torso")
-        self._add_body(torso, layout.robot.torso.body())
+        self._add_body(torso, layout.robot.torso_body())
         for name, limb in layout.limbs.items():
             self._add_children(name, limb, None, torso)
         self.data = self.model.createData()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from oracles.layout import Array, relative
 from tailwork.errors import RobotError, StateError
-from tailwork.mechanics import inverse, observe
+from tailwork.mechanics import inverse, kinematics
 from tailwork.mechanics.layout import make_layout
 from tailwork.papers.biswal import leg as paper
 from tailwork.papers.biswal.dh_leg import MASSES, joint_torques, preset_robot, reproduce_dh_leg, table_robot
@@ -297,7 +297,7 @@ def test_the_preset_has_the_lengths_of_the_paper() -> None:
 def test_table_preset_and_formulas_are_one_leg(theta: Array) -> None:
     """Foot, hinges and mass matrix: theta_1, theta_2, theta_3 are ha, hb, k, signs included."""
     layouts = [make_layout(robot, "none", (), "fixed", "rpy", ()) for robot in (table_robot(), preset_robot())]
-    table, preset = (np.array(observe.points(layout, theta), dtype=float).reshape(-1, 3) for layout in layouts)
+    table, preset = (np.array(kinematics.points(layout, theta), dtype=float).reshape(-1, 3) for layout in layouts)
     assert np.abs(table - preset).max() < 1e-15
     assert np.abs(table[-1] - paper.foot_place(LEG, theta)).max() < 1e-15
     assert np.abs(dh_frames(table_robot().part("leg"), theta)[-1][:3, 3] - table[-1]).max() < 1e-15

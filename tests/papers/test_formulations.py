@@ -157,7 +157,7 @@ class Tree:
     """The bodies, hinges and springs of a robot's description, with the feet where they stand."""
 
     def __init__(self, robot: Robot) -> None:
-        self.gravity, self.torso = robot.gravity, robot.torso.body()
+        self.gravity, self.torso = robot.gravity, robot.torso_body()
         self.limbs, self.legs = robot.limbs(), legs.legs_of(robot)
         carried = [j.body for limb in self.limbs.values() for j in limb.joints if j.body]
         self.masses = np.array([body.mass for body in [self.torso, *carried]])
@@ -626,7 +626,7 @@ def test_robots_that_the_papers_do_not_describe() -> None:
     q, v = stance(base), np.zeros(8)
     for path, robot in {
         "legs.hip_length": base.with_part("legs", replace(leg_set, hip_length=0.05)),
-        "legs.forward": base.with_part("legs", replace(leg_set, forward="x")),
+        "forward": replace(base, forward="x"),
         "legs": base.with_part("legs", tail),
         "tail": base.with_part("tail", leg_set),
         "second": base.with_part("second", replace(tail, mount=(0.0, 0.25, 0.0))),

@@ -55,7 +55,10 @@ def torso_slopes(model: Model, tau: Array) -> Array:
     def rates(x: Array) -> Array:
         q, v = np.concatenate([x[:size], still]), np.concatenate([x[size:], still])
         return np.concatenate(
-            [model.coordinate_rates(q, v)[:size], model.forward_dynamics(q, v, tau, given=still)[:size]]
+            [
+                model.coordinate_rates(q, v)[:size],
+                model.forward_dynamics(q, v, tau, prescribed_acceleration=still)[:size],
+            ]
         )
 
     start = np.concatenate([model.standing()[:size], np.zeros(size)])

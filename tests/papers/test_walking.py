@@ -84,7 +84,7 @@ def unexplained(run: Run) -> tuple[Array, float]:
     """Momentum that neither the feet's impulses nor the weight's explain, over time [N s], and the weight [N]."""
     model, times = run.model, run.data["time"].to_numpy()
     q, v = (run.data[part].to_numpy() for part in ("q", "v"))
-    momentum = model.momentum(q, v).linear
+    momentum = model.centroidal_momentum(q, v).linear
     weight = float(model.part_momenta(q[0], v[0]).masses.sum()) * model.robot.gravity
     impulse = run.data["foot_impulse"].to_numpy().sum(axis=1) - np.outer(times, [0.0, 0.0, weight])
     return momentum - momentum[0] - impulse, weight

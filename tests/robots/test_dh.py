@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import tailwork
 from oracles.layout import Array, relative
 from tailwork.errors import RobotError, StateError, UnknownNameError
-from tailwork.mechanics import inverse, observe
+from tailwork.mechanics import inverse, kinematics, observe
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.layout import Layout, make_layout
 from tailwork.model import Model
@@ -87,8 +87,8 @@ def test_joints_bodies_and_end_are_where_the_table_puts_them(data: st.DataObject
     chain = data.draw(chains())
     q = data.draw(postures(chain))
     layout, frames = held(chain), dh_frames(chain, q)
-    points = np.array(observe.points(layout, q), dtype=float).reshape(-1, 3)
-    assert [name.split(".")[-1] for name in observe.point_names(layout)][-1] == "tip"
+    points = np.array(kinematics.points(layout, q), dtype=float).reshape(-1, 3)
+    assert [name.split(".")[-1] for name in kinematics.point_names(layout)][-1] == "tip"
     moving = [(row, frame) for row, frame in zip(chain.rows, frames[1:], strict=True) if row.moving == "theta"]
     back = {"modified": 0.0, "classic": 1.0}[chain.convention]
     hinges = [at(np.array([-row.a * back, 0.0, 0.0]), frame) for row, frame in moving]
@@ -142,7 +142,7 @@ def test_classic_and_modified_tables_of_one_mechanism_are_one_limb(data: st.Data
     modified, q = as_modified(classic), data.draw(postures(found))
     assert np.abs(dh_frames(classic, q)[-1] - dh_frames(modified, q)[-1]).max() < 1e-13
     first, second = held(classic), held(modified)
-    places = [np.array(observe.points(layout, q), dtype=float) for layout in (first, second)]
+    places = [np.array(kinematics.points(layout, q), dtype=float) for layout in (first, second)]
     assert np.abs(places[0] - places[1]).max() < 1e-13
     masses = [inverse.mass_matrix(layout, q).astype(float) for layout in (first, second)]
     assert relative(masses[0], masses[1]) < 1e-13
@@ -256,7 +256,7 @@ def test_round_trip(tmp_path: Path) -> None:
     robot = robot_with(ARM).with_part("leg", foot)
     robot.save(tmp_path / "robot.toml")
     read = tailwork.load(tmp_path / "robot.toml")
-    assert read == robot and repr(read) == repr(robot)
+    assert read == robot and repr(read.parts) == repr(robot.parts)
     assert read.limbs()["leg"].foot.place == (0.1, 1 / 3, 0.0) and read.limbs()["leg"].tip is None
 
 

@@ -55,7 +55,7 @@ sizes = st.floats(1e-3, 1e3)
 def bodies(robot: Robot) -> list[Body]:
     """All bodies of a robot, the torso first."""
     limbs = robot.limbs().values()
-    return [robot.torso.body()] + [joint.body for limb in limbs for joint in limb.joints if joint.body is not None]
+    return [robot.torso_body()] + [joint.body for limb in limbs for joint in limb.joints if joint.body is not None]
 
 
 def total_mass(robot: Robot) -> float:
@@ -352,7 +352,7 @@ def test_presets_are_listed() -> None:
 def test_liu2020_table() -> None:
     robot = PRESETS["liu2020-pendulum"]
     assert robot.torso == PlateTorso(mass=12.0, width=0.3, length=0.5)
-    np.testing.assert_allclose(robot.torso.body().inertia, (0.25, 0.09, 0.34, 0.0, 0.0, 0.0), rtol=1e-15)
+    np.testing.assert_allclose(robot.torso_body().inertia, (0.25, 0.09, 0.34, 0.0, 0.0, 0.0), rtol=1e-15)
     assert (robot.gravity, robot.stand) == (9.8, (0.0, 0.0, 0.4))
     assert robot.part("tail") == Pendulum(length=0.48, mass=1.0, mount=(0.0, -0.25, 0.0))
     for tail in ("r3", "usrt"):
@@ -407,9 +407,8 @@ def test_closed_form_puts_the_foot_in_its_place(knee: str, forward: str, hip_len
         hip_length=hip_length,
         hip_mass=hip_length,
         knee=knee,
-        forward=forward,
     )
-    limb = legs.limbs("legs")["leg1"]
+    limb = legs.limbs("legs", forward)["leg1"]
     assert limb.closed_form is not None
     angles = [math.atan2(sine, cosine) for cosine, sine in limb.closed_form.angles(legs.feet[0])]
     assert (angles[2] < 0) == (knee == "forward")
@@ -450,7 +449,7 @@ def evaluated(tape: ex.Tape, inputs: Sequence[float]) -> list[float]:
 
 def built_numbers(robot: Robot) -> dict[str, Any]:
     """Every number of the limbs and of the torso that a robot builds."""
-    found: dict[str, Any] = {f"torso.{k}": v for k, v in numbers(robot.torso.body()).items()}
+    found: dict[str, Any] = {f"torso.{k}": v for k, v in numbers(robot.torso_body()).items()}
     for name, limb in robot.limbs().items():
         free = FreeLimb(limb=dataclasses.replace(limb, closed_form=None))
         found |= {f"{name}.{path}": value for path, value in numbers(free).items()}

@@ -14,7 +14,7 @@ from tailwork.control import Constant, Tracking, point_to_point
 from tailwork.errors import RobotError, StateError
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Kernel
-from tailwork.kernels.vjp import pulled_back
+from tailwork.kernels.vjp import vjp
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import gradient, gradients, simulate_batch
@@ -41,7 +41,7 @@ def test_backwards_equals_forwards() -> None:
     ]
     by_each = jacobian(tape, outputs, [a, b, c, d])
     forwards = Kernel(finished(tape, [x for row in by_each for x in row], 3, 1))
-    backwards = Kernel(pulled_back(finished(tape, outputs, 3, 1)))
+    backwards = Kernel(vjp(finished(tape, outputs, 3, 1)))
     rng = np.random.default_rng(2)
     for _ in range(20):
         x, parameter, weights = rng.uniform(-2.0, 2.0, 3), rng.uniform(1.0, 2.0, 1), rng.normal(size=5)

@@ -28,7 +28,9 @@ def test_the_start_is_balanced(policy: str, tail: str, motion: TailMotion) -> No
     torques = balancing_torques(manoeuvre.robot, "tail", shape)
     still = np.zeros(len(ready.model.velocity_names))
     given = np.zeros(len(shape))
-    np.testing.assert_allclose(ready.model.forward_dynamics(ready.q, still, torques, given=given), 0.0, atol=1e-11)
+    np.testing.assert_allclose(
+        ready.model.forward_dynamics(ready.q, still, torques, prescribed_acceleration=given), 0.0, atol=1e-11
+    )
     run = perform(replace(manoeuvre, motion=replace(motion, end=motion.start)), samples=2)
     np.testing.assert_allclose(run.data["tau"].to_numpy()[0], torques, rtol=0, atol=1e-12)
     np.testing.assert_allclose(torso_angles(run), 0.0, atol=1e-8)

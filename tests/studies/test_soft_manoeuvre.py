@@ -13,7 +13,6 @@ from tailwork.control.servo import JointServo
 from tailwork.errors import RobotError
 from tailwork.mechanics.torso import pinned_values, stance_leg, torso_state
 from tailwork.model import Model
-from tailwork.model.summary import total_mass
 from tailwork.robots import liu2020
 from tailwork.simulation.contact.ground import CompliantGround, HeightField
 from tailwork.studies.compare.soft_comparison import (
@@ -61,9 +60,7 @@ def test_stiff_ground_is_as_pinned_feet(gentle: SoftComparison) -> None:
             assert slope == pytest.approx(-1.0, abs=0.02)
     assert found.place[-1] < 3e-6 and math.degrees(found.attitude[-1]) < 3e-3
     sinking = [ground.sinking for ground in gentle.grounds]
-    np.testing.assert_allclose(
-        sinking, total_mass(liu2020("pendulum")) * 9.8 / 4.0 / np.array([1e4, 1e5, 1e6]), rtol=1e-3
-    )
+    np.testing.assert_allclose(sinking, liu2020("pendulum").mass() * 9.8 / 4.0 / np.array([1e4, 1e5, 1e6]), rtol=1e-3)
 
 
 def test_extrapolation_takes_the_error_of_the_method_off(gentle: SoftComparison) -> None:
@@ -180,7 +177,7 @@ def test_damping_of_the_ground() -> None:
     """The robot's share of mass on a foot, bouncing on it, is damped as told; along as across."""
     robot = liu2020("pendulum")
     ground = ground_for(robot, 1e5, damping=0.2)
-    mass = total_mass(robot) / 4.0
+    mass = robot.mass() / 4.0
     assert ground.tangential_damping == pytest.approx(0.2 * 2.0 * math.sqrt(1e5 * mass))
     assert ground.damping * mass * 9.8 == pytest.approx(ground.tangential_damping)
     assert (ground.static_friction, ground.kinetic_friction) == (0.6, pytest.approx(0.5))

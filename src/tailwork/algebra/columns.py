@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+from tailwork.typing import Floats
 
 
 class Column:
@@ -62,6 +62,11 @@ class Column:
     def cos(self) -> Column:
         """Cosines of angles [rad]."""
         return Column(np.cos(self.values))
+
+    @staticmethod
+    def arctan2(y: Any, x: Any) -> Column:
+        """Angles of the directions (x, y) [rad]."""
+        return Column(np.arctan2(*(v.values if isinstance(v, Column) else v for v in (y, x))))
 
     def __bool__(self) -> bool:
         raise TypeError("a Column has no truth value: equations must not branch on numbers that differ")

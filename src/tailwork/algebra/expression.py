@@ -191,11 +191,13 @@ def arctan2(y: Scalar, x: Scalar) -> Scalar:
             first, second = (v.index if isinstance(v, Expression) else tape.record(CONSTANT, float(v)).index
                              for v in (y, x))  # fmt: skip
             return tape.record(ATAN2, first, second)
+        if not isinstance(known, (int, float)):
+            return type(known).arctan2(y, x)
     return math.atan2(y, x)
 
 
 def larger(a: Scalar, b: Scalar) -> Scalar:
-    """The larger of two numbers; not a number if either is none."""
+    """The larger of two numbers; NaN if either is."""
     for known in (a, b):
         if isinstance(known, Expression):
             return known.tape.record(MAX, *sorted(as_indices(known.tape, (a, b))))

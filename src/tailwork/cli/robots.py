@@ -9,7 +9,6 @@ from typing import Any
 from rich.console import Console
 
 from tailwork.cli.tables import plain_table
-from tailwork.model.summary import total_mass
 from tailwork.robots import presets
 
 
@@ -28,6 +27,6 @@ def run(options: argparse.Namespace) -> int:
         limbs = robot.limbs()
         summary = " ".join((inspect.getdoc(make) or "").split("\n\n")[0].split())
         joints = sum(len(limb.joints) for limb in limbs.values())
-        table.add_row(name, f"{total_mass(robot):.4g}", str(len(limbs)), str(joints), summary)
+        table.add_row(name, f"{robot.mass():.4g}", str(len(limbs)), str(joints), summary)
     Console().print(table)
     return 0

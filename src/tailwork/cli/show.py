@@ -14,7 +14,7 @@ from rich.text import Text
 from tailwork.cli.choose import add_choice, chosen_robot
 from tailwork.cli.tables import plain_table, wide_console
 from tailwork.model import Model
-from tailwork.model.summary import Standing, limb_masses, pinnable, standing, total_mass
+from tailwork.model.summary import Standing, pinnable, standing
 from tailwork.robots import Robot
 
 TORSO = 6
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     model = Model(robot, legs or "none")
     feet = f"{len(legs)} feet pinned" if legs else "no foot pinned"
     freedom = f"{len(model.velocity_names)} degrees of freedom"
-    headline = f"{total_mass(robot):.4g} kg, {freedom}, {feet}, g {float(robot.gravity):.4g} m/s²"
+    headline = f"{robot.mass():.4g} kg, {freedom}, {feet}, g {float(robot.gravity):.4g} m/s²"
     console.rule(Text.assemble((robot.name, "bold"), f"  {headline}"), align="left", style="dim")
     console.print(_bodies(robot))
     if not legs:
@@ -66,8 +66,8 @@ def run(options: argparse.Namespace) -> int:
 def _bodies(robot: Robot) -> Table:
     table = plain_table("Bodies", "limb", "joints", "bodies", "mass [kg]")
     table.add_column("hinges", overflow="fold")
-    table.add_row("torso", "", "1", f"{float(robot.torso.body().mass):.4g}", "")
-    masses = limb_masses(robot)
+    masses = robot.masses()
+    table.add_row("torso", "", "1", f"{masses['torso']:.4g}", "")
     for name, limb in robot.limbs().items():
         bodies = sum(joint.body is not None for joint in limb.joints)
         hinges = [joint.name for joint in limb.joints]

@@ -136,7 +136,7 @@ def normal_forces(layout: Layout, q: Sequence[Scalar]) -> list[Scalar]:
     feet = [foot.place for foot in (layout.limbs[name].foot for name in layout.stance) if foot is not None]
     rows = [[1.0] * len(feet), [foot[0] for foot in feet], [foot[1] for foot in feet]]
     middle = center_of_mass(layout, q)
-    bodies = [layout.robot.torso.body(), *(j.body for limb in layout.limbs.values() for j in limb.joints)]
+    bodies = [layout.robot.torso_body(), *(j.body for limb in layout.limbs.values() for j in limb.joints)]
     weight = sum((body.mass for body in bodies if body is not None), 0.0) * layout.robot.gravity
     matrix = array([[sum((a * b for a, b in zip(one, other, strict=True)), 0.0) for other in rows] for one in rows])
     first, by_x, by_y = Factored(matrix).solve([weight, weight * middle[0], weight * middle[1]])

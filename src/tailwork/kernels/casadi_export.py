@@ -36,7 +36,7 @@ OPERATIONS: dict[int, Any] = {
     SIN: casadi.sin,
     COS: casadi.cos,
     ATAN2: casadi.atan2,
-    MAX: casadi.fmax,  # which, unlike ours, gives the other where one is not a number
+    MAX: casadi.fmax,  # which, unlike ours, gives the other where one is NaN
     STEP: lambda a: casadi.gt(a, 0.0),
 }
 

@@ -22,7 +22,7 @@ COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894
           -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)  # π/2 in three parts, each rounded
 FARTHEST = 1e12  # angles beyond this [rad] have lost too many digits: their sine is NaN
-ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding and subtracting it rounds to a whole number
+ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding and subtracting it rounds to an integer
 
 LIBRARY = {ATAN2: ("atan2", 2)}
 
@@ -58,7 +58,7 @@ class Emitter:
         self.lines: list[str] = []
         self.count = 0
         self.names: dict[int, str] = {}
-        self.waves: dict[int, tuple[str, str]] = {}  # angle → (sine, cosine)
+        self.sincos: dict[int, tuple[str, str]] = {}  # angle → (sine, cosine)
         self.library: set[str] = set()
 
     def new(self, text: str) -> str:
@@ -127,9 +127,9 @@ class Emitter:
         if op in (ADD, SUB):
             return self._sum(op, a, second)
         if op in (SIN, COS):
-            if a not in self.waves:
-                self.waves[a] = self._wave(self._name(a))
-            return self.waves[a][0 if op == SIN else 1]
+            if a not in self.sincos:
+                self.sincos[a] = self._sincos(self._name(a))
+            return self.sincos[a][0 if op == SIN else 1]
         if op == COPY:
             return self._name(a)
         if op == NEG:
@@ -168,7 +168,7 @@ class Emitter:
             result = self.fused(result, x, self.constant(c))
         return result
 
-    def _wave(self, x: str) -> tuple[str, str]:
+    def _sincos(self, x: str) -> tuple[str, str]:
         """Sine and cosine: x = n π/2 + r with |r| ≤ π/4, both polynomials of r, exchanged and signed by n."""
         t, i = self.type, self.integer
         shifted = self.fused(x, self.constant(2.0 / 3.141592653589793), self.constant(ROUNDING))

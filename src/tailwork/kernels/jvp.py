@@ -10,7 +10,7 @@ from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.vjp import replayed
 
 
-def pushed_forward(graph: Graph, varied: Sequence[int], *, values: bool = False) -> Graph:
+def jvp(graph: Graph, varied: Sequence[int], *, values: bool = False) -> Graph:
     """How the outputs change along a direction, as a graph of its own.
 
     Its inputs are those of the graph, then the rates of the `varied` ones, then the rates of all parameters.

@@ -137,8 +137,8 @@ def _identity(graph: Graph, width: int) -> str:
     """What a kernel's assembly follows from: the graph, the lanes, and how assembly is written; empty if not known."""
     if not _writing():
         return ""
-    told = repr((graph.entries, graph.outputs, graph.inputs, graph.parameters, width, OPERATION_NAMES, _writing()))
-    return hashlib.sha256(told.encode()).hexdigest()
+    text = repr((graph.entries, graph.outputs, graph.inputs, graph.parameters, width, OPERATION_NAMES, _writing()))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)

@@ -174,7 +174,7 @@ class PartEmitter(Emitter):
 
     def part(self, number: int) -> list[str]:
         """Instructions of one part; parts are written in their order."""
-        self.lines, self.names, self.waves = [], {}, {}
+        self.lines, self.names, self.sincos = [], {}, {}
         computed = [entry for k in self.parts[number] for entry in self.steps.computes[k]]
         for entry in computed:
             name = self._name(entry)

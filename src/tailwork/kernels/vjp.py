@@ -27,7 +27,7 @@ from tailwork.algebra.expression import (
 from tailwork.kernels.graph import Graph, finished
 
 
-def pulled_back(graph: Graph, by: Sequence[int] | None = None, *, values: bool = False) -> Graph:
+def vjp(graph: Graph, by: Sequence[int] | None = None, *, values: bool = False) -> Graph:
     """wᵀ d(outputs)/d(inputs and parameters) as a graph of its own.
 
     Its inputs are those of the graph, then a weight w for each output; its outputs are derivatives by inputs, then by
@@ -35,7 +35,7 @@ def pulled_back(graph: Graph, by: Sequence[int] | None = None, *, values: bool =
 
     Args:
         graph: what is differentiated.
-        by: numbers of the inputs that derivatives are wanted by; all of them, unless told.
+        by: numbers of the inputs that derivatives are wanted by; all of them by default.
         values: whether the graph's own outputs shall come last.
     """
     tape, weights = Tape(), len(graph.outputs)

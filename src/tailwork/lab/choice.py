@@ -9,7 +9,6 @@ from functools import cached_property
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.lab.design import Tail, redesigned
 from tailwork.robots import presets
-from tailwork.robots.facing import forward_axis
 from tailwork.robots.io.toml import LARGEST_FILE, from_text
 from tailwork.robots.robot import Robot
 from tailwork.studies.compare.comparison import TAIL_NAMES, with_tail
@@ -72,7 +71,7 @@ class Choice:
         name, torso = self.robot.name, self.robot.torso
         if tail.name != OWN:
             name = f"{name.removesuffix(f'-{self.robot.part(own).kind}')}-{tail.name}"
-        if self.torso_mass not in (None, torso.body().mass):
+        if self.torso_mass not in (None, self.robot.torso_body().mass):
             torso = self.robot.replace({"torso.mass": self.torso_mass}).torso
         part = redesigned(tail_part(self.robot, tail.name), tail.design)
         return replace(self.robot, name=name, torso=torso, parts={**self.robot.parts, own: part})
@@ -115,7 +114,7 @@ def robot_from_file(name: str, content: bytes) -> Robot:
         raise RobotError(name, "bytes that are no text", "a robot file: TOML, saved as UTF-8") from None
     robot = from_text(text, name)
     tail_name(robot)
-    if forward_axis(robot) != "y":
+    if robot.forward != "y":
         raise RobotError("forward", "x", "a robot that faces y: tails leave the torso towards −y")
     return robot
 
@@ -125,7 +124,7 @@ def _carries(robot: Robot) -> bool:
         tail_name(robot)
     except RobotError:
         return False
-    return forward_axis(robot) == "y"
+    return robot.forward == "y"
 
 
 def first_choice() -> Choice:

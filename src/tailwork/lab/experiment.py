@@ -86,4 +86,10 @@ def to_compile(choice: Choice) -> tuple[str, ...]:
 def _kind(manoeuvre: Manoeuvre) -> Hashable:
     """What the machine code of a manoeuvre depends on."""
     robot = manoeuvre.robot
-    return structure((robot.torso, robot.parts)), robot.gravity != 0.0, manoeuvre.policy, manoeuvre.imposed
+    return (
+        structure((robot.torso, robot.parts)),
+        robot.forward,
+        robot.gravity != 0.0,
+        manoeuvre.policy,
+        manoeuvre.imposed,
+    )

@@ -65,7 +65,7 @@ def tail_sliders(tail: Pendulum | R3 | Usrt) -> tuple[Slider, ...]:
 
 def torso_slider(robot: Robot) -> Slider:
     """The mass of the torso."""
-    return _around("torso mass", "kg", float(robot.torso.body().mass), 0.5, 2.0)
+    return _around("torso mass", "kg", float(robot.torso_body().mass), 0.5, 2.0)
 
 
 def motion_sliders(kind: str) -> tuple[Slider, ...]:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from tailwork.algebra.expression import Scalar, cos, sin
-from tailwork.algebra.vectors import Array, array
+from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
+from tailwork.algebra.vectors import Array, array, times
+from tailwork.robots.limb import FORWARD_FRAMES
+
+if TYPE_CHECKING:
+    from tailwork.mechanics.layout import Layout
 
 ATTITUDES = ("rpy", "rpy-small-angle", "quaternion")
 
@@ -87,3 +92,40 @@ def angular_acceleration(
         -(cy * b) * a,
     ]
     return [x + y for x, y in zip(turned, bias, strict=True)]
+
+
+def torso_angles(layout: Layout, q: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
+    """Roll about the forward axis, pitch about the axis across (nose up) and yaw about z of the torso [rad].
+
+    R = R_z(yaw) R_forward(roll) R_right(pitch), whichever axis is forward and whatever coordinates describe the
+    attitude. Facing y they are phi_y, phi_x and phi_z of rpy coordinates. Of a quaternion, yaw is within ±pi.
+    """
+    if not layout.torso_free:
+        return 0.0, 0.0, 0.0
+    angles = q[3 : 3 + attitude_size(layout.attitude)]
+    yaw: Scalar = 0.0
+    if layout.attitude != "quaternion":
+        x, y, yaw = angles
+        if layout.robot.forward == "y":
+            return y, x, yaw
+        angles = (x, y, 0.0)  # about z both turn alike, which keeps the yaw continuous beyond ±pi
+    axes = array(FORWARD_FRAMES[layout.robot.forward])
+    r = times(times(axes.T, rotation_matrix(layout.attitude, angles)), axes)
+    roll = arctan2(-r[2, 0], sqrt(r[2, 1] * r[2, 1] + r[2, 2] * r[2, 2]))
+    return roll, arctan2(r[2, 1], r[2, 2]), yaw + arctan2(r[1, 0], r[0, 0])
+
+
+def torso_angle_rates(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
+    """Rates of roll, pitch and yaw [rad/s], singular at a roll of ±90°; see `torso_angles`."""
+    if not layout.torso_free:
+        return 0.0, 0.0, 0.0
+    phi, omega = q[3 : 3 + attitude_size(layout.attitude)], array(list(v[3:6]))
+    if layout.attitude != "quaternion":
+        rates = attitude_rates(layout.attitude, phi, omega)
+        if layout.robot.forward == "y":
+            return rates[1], rates[0], rates[2]
+        omega = array(angular_velocity("rpy", phi, rates))  # what the coordinates do, also where angles count as small
+    roll, pitch, yaw = torso_angles(layout, q)
+    seen = times(array(FORWARD_FRAMES[layout.robot.forward]).T, omega)
+    by_x, by_y, by_z = attitude_rates("rpy", (pitch, roll, yaw), seen)
+    return by_y, by_x, by_z

@@ -19,7 +19,7 @@ from tailwork.mechanics.torso import TorsoState, into_link
 
 
 @dataclass(frozen=True)
-class Footing:
+class ContactImpedance:
     """What the ground does to a foot."""
 
     force: Array  # inertial frame [N]
@@ -29,15 +29,15 @@ class Footing:
 
 
 def on_link(
-    footing: Footing, torso: TorsoState, links: Sequence[Link], at: int, point: Array
+    contact: ContactImpedance, torso: TorsoState, links: Sequence[Link], at: int, point: Array
 ) -> tuple[Wrench, Inertia6]:
     """The force as a wrench about the joint of the link that carries the foot, and the inertia that stands for the
     resistance."""
-    force, normal = (into_link(links, at, torso.from_inertial(x)) for x in (footing.force, footing.normal))
+    force, normal = (into_link(links, at, torso.from_inertial(x)) for x in (contact.force, contact.normal))
     resistance = zeros(3, 3)
-    more = footing.along - footing.across
+    more = contact.along - contact.across
     for i in range(3):
         scaled = normal[i] * more
         for k in range(i + 1):
-            resistance[i, k] = resistance[k, i] = scaled * normal[k] + (footing.across if i == k else 0.0)
+            resistance[i, k] = resistance[k, i] = scaled * normal[k] + (contact.across if i == k else 0.0)
     return Wrench(force, cross(point, force)), Inertia6(resistance, zeros(3, 3), zeros(3, 3)).shifted(point)

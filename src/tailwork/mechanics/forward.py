@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
-from tailwork.mechanics.contact_impedance import Footing, on_link
+from tailwork.mechanics.contact_impedance import ContactImpedance, on_link
 from tailwork.mechanics.elements import cable_arms, spring_torques
-from tailwork.mechanics.frames import one_frame, own_frames
+from tailwork.mechanics.frames import Link, one_frame, own_frames
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.pinned import PinnedLeg, bias_loads, foot_force, joint_loads, leg_inertia, rate_bias
+from tailwork.mechanics.pinned import PinnedLeg, foot_force, leg_inertia, leg_needs, rate_bias
 from tailwork.mechanics.solve import Factored
 from tailwork.mechanics.sweeps import (
     Inertia6,
@@ -62,9 +62,9 @@ class Inputs:
     q: Sequence[Scalar]
     v: Sequence[Scalar]
     tau: Sequence[Scalar]
-    given: Sequence[Scalar] = ()  # accelerations of prescribed coordinates
+    prescribed_acceleration: Sequence[Scalar] = ()  # of the prescribed coordinates [rad/s²]
     forces: Sequence[Array] = ()  # of the pushes, inertial frame [N]
-    footings: Mapping[str, Footing] = field(default_factory=dict)  # by limb: what the ground does to its foot
+    contacts: Mapping[str, ContactImpedance] = field(default_factory=dict)  # by limb: what the ground does to its foot
     added: Mapping[str, Sequence[Added]] = field(default_factory=dict)  # by limb: one for each coordinate
 
 
@@ -89,7 +89,7 @@ class ForwardSolution:
     legs: dict[str, PinnedLeg] = field(default_factory=dict)
     states: dict[str, LimbState] = field(default_factory=dict)
     prescribed_efforts: list[Scalar] = field(default_factory=list)  # by prescribed coordinate
-    feet: dict[str, Array] = field(default_factory=dict)  # by footing: J a of the foot, inertial frame [m/s²]
+    feet: dict[str, Array] = field(default_factory=dict)  # by contact: J a of the foot, inertial frame [m/s²]
 
 
 def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
@@ -119,7 +119,7 @@ def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
         answer = reply(linear, angular)
         if name in layout.prescribed:
             efforts += answer
-            answer = list(inputs.given[layout.given[name]])
+            answer = list(inputs.prescribed_acceleration[layout.prescribed_accelerations[name]])
         acceleration += answer
     feet = {name: torso.to_inertial(foot(linear, angular)) for name, foot in foot_replies.items()}
     return ForwardSolution(acceleration, torso, linear, angular, legs, states, efforts, feet)
@@ -177,11 +177,11 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
         links[k] = replace(links[k], armature=links[k].armature + more.inertia)
         torques[k] = torques[k] + more.force
     under_foot: dict[int, Inertia6] = {}
-    foot, footing = state.limb.foot, inputs.footings.get(name)
+    foot, contact = state.limb.foot, inputs.contacts.get(name)
     at = -1 if foot is None else state.limb.index(foot.joint)
-    if footing is not None:
+    if contact is not None:
         assert foot is not None
-        push, under_foot[at] = on_link(footing, torso, links, at, array(foot.point))
+        push, under_foot[at] = on_link(contact, torso, links, at, array(foot.point))
         held = pushes[at]
         pushes[at] = push if held is None else held + push
     bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
@@ -196,7 +196,7 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
         a, alpha = reduced.solve(linear, angular)[1][at]
         return out_of_link(links, at, a + cross(alpha, array(foot.point)))
 
-    return Reduced(reduced.inertia, reduced.wrench, reply, None if footing is None else foot_reply)
+    return Reduced(reduced.inertia, reduced.wrench, reply, None if contact is None else foot_reply)
 
 
 def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs) -> Reduced:
@@ -238,19 +238,27 @@ def _outer(a: Array, b: Array) -> Array:
     return array([[x * y for y in b] for x in a])
 
 
+def limb_needs(
+    layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, links: Sequence[Link],
+    own: Sequence[Scalar], inputs: Inputs,
+) -> tuple[list[Scalar], Wrench]:  # fmt: skip
+    """Generalised force on each coordinate of a limb that accelerates so, springs and dampers taken off, and its wrench
+    on the torso."""
+    accelerations = list(times(state.gearing, array(list(own))))
+    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
+    torques, wrench = collected(links, loads(links, motions(links, state.rates, accelerations, motion), pushes))
+    springs = spring_torques(state.limb, state.values, state.angles, state.rates)
+    net = [t + x.armature * a - s for t, x, a, s in zip(torques, links, accelerations, springs, strict=True)]
+    return list(times(state.gearing.T, array(net))), wrench
+
+
 def _prescribed(
     layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs
 ) -> Reduced:
-    """A limb whose motion is given: it loads the torso as a moving mass; its reply is the efforts it needs."""
+    """A limb whose motion is prescribed: it loads the torso as a moving mass; its reply is the efforts it needs."""
     links = one_frame(state.limb, state.angles)
-    accelerations = list(times(state.gearing, array(list(inputs.given[layout.given[name]]))))
-    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
-    bias = loads(links, motions(links, state.rates, accelerations, motion), pushes)
-    needs, wrench = collected(links, bias)
-    springs = spring_torques(state.limb, state.values, state.angles, state.rates)
-    rotors = [x.armature * a for x, a in zip(links, accelerations, strict=True)]
-    own = [n + r - s for n, r, s in zip(needs, rotors, springs, strict=True)]
-    efforts = times(state.gearing.T, array(own))
+    own = inputs.prescribed_acceleration[layout.prescribed_accelerations[name]]
+    efforts, wrench = limb_needs(layout, torso, motion, name, state, links, own, inputs)
     whole = composite(links, state.gearing)
 
     def reply(linear: Array, angular: Array) -> list[Scalar]:
@@ -273,11 +281,7 @@ def _pinned_bias(
     gamma = rate_bias(leg, torso.velocity, torso.omega)
     pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
     omega, gravity = leg.turn.outward(torso.omega), leg.turn.outward(torso.gravity)
-    bodies = bias_loads(leg, omega, zeros(3), gravity, gamma, pushes)
-    needs, about_foot = joint_loads(leg, bodies)
-    torques = leg_torques(layout, name, leg, inputs.tau)
-    rotors = [joint.armature * g for joint, g in zip(leg.limb.joints, gamma, strict=True)]
-    return bodies, [n + r - t for n, r, t in zip(needs, rotors, torques, strict=True)], about_foot
+    return leg_needs(leg, omega, zeros(3), gravity, gamma, leg_torques(layout, name, leg, inputs.tau), pushes)
 
 
 def _pinned(layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs) -> Reduced:

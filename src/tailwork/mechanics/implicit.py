@@ -2,9 +2,9 @@
 
 (M + h B + h² K) a = Q − b + Jᵀf − h K v, then v + h a and q + h q-dot(q, v + h a), for a step h. K and B are what
 stiffens and damps: of each coordinate's own force Q (motors with their laws, springs, dampers: the diagonal, exactly
-derived) and of the ground under each foot (`Footing`). Both only add inertia to joints and feet, so the system is
-solved as the forward dynamics are, limb by limb. What K and B leave out is taken at the start of the step; the method
-stays consistent, of order one.
+derived) and of the ground under each foot (`ContactImpedance`). Both only add inertia to joints and feet, so the system
+is solved as the forward dynamics are, limb by limb. What K and B leave out is taken at the start of the step; the
+method stays consistent, of order one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ImplicitStep:
 
 
 def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> ImplicitStep:
-    """Step by `step` [s] from the state in `inputs`; its footings are the ground's."""
+    """Step by `step` [s] from the state in `inputs`; its contacts are those with the ground."""
     own: dict[str, list[Scalar]] = {}
     added: dict[str, list[Added]] = {}
     for name in layout.moving:
@@ -46,11 +46,11 @@ def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> I
         rows = zip(forces, added[name], inputs.v[here], solution.acceleration[here], strict=True)
         for force, more, rate, a in rows:
             power = power + (force + more.force - more.inertia * a) * (rate + a * step * 0.5)
-    for name, here in layout.given.items():
+    for name, here in layout.prescribed_accelerations.items():
         rates = inputs.v[layout.rates[name]]
         state = limb_state(layout.limbs[name], inputs.q[layout.coordinates[name]], rates)
         springs = times(state.gearing.T, array(spring_torques(state.limb, state.values, state.angles, state.rates)))
-        rows = zip(solution.prescribed_efforts[here], springs, rates, inputs.given[here], strict=True)
+        rows = zip(solution.prescribed_efforts[here], springs, rates, inputs.prescribed_acceleration[here], strict=True)
         for effort, spring, rate, a in rows:
             power = power + (effort + spring) * (rate + a * step * 0.5)
     rates = coordinate_rates(layout, inputs.q, new)
@@ -72,10 +72,10 @@ def _coordinates(
         forces = [torques[limb.index(coordinate)] for coordinate in limb.coordinates]
     else:
         forces = coordinate_forces(state, torques, efforts)
-    slopes = jacobian(tape, forces, [*places, *rates])
+    derivatives = jacobian(tape, forces, [*places, *rates])
     added = []
     for k, rate in enumerate(rates):
-        by_place, by_rate = slopes[k][k], slopes[k][len(places) + k]
+        by_place, by_rate = derivatives[k][k], derivatives[k][len(places) + k]
         inertia = -(by_rate * step) - by_place * step * step
         stiffening = 0.0 if is_zero(inertia) else larger(inertia, 0.0)
         added.append(Added(stiffening, by_place * step * rate))

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, times, zeros
 from tailwork.mechanics.elements import cable_arms, spring_torques
-from tailwork.mechanics.forward import Inputs, leg_acceleration
+from tailwork.mechanics.forward import Inputs, leg_acceleration, limb_needs
 from tailwork.mechanics.frames import Angle, cheaper_frames
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.pinned import bias_loads, joint_loads, leg_inertia, rate_bias
-from tailwork.mechanics.sweeps import Motion, Wrench, collected, composite, loads, motions, rigid
+from tailwork.mechanics.pinned import leg_inertia, leg_needs, rate_bias
+from tailwork.mechanics.sweeps import Motion, Wrench, composite, rigid
 from tailwork.mechanics.torso import (
-    LimbState,
     TorsoState,
     leg_pushes,
-    limb_pushes,
     limb_state,
     pushes_on,
     sprung_values,
@@ -60,7 +58,8 @@ def torso_frame_force(
         state = limb_state(limb, inputs.q[layout.coordinates[name]], inputs.v[layout.rates[name]])
         own = list(acceleration[start : start + len(limb.coordinates)])
         start += len(limb.coordinates)
-        needs, wrench = _limb_needs(layout, torso, motion, name, state, own, inputs)
+        links = cheaper_frames(limb, state.angles)
+        needs, wrench = limb_needs(layout, torso, motion, name, state, links, own, inputs)
         total = total + wrench
         limb_forces += needs
     return [*total.force, *total.moment, *limb_forces] if layout.torso_free else limb_forces
@@ -73,25 +72,6 @@ def _rows_to_inertial(torso: TorsoState, matrix: Array) -> Array:
     return result
 
 
-def _limb_needs(
-    layout: Layout,
-    torso: TorsoState,
-    motion: Motion,
-    name: str,
-    state: LimbState,
-    own: Sequence[Scalar],
-    inputs: Inputs,
-) -> tuple[list[Scalar], Wrench]:
-    """Generalised force on each coordinate of a limb, springs and dampers taken off, and its wrench on the torso."""
-    links = cheaper_frames(state.limb, state.angles)
-    accelerations = list(times(state.gearing, array(list(own))))
-    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
-    torques, wrench = collected(links, loads(links, motions(links, state.rates, accelerations, motion), pushes))
-    springs = spring_torques(state.limb, state.values, state.angles, state.rates)
-    net = [t + x.armature * a - s for t, x, a, s in zip(torques, links, accelerations, springs, strict=True)]
-    return list(times(state.gearing.T, array(net))), wrench
-
-
 def _stance_wrench(
     layout: Layout, torso: TorsoState, name: str, linear: Array, angular: Array, inputs: Inputs
 ) -> Wrench:
@@ -100,11 +80,9 @@ def _stance_wrench(
     accelerations = leg_acceleration(leg, rate_bias(leg, torso.velocity, torso.omega), linear, angular)
     pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
     omega, alpha, gravity = (leg.turn.outward(x) for x in (torso.omega, angular, torso.gravity))
-    needs, about_foot = joint_loads(leg, bias_loads(leg, omega, alpha, gravity, accelerations, pushes))
     springs = spring_torques(leg.limb, sprung_values(leg), leg.angles, leg.rates)
-    rotors = [joint.armature * a for joint, a in zip(leg.limb.joints, accelerations, strict=True)]
-    net = array([n + r - s for n, r, s in zip(needs, rotors, springs, strict=True)])
-    return leg.to_torso(Wrench(times(leg.rates_map.T, net), about_foot))
+    _, net, about_foot = leg_needs(leg, omega, alpha, gravity, accelerations, springs, pushes)
+    return leg.to_torso(Wrench(times(leg.rates_map.T, array(net)), about_foot))
 
 
 def mass_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:

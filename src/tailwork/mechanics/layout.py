@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.mechanics.attitude import ATTITUDES, attitude_size
 from tailwork.robots.limb import Cable, Limb
 from tailwork.robots.quantities import Described, Vector, vector
@@ -38,7 +38,7 @@ class Layout:
 
     robot: Robot
     stance: tuple[str, ...]  # limbs whose feet are pinned to the ground
-    prescribed: tuple[str, ...] = ()  # limbs whose motion is given
+    prescribed: tuple[str, ...] = ()  # limbs whose motion is prescribed
     torso: str = "free"  # or "fixed": the torso frame is the inertial frame
     attitude: str = "rpy"
     pushes: tuple[Push, ...] = ()
@@ -89,9 +89,16 @@ class Layout:
         return self._slices(self.moving, 6 if self.torso_free else 0)
 
     @cached_property
-    def given(self) -> dict[str, slice]:
+    def prescribed_accelerations(self) -> dict[str, slice]:
         """By prescribed limb: where its accelerations stand among the prescribed ones."""
         return self._slices(tuple(name for name in self.moving if name in self.prescribed), 0)
+
+    @cached_property
+    def prescribed_rates(self) -> list[int]:
+        """Where the rates of the prescribed coordinates stand in v."""
+        return [
+            k for name in self.prescribed_accelerations for k in range(self.rates[name].start, self.rates[name].stop)
+        ]
 
     def _slices(self, names: Sequence[str], start: int) -> dict[str, slice]:
         result: dict[str, slice] = {}
@@ -155,7 +162,7 @@ class Layout:
     @cached_property
     def prescribed_names(self) -> tuple[str, ...]:
         """Names of the prescribed coordinates."""
-        return tuple(f"{name}.{c}" for name in self.given for c in self.limbs[name].coordinates)
+        return tuple(f"{name}.{c}" for name in self.prescribed_accelerations for c in self.limbs[name].coordinates)
 
 
 def make_layout(
@@ -171,7 +178,7 @@ def make_layout(
     Args:
         robot: the robot.
         stance: "all", "none", or the names of the limbs whose feet are pinned.
-        prescribed: names of limbs whose motion is given.
+        prescribed: names of limbs whose motion is prescribed.
         torso: "free" or "fixed".
         attitude: "rpy", "rpy-small-angle" or "quaternion".
         pushes: points where outside forces may act.
@@ -180,41 +187,42 @@ def make_layout(
     legs = [name for name, limb in limbs.items() if limb.foot is not None]
     pinned = _stance(stance, limbs, legs)
     if torso not in ("free", "fixed"):
-        raise RobotError("torso", torso, "'free' or 'fixed'")
+        raise ArgumentError("torso", torso, "'free' or 'fixed'")
     if torso == "fixed" and pinned:
-        raise RobotError("stance", stance, "'none' with a fixed torso: a leg between two fixed ends cannot move")
+        raise ArgumentError("stance", stance, "'none' with a fixed torso: a leg between two fixed ends cannot move")
     if attitude not in ATTITUDES:
         raise UnknownNameError.among("attitude", str(attitude), ATTITUDES, "attitude")
-    given = _names("prescribed", prescribed, "a list of limb names, such as ['tail']")
-    for name in given:
+    imposed = _names("prescribed", prescribed, "a list of limb names, such as ['tail']")
+    for name in imposed:
         if name not in limbs:
             raise UnknownNameError.among("prescribed", name, limbs, "limb")
         if name in pinned:
-            raise RobotError("prescribed", name, "a limb whose foot is not pinned")
+            raise ArgumentError("prescribed", name, "a limb whose foot is not pinned")
     if not isinstance(pushes, (list, tuple)):
-        raise RobotError("pushes", pushes, "a list of Push")
+        raise ArgumentError("pushes", pushes, "a list of Push")
     for push in pushes:
-        _check_push(push, limbs, torso)
+        check_push(push, limbs)
+        if torso == "fixed" and push.limb == "torso":
+            raise ArgumentError("pushes.limb", push.limb, "a limb: a fixed torso does not feel a push")
     if torso == "fixed" and not limbs:
         raise RobotError("torso", torso, "'free', or a robot with limbs: here nothing can move")
-    return Layout(robot, pinned, given, torso, attitude, tuple(pushes))
+    return Layout(robot, pinned, imposed, torso, attitude, tuple(pushes))
 
 
 def _names(argument: str, names: Any, required: str) -> tuple[str, ...]:
     """A list of names as a tuple."""
     if isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names):
         return tuple(names)
-    raise RobotError(argument, names, required)
+    raise ArgumentError(argument, names, required)
 
 
-def _check_push(push: Any, limbs: dict[str, Limb], torso: str) -> None:
+def check_push(push: Any, limbs: dict[str, Limb]) -> None:
+    """A push names a body of the robot."""
     if not isinstance(push, Push):
-        raise RobotError("pushes", push, "a Push, such as Push('torso') or Push('tail', 'tb', (0.0, -0.48, 0.0))")
+        raise ArgumentError("pushes", push, "a Push, such as Push('torso') or Push('tail', 'tb', (0.0, -0.48, 0.0))")
     if push.limb == "torso":
         if push.joint is not None:
-            raise RobotError("pushes.joint", push.joint, "no joint: the torso has none")
-        if torso == "fixed":
-            raise RobotError("pushes.limb", push.limb, "a limb: a fixed torso does not feel a push")
+            raise ArgumentError("pushes.joint", push.joint, "no joint: the torso has none")
         return
     if push.limb not in limbs:
         raise UnknownNameError.among("pushes.limb", push.limb, ["torso", *limbs], "limb")
@@ -236,7 +244,7 @@ def _check_pinnable(name: str, limb: Limb) -> None:
 def _stance(stance: str | Sequence[str], limbs: dict[str, Limb], legs: list[str]) -> tuple[str, ...]:
     if isinstance(stance, str):
         if stance not in ("all", "none"):
-            raise RobotError("stance", stance, f"'all', 'none' or a list of legs, of {legs}")
+            raise ArgumentError("stance", stance, f"'all', 'none' or a list of legs, of {legs}")
         stance = legs if stance == "all" else []
     for name in _names("stance", stance, "'all', 'none' or a list of legs"):
         if name not in legs:

@@ -123,15 +123,17 @@ def with_rate_bias(leg: PinnedLeg, bias: Array) -> list[Scalar]:
     return list(times(leg.rates_map, bias))
 
 
-def bias_loads(
+def leg_needs(
     leg: PinnedLeg,
     omega: Array,
     alpha: Array,
     gravity: Array,
     accelerations: Sequence[Scalar],
+    torques: Sequence[Scalar],
     pushes: Sequence[Wrench | None],
-) -> list[Wrench]:
-    """Wrench about the foot that each body needs, for given joint accelerations, starting from the resting foot.
+) -> tuple[list[Wrench], list[Scalar], Array]:
+    """What a stance leg needs to move so: the wrench of each body about the foot, the virtual work of each joint beyond
+    the torques on it, and that of a turn of the torso about the foot.
 
     Args:
         leg: the solved leg.
@@ -139,6 +141,7 @@ def bias_loads(
         alpha: angular acceleration of the torso, in the leg's frame [rad/s²].
         gravity: g in the leg's frame [m/s²].
         accelerations: of the joints [rad/s²].
+        torques: on the joints, of actuators and springs [N m].
         pushes: outside wrenches on the bodies about the foot, in the leg's frame.
     """
     spins: list[Array] = []
@@ -147,7 +150,7 @@ def bias_loads(
         omega = omega + axis * rate
         spins.append(spin_matrix(alpha, omega))
     loads: list[Wrench] = []
-    at_end = -gravity
+    at_end = -gravity  # acceleration of the far end of a body, beginning with the resting foot
     for k in range(len(spins) - 1, -1, -1):
         moments = leg.bodies[k]
         wrench = Wrench(zeros(3), zeros(3))
@@ -160,22 +163,18 @@ def bias_loads(
         loads.insert(0, wrench)
         if k:
             at_end = at_end - times(spins[k], leg.spans[k])
-    return loads
-
-
-def joint_loads(leg: PinnedLeg, loads: Sequence[Wrench]) -> tuple[list[Scalar], Array]:
-    """Virtual work of the bodies' wrenches, for each joint and for a turn of the torso about the foot."""
     beyond = zeros(3)
-    moments: list[Array] = []
+    turning: list[Array] = []  # by joint: moment of the bodies beyond it
     for wrench in reversed(loads):
         beyond = beyond + wrench.moment
-        moments.insert(0, beyond)
-    before = zeros(3)
-    result: list[Scalar] = []
-    for axis, arm, moment, wrench in zip(leg.axes, leg.arms, moments, loads, strict=True):
-        result.append(dot(axis, moment) - dot(arm, before))
-        before = before + wrench.force
-    return result, moments[0]
+        turning.insert(0, beyond)
+    before = zeros(3)  # force of the bodies that the joint carries
+    needs: list[Scalar] = []
+    for k, joint in enumerate(leg.limb.joints):
+        need = dot(leg.axes[k], turning[k]) - dot(leg.arms[k], before)
+        needs.append(need + joint.armature * accelerations[k] - torques[k])
+        before = before + loads[k].force
+    return loads, needs, turning[0]
 
 
 def leg_inertia(leg: PinnedLeg) -> Inertia6:

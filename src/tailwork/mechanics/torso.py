@@ -61,7 +61,7 @@ def torso_state(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> Tor
         velocity=times(rotation.T, array(list(v[:3]))),
         omega=times(rotation.T, array(list(v[3:6]))),
         gravity=rotation[2] * down,
-        moments=moments_of(layout.robot.torso.body()),
+        moments=moments_of(layout.robot.torso_body()),
         feet=feet,
     )
 

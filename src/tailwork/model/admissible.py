@@ -39,7 +39,7 @@ class Margins(NamedTuple):
 
 @dataclass(frozen=True)
 class Admissible:
-    """The smallest efforts that keep all constraints. Leading dimensions as asked."""
+    """The smallest efforts that keep all constraints. Leading dimensions as those of the arguments."""
 
     efforts: Floats  # (..., actuators) [N m or N]
     foot_forces: Floats  # (..., feet, 3), of the ground on the pinned feet, inertial frame [N]
@@ -57,38 +57,38 @@ def admissible_efforts(
     model: Model, rules: Rules, q: ArrayLike, v: ArrayLike, a: ArrayLike, forces: ArrayLike | None
 ) -> Admissible:
     """The smallest efforts that give an acceleration and keep the rules; see `Model.admissible_efforts`."""
-    asked = _Asked(model, q, v, a, forces)
-    count, feet = len(asked.force), len(model.foot_names)
+    batch = _Batch(model, q, v, a, forces)
+    count, feet = len(batch.force), len(model.foot_names)
     root = np.sqrt(rules.weights)
     bases, spans = np.zeros((count, len(root))), []
     for row in range(count):
-        bases[row], span = _all_efforts(asked.actuation[row] / root, asked.force[row])
+        bases[row], span = _all_efforts(batch.actuation[row] / root, batch.force[row])
         spans.append(span)
     if not np.isfinite(bases).all():
         raise StateError("a", "efforts so large that they overflow", rows_not_finite(bases))
-    start = asked.path(bases / root)
-    _check_reached(asked, bases / root, start["acceleration"])
+    start = batch.path(bases / root)
+    _check_reached(batch, bases / root, start["acceleration"])
     efforts, ground = np.zeros_like(bases), np.zeros((count, feet, 3))
     left = np.zeros((count, 2 * len(root) + 2 * feet))
     bad: dict[int, ScaledState] = {}
     for row in range(count):
-        state = _scaled(asked, row, bases[row], spans[row], root, start["foot_forces"][row], rules)
-        found = _smallest_efforts(asked, row, state, rules)
+        state = _scaled(batch, row, bases[row], spans[row], root, start["foot_forces"][row], rules)
+        found = _smallest_efforts(batch, row, state, rules)
         if found is None:
             bad[row] = state
             continue
         efforts[row], ground[row] = found
         left[row] = _slacks(state, rules, *found)
     if bad:
-        raise inadmissible(model.layout, rules, bad, asked.lead)
+        raise inadmissible(model.layout, rules, bad, batch.lead)
     names = constraint_names(model.layout, rules)
     kept = [k for k, name in enumerate(names) if name]
     return Admissible(
-        efforts.reshape(*asked.lead, len(root)),
-        ground.reshape(*asked.lead, feet, 3),
-        Margins(*(margin.reshape(asked.lead) for margin in _margins(rules, efforts, ground))),
+        efforts.reshape(*batch.lead, len(root)),
+        ground.reshape(*batch.lead, feet, 3),
+        Margins(*(margin.reshape(batch.lead) for margin in _margins(rules, efforts, ground))),
         tuple(names[k] for k in kept),
-        (left[:, kept] <= ACTIVE).reshape(*asked.lead, len(kept)),
+        (left[:, kept] <= ACTIVE).reshape(*batch.lead, len(kept)),
     )
 
 
@@ -96,7 +96,7 @@ def _largest(x: Floats) -> Floats:
     return np.abs(x).max(axis=-1, initial=0.0)
 
 
-class _Asked:
+class _Batch:
     """The states of a batch, one after the other, and what their accelerations need."""
 
     def __init__(self, model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, forces: ArrayLike | None) -> None:
@@ -107,10 +107,9 @@ class _Asked:
         if pushed.ndim >= 2 and pushed.shape[-2:] == (len(model.layout.pushes), 3):
             pushed = pushed.reshape(*pushed.shape[:-2], -1)
         self.q, self.v, self.a, self.forces = (self._rows(x) for x in (q, v, a, pushed))
-        rates = model.layout.rates
-        given = [k for name in model.layout.given for k in range(*rates[name].indices(n))]
-        own = [k for k in range(n) if k not in given]
-        self.given = self.a[:, given]
+        prescribed = model.layout.prescribed_rates
+        own = [k for k in range(n) if k not in prescribed]
+        self.prescribed_acceleration = self.a[:, prescribed]
         self.own = own
         self.force = force.reshape(-1, n)[:, own]
         self.actuation = np.broadcast_to(actuation, (*self.lead, n, m)).reshape(-1, n, m)[:, own]
@@ -124,8 +123,9 @@ class _Asked:
     def path(self, tau: Floats, row: int | None = None) -> dict[str, Floats]:
         """What follows from efforts: one for each state, or several for one."""
         here = slice(None) if row is None else slice(row, row + 1)
-        states = {"q": self.q[here], "v": self.v[here], "given": self.given[here], "forces": self.forces[here]}
-        return self.model.ask("path", tau=tau, **states)
+        imposed = self.prescribed_acceleration[here]
+        states = {"q": self.q[here], "v": self.v[here], "forces": self.forces[here]}
+        return self.model.ask("path", tau=tau, prescribed_acceleration=imposed, **states)
 
 
 def _all_efforts(actuation: Floats, force: Floats) -> tuple[Floats, Floats]:
@@ -145,26 +145,26 @@ def _all_efforts(actuation: Floats, force: Floats) -> tuple[Floats, Floats]:
     return least, right[rank:].T
 
 
-def _check_reached(asked: _Asked, efforts: Floats, following: Floats) -> None:
+def _check_reached(batch: _Batch, efforts: Floats, following: Floats) -> None:
     """Raises where the acceleration that follows is not the one asked for: then no efforts give it."""
-    bad = tuple(int(k) for k in np.flatnonzero(_largest(following - asked.a) > REACHED * asked.scale))
+    bad = tuple(int(k) for k in np.flatnonzero(_largest(following - batch.a) > REACHED * batch.scale))
     if not bad:
         return
-    missing = asked.force[bad[0]] - asked.actuation[bad[0]] @ efforts[bad[0]]
+    missing = batch.force[bad[0]] - batch.actuation[bad[0]] @ efforts[bad[0]]
     worst = int(np.abs(missing).argmax())
-    layout = asked.model.layout
-    unit = "N" if layout.torso_free and asked.own[worst] < 3 else "N m"
+    layout = batch.model.layout
+    unit = "N" if layout.torso_free and batch.own[worst] < 3 else "N m"
     raise UnreachableError(
         "a",
-        f"no efforts of the actuators give this in {show_rows(bad, asked.lead)}, whatever their size: "
-        f"{missing[worst]:.4g} {unit} is missing on {layout.velocity_names[asked.own[worst]]}. `allocation` gives the "
+        f"no efforts of the actuators give this in {show_rows(bad, batch.lead)}, whatever their size: "
+        f"{missing[worst]:.4g} {unit} is missing on {layout.velocity_names[batch.own[worst]]}. `allocation` gives the "
         "nearest efforts and what they miss",
         bad,
     )
 
 
 def _scaled(
-    asked: _Asked, row: int, base: Floats, span: Floats, root: Floats, forces: Floats, rules: Rules
+    batch: _Batch, row: int, base: Floats, span: Floats, root: Floats, forces: Floats, rules: Rules
 ) -> ScaledState:
     """The program of one state, in numbers of about one."""
     effort = float(np.abs(base).max(initial=0.0))
@@ -172,7 +172,7 @@ def _scaled(
     step = max(effort, 1.0)
     slope = np.zeros((*forces.shape, span.shape[1]))
     if span.shape[1] and len(forces):
-        beyond = asked.path((base + step * span.T) / root, row)["foot_forces"] - forces
+        beyond = batch.path((base + step * span.T) / root, row)["foot_forces"] - forces
         slope = np.moveaxis(beyond, 0, -1) / step
     size = max(float(np.abs(forces).max(initial=0.0)), rules.least) or 1.0
     steep = float(np.abs(slope).max(initial=0.0))
@@ -205,13 +205,13 @@ def _margins(rules: Rules, efforts: Floats, forces: Floats) -> tuple[Floats, Flo
     )
 
 
-def _smallest_efforts(asked: _Asked, row: int, state: ScaledState, rules: Rules) -> tuple[Floats, Floats] | None:
+def _smallest_efforts(batch: _Batch, row: int, state: ScaledState, rules: Rules) -> tuple[Floats, Floats] | None:
     """Efforts and foot forces of one state; None if no efforts keep the rules."""
-    found = _kept(asked, row, state, rules, np.zeros(state.span.shape[1]))
+    found = _kept(batch, row, state, rules, np.zeros(state.span.shape[1]))
     if found is not None:
         return found  # nothing is smaller than the least norm
     rows = rows_of(state, rules)
-    found = _found(asked, row, state, rules, rows)
+    found = _found(batch, row, state, rules, rows)
     if found is not None:
         return found
     missing = shortfall(rows)[0]
@@ -220,28 +220,28 @@ def _smallest_efforts(asked: _Asked, row: int, state: ScaledState, rules: Rules)
     # What is just possible leaves the solver no room: it gets a little.
     for share in (0.25, 0.45):
         loose = rows._replace(bound=rows.bound + heads(rows) * (max(missing, 0.0) + share * HELD))
-        found = _found(asked, row, state, rules, loose)
+        found = _found(batch, row, state, rules, loose)
         if found is not None:
             return found
     if missing < -1e3 * HELD:  # not at the edge, where what is possible cannot be told from what is not
-        raise StateError("a", f"no efforts found in {show_rows((row,), asked.lead)}, though there are some", (row,))
+        raise StateError("a", f"no efforts found in {show_rows((row,), batch.lead)}, though there are some", (row,))
     return None
 
 
-def _found(asked: _Asked, row: int, state: ScaledState, rules: Rules, rows: Rows) -> tuple[Floats, Floats] | None:
+def _found(batch: _Batch, row: int, state: ScaledState, rules: Rules, rows: Rows) -> tuple[Floats, Floats] | None:
     """The solver's efforts, improved to rounding where that succeeds; None if they break the rules."""
     count = state.span.shape[1]
     if not count:
         return None
     y, multipliers = solved(np.ones(count), np.zeros(count), rows)
     better = polished(rows, y, multipliers)
-    found = None if better is None else _kept(asked, row, state, rules, better)
-    return found or _kept(asked, row, state, rules, y)
+    found = None if better is None else _kept(batch, row, state, rules, better)
+    return found or _kept(batch, row, state, rules, y)
 
 
-def _kept(asked: _Asked, row: int, state: ScaledState, rules: Rules, y: Floats) -> tuple[Floats, Floats] | None:
+def _kept(batch: _Batch, row: int, state: ScaledState, rules: Rules, y: Floats) -> tuple[Floats, Floats] | None:
     """Efforts, of cables exactly not negative, and their foot forces; None if they break the rules."""
-    actuation = asked.actuation[row]
+    actuation = batch.actuation[row]
     efforts = (state.base + state.span @ y) / state.lift
     for _ in range(3):
         slack = rules.cable & (efforts <= 0.0)
@@ -251,11 +251,11 @@ def _kept(asked: _Asked, row: int, state: ScaledState, rules: Rules, y: Floats) 
             break
         # The others take over what rounding has made a cable push.
         efforts[slack] = 0.0
-        lift, missing = state.lift[~slack], asked.force[row] - actuation @ efforts
+        lift, missing = state.lift[~slack], batch.force[row] - actuation @ efforts
         efforts[~slack] += np.linalg.lstsq(actuation[:, ~slack] / lift, missing, rcond=SMALL)[0] / lift
     efforts[rules.cable] = np.maximum(efforts[rules.cable], 0.0)
-    following = asked.path(efforts[None], row)
-    error = np.abs(following["acceleration"][0] - asked.a[row]).max(initial=0.0)
+    following = batch.path(efforts[None], row)
+    error = np.abs(following["acceleration"][0] - batch.a[row]).max(initial=0.0)
     forces = following["foot_forces"][0]
     held = _slacks(state, rules, efforts, forces).min(initial=inf) >= -HELD
-    return (efforts, forces) if held and error <= REACHED * asked.scale[row] else None
+    return (efforts, forces) if held and error <= REACHED * batch.scale[row] else None

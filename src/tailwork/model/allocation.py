@@ -17,7 +17,7 @@ REACHED = 1e-9
 
 @dataclass(frozen=True)
 class Allocation:
-    """Efforts that give a generalised force, and how well. Leading dimensions as asked."""
+    """Efforts that give a generalised force, and how well. Leading dimensions as those of the arguments."""
 
     efforts: Floats  # (..., actuators) [N m or N]
     residual: Floats  # (..., velocities): generalised force asked for less that given [N, N m]

@@ -32,15 +32,15 @@ class Call:
             start += prod(shape)
         self._parts = tuple(self.answers.items())
 
-    def __call__(self, given: Mapping[str, ArrayLike | None]) -> dict[str, Floats]:
+    def __call__(self, arguments: Mapping[str, ArrayLike | None]) -> dict[str, Floats]:
         """Answers by name, with the leading dimensions of the arguments broadcast together."""
-        return self._quick(given) or self._checked(given)
+        return self._quick(arguments) or self._checked(arguments)
 
-    def _quick(self, given: Mapping[str, ArrayLike | None]) -> dict[str, Floats] | None:
+    def _quick(self, arguments: Mapping[str, ArrayLike | None]) -> dict[str, Floats] | None:
         """The usual call, one state in arrays of float64, in a third of the time; None where anything is unusual."""
         arrays: list[Floats] = []
         for name, size in self.sizes.items():
-            value = given[name]
+            value = arguments[name]
             if size == 0 and (value is None or (isinstance(value, tuple) and not value)):
                 continue
             if type(value) is not np.ndarray or value.dtype != np.float64 or value.shape != (size,):
@@ -55,8 +55,8 @@ class Call:
             return None
         return {name: y[here] if len(shape) == 1 else y[here].reshape(shape) for name, (here, shape) in self._parts}
 
-    def _checked(self, given: Mapping[str, ArrayLike | None]) -> dict[str, Floats]:
-        arrays = [self.argument(name, given[name]) for name in self.sizes]
+    def _checked(self, arguments: Mapping[str, ArrayLike | None]) -> dict[str, Floats]:
+        arrays = [self.argument(name, arguments[name]) for name in self.sizes]
         if all(array.ndim == 1 for array in arrays):
             lead: tuple[int, ...] = ()
             x = np.concatenate(arrays)

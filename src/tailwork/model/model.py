@@ -11,11 +11,12 @@ import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError, StateError, UnknownNameError, UnreachableError
+from tailwork.errors import ArgumentError, RobotError, StateError, UnknownNameError, UnreachableError
 from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.kernel import Kernel
-from tailwork.mechanics.layout import Layout, Push, make_layout
-from tailwork.mechanics.observe import part_names, point_names
+from tailwork.mechanics.kinematics import joint_names, named_points, point_names
+from tailwork.mechanics.layout import Layout, Push, check_push, make_layout
+from tailwork.mechanics.observe import part_names
 from tailwork.model.admissible import Admissible, admissible_efforts
 from tailwork.model.allocation import REACHED, Allocation, PullingGroup, chosen, minimum_norm
 from tailwork.model.call import Call, Evaluator
@@ -25,7 +26,7 @@ from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 from tailwork.model.rules import rules_for
 from tailwork.robots.limb import Cable
 from tailwork.robots.paths import numbers, rebuild, structure
-from tailwork.robots.robot import Robot
+from tailwork.robots.robot import Robot, listed
 from tailwork.typing import Floats
 
 LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb", "leg3.hb", "leg4.hb")
@@ -47,7 +48,7 @@ class Model:
     Args:
         robot: the robot.
         stance: "all", "none", or the legs whose feet are pinned where the robot says they stand.
-        prescribed: limbs whose motion is given; their accelerations are arguments and their efforts results.
+        prescribed: limbs whose motion is prescribed; their accelerations are arguments and their efforts results.
         torso: "free", or "fixed" with the torso frame as the inertial frame.
         attitude: "rpy" (exact), "rpy-small-angle" (the papers' omega = phi-dot) or "quaternion" (w, x, y, z).
         pushes: points where outside forces may act.
@@ -70,7 +71,9 @@ class Model:
         self.robot = robot
         self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
         self._numbers = numbers(robot)
-        self.structure = (structure((robot.torso, robot.parts)), robot.gravity != 0.0, self.layout.drive())
+        self.structure = (
+            structure((robot.torso, robot.parts)), robot.forward, robot.gravity != 0.0, self.layout.drive(),
+        )  # fmt: skip
         self._calls: dict[str, Call] = {}
         self._pulling = _pulling_groups(self.layout)
         self._cables = [k for group in self._pulling for k in group.cables]
@@ -136,44 +139,61 @@ class Model:
         return q
 
     def __repr__(self) -> str:
-        feet = ", ".join(self.foot_names) or "none"
-        return f"Model({self.robot.name}, {len(self.velocity_names)} degrees of freedom, pinned feet: {feet})"
+        layout = self.layout
+        torso = f"torso free ({layout.attitude})" if layout.torso_free else "torso fixed"
+        imposed = f"\n  prescribed: {', '.join(layout.prescribed)}" if layout.prescribed else ""
+        return (
+            f"Model of {self.robot.name}: {torso}, pinned feet: {', '.join(self.foot_names) or 'none'}\n"
+            f"  {len(self.velocity_names)} velocities: {listed(self.velocity_names)}\n"
+            f"  {len(self.actuator_names)} actuators: {listed(self.actuator_names)}{imposed}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Models travel between processes; machine code is compiled or loaded anew."""
+        return _remade, (self.robot, *self.layout.drive())
 
     # Dynamics
 
     def forward_dynamics(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
-    ) -> Floats:
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, prescribed_acceleration: ArrayLike = (),
+        forces: ArrayLike | None = None,
+    ) -> Floats:  # fmt: skip
         """Accelerations for efforts tau, in the order of v [m/s², rad/s²].
 
         Args:
             q: coordinates.
             v: velocities.
             tau: efforts of the actuators [N m or N].
-            given: accelerations of the prescribed coordinates [rad/s²].
+            prescribed_acceleration: of the prescribed coordinates [rad/s²].
             forces: of the pushes, (..., pushes, 3) or one after the other, inertial frame [N]; None: no push.
         """
         self._check_pulling(tau)
-        return self.ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
+        return self.ask(
+            "forward_dynamics", q=q, v=v, tau=tau, prescribed_acceleration=prescribed_acceleration, forces=forces
+        )["acceleration"]
 
     def path(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
-    ) -> PathValues:
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, prescribed_acceleration: ArrayLike = (),
+        forces: ArrayLike | None = None,
+    ) -> PathValues:  # fmt: skip
         """Accelerations, foot forces, leg extensions, efforts of prescribed coordinates and powers, in SI units.
 
         Arguments as for `forward_dynamics`.
         """
         self._check_pulling(tau)
-        return PathValues(**self.ask("path", q=q, v=v, tau=tau, given=given, forces=forces))
+        return PathValues(
+            **self.ask("path", q=q, v=v, tau=tau, prescribed_acceleration=prescribed_acceleration, forces=forces)
+        )
 
     def foot_forces(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, given: ArrayLike = (), forces: ArrayLike | None = None
-    ) -> Floats:
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, prescribed_acceleration: ArrayLike = (),
+        forces: ArrayLike | None = None,
+    ) -> Floats:  # fmt: skip
         """Forces of the ground on the pinned feet, (..., feet, 3), inertial frame [N].
 
         Arguments as for `forward_dynamics`.
         """
-        return self.path(q, v, tau, given=given, forces=forces).foot_forces
+        return self.path(q, v, tau, prescribed_acceleration=prescribed_acceleration, forces=forces).foot_forces
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
         """M(q), (..., velocities, velocities) [kg, kg m, kg m²]: ½ vᵀ M v is the kinetic energy [J]."""
@@ -234,10 +254,12 @@ class Model:
 
     def _reached(self, q: ArrayLike, v: ArrayLike, a: Floats, efforts: Floats, forces: ArrayLike | None) -> np.ndarray:
         """Whether efforts give an acceleration, judged by what they do."""
-        given = a[..., [k for name in self.layout.given for k in range(*self.layout.rates[name].indices(a.shape[-1]))]]
+        prescribed_acceleration = a[..., self.layout.prescribed_rates]
 
         def following(tau: Floats) -> Floats:
-            return self.ask("forward_dynamics", q=q, v=v, tau=tau, given=given, forces=forces)["acceleration"]
+            return self.ask(
+                "forward_dynamics", q=q, v=v, tau=tau, prescribed_acceleration=prescribed_acceleration, forces=forces
+            )["acceleration"]
 
         def largest(x: Floats) -> Floats:
             return np.abs(x).max(axis=-1, initial=0.0)
@@ -250,16 +272,16 @@ class Model:
         """The `size` actuators to solve for, and the efforts of all others."""
         names = self.actuator_names
         if not isinstance(redundant, Mapping):
-            raise RobotError("redundant", redundant, "efforts by actuator name, such as {'leg3.ha': 0.0}")
+            raise ArgumentError("redundant", redundant, "efforts by actuator name, such as {'leg3.ha': 0.0}")
         for name, value in redundant.items():
             if name not in names:
                 raise UnknownNameError.among("redundant", str(name), names, "actuator")
             if not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value):
-                raise RobotError(f"redundant.{name}", value, "a finite number [N m or N]")
+                raise ArgumentError(f"redundant.{name}", value, "a finite number [N m or N]")
         free = [k for k, name in enumerate(names) if name not in redundant]
         if len(free) != size:
             required = f"{len(names) - size} of the {len(names)} actuators, so that {size} are left to solve for"
-            raise RobotError("redundant", dict(redundant), required)
+            raise ArgumentError("redundant", dict(redundant), required)
         return free, np.array([float(redundant.get(name, 0.0)) for name in names])
 
     def inverse_dynamics(
@@ -326,9 +348,14 @@ class Model:
         found = self.ask("energy", q=q, v=v)["energies"]
         return Energy(found[..., 0], found[..., 1], found[..., 2])
 
-    def momentum(self, q: ArrayLike, v: ArrayLike) -> Momentum:
+    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Momentum:
         """Linear momentum [N s], and angular momentum about the centre of mass [N m s]."""
-        return Momentum(**self.ask("momentum", q=q, v=v))
+        return Momentum(**self.ask("centroidal_momentum", q=q, v=v))
+
+    def centroidal_momentum_matrix(self, q: ArrayLike) -> Floats:
+        """A(q), (..., 6, velocities): A v is the linear [N s], then the angular [N m s] part of
+        `centroidal_momentum`."""
+        return self.ask("centroidal_momentum_matrix", q=q)["matrix"]
 
     def part_momenta(self, q: ArrayLike, v: ArrayLike) -> PartMomenta:
         """Momenta of torso and limbs, each by itself [N s, N m s]; see `part_names`."""
@@ -345,10 +372,60 @@ class Model:
     def joint_angles(self, q: ArrayLike) -> dict[str, Floats]:
         """Angles of all joints by "limb.joint", stance legs included [rad]."""
         found = self.ask("joint_angles", q=q)["angles"]
-        names = [
-            f"{limb}.{joint.name}" for limb, description in self.layout.limbs.items() for joint in description.joints
-        ]
-        return {name: found[..., k] for k, name in enumerate(names)}
+        return {name: found[..., k] for k, name in enumerate(joint_names(self.layout))}
+
+    def joint_rates(self, q: ArrayLike, v: ArrayLike) -> dict[str, Floats]:
+        """Rates of all joints by "limb.joint", stance legs included [rad/s]."""
+        found = self.ask("joint_rates", q=q, v=v)["rates"]
+        return {name: found[..., k] for k, name in enumerate(joint_names(self.layout))}
+
+    def point_jacobian(self, point: str | tuple[str, str | None, Sequence[float]], q: ArrayLike) -> Floats:
+        """J(q) of a point, (..., 3, velocities): its velocity in the inertial frame is J v [m/s].
+
+        Feet of stance legs and what moves with them follow from the torso; J has that in it.
+
+        Args:
+            point: one of `point_names`; or a limb (or "torso"), its joint (None for the torso) and a point in the
+                frame of that joint [m], such as ("tail", "tb", (0.0, −0.48, 0.0)).
+            q: coordinates.
+        """
+        k, offset = self._frame_and_offset(point)
+        found = self.ask("frame_jacobians", q=q)
+        away = found["rotations"][..., k, :, :] @ offset
+        columns = np.swapaxes(found["angular"][..., k, :, :], -1, -2)
+        return found["linear"][..., k, :, :] + np.swapaxes(np.cross(columns, away[..., None, :]), -1, -2)
+
+    def point_drift(self, point: str | tuple[str, str | None, Sequence[float]], q: ArrayLike, v: ArrayLike) -> Floats:
+        """J-dot v of a point, (..., 3) [m/s²]: its acceleration in the inertial frame is J a + this.
+
+        Arguments as for `point_jacobian`, and the velocities.
+        """
+        k, offset = self._frame_and_offset(point)
+        found, rotation = self.ask("frame_drifts", q=q, v=v), self.ask("frame_jacobians", q=q)["rotations"]
+        omega, alpha = found["omega"][..., k, :], found["alpha"][..., k, :]
+        own = found["acceleration"][..., k, :] + np.cross(alpha, offset) + np.cross(omega, np.cross(omega, offset))
+        return (rotation[..., k, :, :] @ own[..., None])[..., 0]
+
+    def _frame_and_offset(self, point: str | tuple[str, str | None, Sequence[float]]) -> tuple[int, Floats]:
+        """Number of the frame that holds a point, the torso's first, and the point in it [m]."""
+        limbs = self.layout.limbs
+        if isinstance(point, str):
+            known = named_points(self.layout)
+            if point not in known:
+                raise UnknownNameError.among("point", point, known, "point")
+            limb, joint, offset = known[point]
+        else:
+            try:
+                limb, name, offset = point
+            except (TypeError, ValueError):
+                required = "the name of a point, or limb, joint and offset, such as ('tail', 'tb', (0.0, -0.48, 0.0))"
+                raise ArgumentError("point", point, required) from None
+            checked = Push(limb, name, offset)  # type: ignore[arg-type]  # which checks it
+            check_push(checked, limbs)
+            joint, offset = 0 if limb == "torso" else limbs[limb].index(name), checked.point
+        before = [] if limb == "torso" else list(limbs)[: list(limbs).index(limb)]
+        first = 0 if limb == "torso" else 1 + sum(len(limbs[name].joints) for name in before)
+        return first + joint, np.array(offset, dtype=float)
 
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Time derivative of q [m/s, rad/s]: of the angles, not omega."""
@@ -356,20 +433,17 @@ class Model:
 
     def evaluator(self, question: str) -> Evaluator:
         """One of the model's functions without checks, for inner loops; names as for `casadi`."""
-        if question not in QUESTIONS:
-            raise UnknownNameError.among("question", question, QUESTIONS, "function")
-        return Evaluator(self._call(question))
+        return Evaluator(self._call(_known(question)))
 
     def casadi(self, question: str) -> casadi.Function:
         """One of the model's functions as a casadi.Function, with the design parameters as its last argument.
 
         Args:
             question: "forward_dynamics", "path", "generalised_force", "mass_matrix", "actuation_matrix", "energy",
-                "momentum", "part_momenta", "center_of_mass", "points", "joint_angles" or "coordinate_rates".
+                "centroidal_momentum", "centroidal_momentum_matrix", "part_momenta", "center_of_mass", "points",
+                "joint_angles", "joint_rates", "frame_jacobians", "frame_drifts" or "coordinate_rates".
         """
-        if question not in QUESTIONS:
-            raise UnknownNameError.among("question", question, QUESTIONS, "function")
-        graph, names = recorded(self._layout_with, question)
+        graph, names = recorded(self._layout_with, _known(question))
         sizes = {argument: len(argument_names(self.layout, argument)) for argument in QUESTIONS[question].arguments}
         return casadi_function(
             question, graph, sizes | {"parameters": len(names)}, QUESTIONS[question].answers(self.layout)
@@ -407,9 +481,9 @@ class Model:
             call = self._calls[name] = Call(self.layout, name, kernel, kernel.constants(values))
         return call
 
-    def ask(self, question: str, **given: ArrayLike | None) -> dict[str, Floats]:
+    def ask(self, question: str, **arguments: ArrayLike | None) -> dict[str, Floats]:
         """A function by name; arguments and answers by name, in SI units. Signs of tensions go unchecked."""
-        return self._call(question)(given)
+        return self._call(question)(arguments)
 
     def _check_pulling(self, tau: ArrayLike) -> None:
         if not self._cables:
@@ -443,6 +517,16 @@ class Model:
             "miss",
             bad,
         )
+
+
+def _known(question: str) -> str:
+    if question not in QUESTIONS:
+        raise UnknownNameError.among("question", question, QUESTIONS, "function")
+    return question
+
+
+def _remade(robot: Robot, stance: Any, prescribed: Any, torso: str, attitude: str, pushes: Any) -> Model:
+    return Model(robot, stance, prescribed=prescribed, torso=torso, attitude=attitude, pushes=pushes)
 
 
 def _pulling_groups(layout: Layout) -> list[PullingGroup]:

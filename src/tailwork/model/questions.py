@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from tailwork.algebra.expression import INPUT, Scalar, Tape
 from tailwork.algebra.vectors import array
 from tailwork.kernels.graph import Graph, finished
-from tailwork.mechanics import inverse, observe
+from tailwork.mechanics import inverse, kinematics, observe
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.torso import coordinate_rates
 
 POSE = frozenset(("stand.x", "stand.y", "stand.z"))
 """Numbers of a robot that no equation uses: they say where it starts."""
+
+DYNAMICS = ("q", "v", "tau", "prescribed_acceleration", "forces")
 
 Shapes = Mapping[str, tuple[int, ...]]
 Arguments = Mapping[str, Sequence[Scalar]]
@@ -36,24 +38,24 @@ def argument_names(layout: Layout, argument: str) -> tuple[str, ...]:
         "v": layout.velocity_names,
         "a": layout.velocity_names,
         "tau": layout.actuator_names,
-        "given": layout.prescribed_names,
+        "prescribed_acceleration": layout.prescribed_names,
         "forces": tuple(f"push {k + 1} {axis}" for k in range(len(layout.pushes)) for axis in "xyz"),
     }[argument]
 
 
-def _inputs(given: Arguments) -> Inputs:
-    forces = given.get("forces", ())
+def _inputs(arguments: Arguments) -> Inputs:
+    forces = arguments.get("forces", ())
     return Inputs(
-        q=given["q"],
-        v=given["v"],
-        tau=given.get("tau", ()),
-        given=given.get("given", ()),
+        q=arguments["q"],
+        v=arguments["v"],
+        tau=arguments.get("tau", ()),
+        prescribed_acceleration=arguments.get("prescribed_acceleration", ()),
         forces=[array(list(forces[k : k + 3])) for k in range(0, len(forces), 3)],
     )
 
 
-def _path(layout: Layout, given: Arguments) -> Sequence[Scalar]:
-    path = observe.path(layout, _inputs(given))
+def _path(layout: Layout, arguments: Arguments) -> Sequence[Scalar]:
+    path = observe.path(layout, _inputs(arguments))
     lists = (path.acceleration, path.foot_forces, path.extensions, path.prescribed_efforts, path.powers)
     return [*(x for values in lists for x in values), path.dissipation]
 
@@ -74,13 +76,35 @@ def _velocities(layout: Layout) -> int:
     return len(layout.velocity_names)
 
 
+def _jacobian_shapes(layout: Layout) -> Shapes:
+    frames, velocities = 1 + len(kinematics.joint_names(layout)), _velocities(layout)
+    return {"rotations": (frames, 3, 3), "linear": (frames, 3, velocities), "angular": (frames, 3, velocities)}
+
+
+def _jacobians(layout: Layout, arguments: Arguments) -> Sequence[Scalar]:
+    found = kinematics.frame_jacobians(layout, arguments["q"])
+    lists = ([x.rotation for x in found], [x.linear for x in found], [x.angular for x in found])
+    return [value for matrices in lists for matrix in matrices for value in matrix.flat]
+
+
+def _drift_shapes(layout: Layout) -> Shapes:
+    frames = 1 + len(kinematics.joint_names(layout))
+    return {"omega": (frames, 3), "alpha": (frames, 3), "acceleration": (frames, 3)}
+
+
+def _drifts(layout: Layout, arguments: Arguments) -> Sequence[Scalar]:
+    found = kinematics.frame_drifts(layout, arguments["q"], arguments["v"])
+    lists = ([x.omega for x in found], [x.alpha for x in found], [x.acceleration for x in found])
+    return [value for vectors in lists for vector in vectors for value in vector]
+
+
 QUESTIONS: dict[str, Question] = {
     "forward_dynamics": Question(
-        ("q", "v", "tau", "given", "forces"),
+        DYNAMICS,
         lambda layout: {"acceleration": (_velocities(layout),)},
         lambda layout, x: forward_dynamics(layout, _inputs(x)).acceleration,
     ),
-    "path": Question(("q", "v", "tau", "given", "forces"), _path_shapes, _path),
+    "path": Question(DYNAMICS, _path_shapes, _path),
     "generalised_force": Question(
         ("q", "v", "a", "forces"),
         lambda layout: {"force": (_velocities(layout),)},
@@ -99,10 +123,15 @@ QUESTIONS: dict[str, Question] = {
     "energy": Question(
         ("q", "v"), lambda layout: {"energies": (3,)}, lambda layout, x: observe.energy(layout, x["q"], x["v"])
     ),
-    "momentum": Question(
+    "centroidal_momentum": Question(
         ("q", "v"),
         lambda layout: {"linear": (3,), "angular": (3,)},
-        lambda layout, x: observe.momentum(layout, x["q"], x["v"]),
+        lambda layout, x: observe.centroidal_momentum(layout, x["q"], x["v"]),
+    ),
+    "centroidal_momentum_matrix": Question(
+        ("q",),
+        lambda layout: {"matrix": (6, _velocities(layout))},
+        lambda layout, x: list(observe.centroidal_momentum_matrix(layout, x["q"]).flat),
     ),
     "part_momenta": Question(
         ("q", "v"),
@@ -117,14 +146,21 @@ QUESTIONS: dict[str, Question] = {
     ),
     "points": Question(
         ("q",),
-        lambda layout: {"points": (len(observe.point_names(layout)), 3)},
-        lambda layout, x: observe.points(layout, x["q"]),
+        lambda layout: {"points": (len(kinematics.point_names(layout)), 3)},
+        lambda layout, x: kinematics.points(layout, x["q"]),
     ),
     "joint_angles": Question(
         ("q",),
-        lambda layout: {"angles": (sum(len(limb.joints) for limb in layout.limbs.values()),)},
-        lambda layout, x: observe.joint_angles(layout, x["q"]),
+        lambda layout: {"angles": (len(kinematics.joint_names(layout)),)},
+        lambda layout, x: kinematics.joint_angles(layout, x["q"]),
     ),
+    "joint_rates": Question(
+        ("q", "v"),
+        lambda layout: {"rates": (len(kinematics.joint_names(layout)),)},
+        lambda layout, x: kinematics.joint_rates(layout, x["q"], x["v"]),
+    ),
+    "frame_jacobians": Question(("q",), _jacobian_shapes, _jacobians),
+    "frame_drifts": Question(("q", "v"), _drift_shapes, _drifts),
     "coordinate_rates": Question(
         ("q", "v"),
         lambda layout: {"rates": (len(layout.coordinate_names),)},

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Cable
 from tailwork.typing import Floats
@@ -37,9 +37,9 @@ def rules_for(
 ) -> Rules:
     """The constraints, checked; see `Model.admissible_efforts`."""
     if not _real(friction) or not friction > 0.0:
-        raise RobotError("friction", friction, "a positive number; infinite for feet that never slip")
+        raise ArgumentError("friction", friction, "a positive number; infinite for feet that never slip")
     if not _real(least_normal) or not 0.0 <= least_normal < inf:
-        raise RobotError("least_normal", least_normal, "a finite number that is not negative [N]")
+        raise ArgumentError("least_normal", least_normal, "a finite number that is not negative [N]")
     actuators = [actuator for limb in layout.efforts for actuator in layout.limbs[limb].actuators]
     names = layout.actuator_names
     upper = np.array([float(actuator.limit) or inf for actuator in actuators])  # zero: no limit is known
@@ -63,19 +63,19 @@ def _real(value: Any) -> bool:
 
 
 def _by_name(
-    argument: str, given: Mapping[str, float] | None, names: tuple[str, ...], required: str, example: str
+    argument: str, values: Mapping[str, float] | None, names: tuple[str, ...], required: str, example: str
 ) -> dict[str, float]:
     """Positive numbers by actuator name, checked."""
-    if given is None:
+    if values is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise RobotError(argument, given, f"numbers by actuator name, such as {example}")
-    for name, value in given.items():
+    if not isinstance(values, Mapping):
+        raise ArgumentError(argument, values, f"numbers by actuator name, such as {example}")
+    for name, value in values.items():
         if name not in names:
             raise UnknownNameError.among(argument, str(name), names, "actuator")
         if not _real(value) or not 0.0 < value < inf:
-            raise RobotError(f"{argument}.{name}", value, required)
-    return {name: float(value) for name, value in given.items()}
+            raise ArgumentError(f"{argument}.{name}", value, required)
+    return {name: float(value) for name, value in values.items()}
 
 
 def constraint_names(layout: Layout, rules: Rules) -> list[str]:

@@ -12,19 +12,6 @@ from tailwork.robots.robot import Robot
 from tailwork.typing import Floats
 
 
-def total_mass(robot: Robot) -> float:
-    """Mass of the torso and all limbs [kg]."""
-    return float(robot.torso.body().mass) + sum(limb_masses(robot).values())
-
-
-def limb_masses(robot: Robot) -> dict[str, float]:
-    """Mass of each limb [kg]."""
-    return {
-        name: float(sum(joint.body.mass for joint in limb.joints if joint.body is not None))
-        for name, limb in robot.limbs().items()
-    }
-
-
 def pinnable(robot: Robot) -> list[str]:
     """Legs whose feet can be pinned: those of three hinges with a closed form."""
     legs = {name: robot.limbs()[name] for name in robot.feet()}

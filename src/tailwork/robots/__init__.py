@@ -5,8 +5,22 @@ from collections.abc import Callable
 from tailwork.robots.body import Body, bar, point_mass
 from tailwork.robots.io.toml import load
 from tailwork.robots.legs.dh import DhChain, DhRow, dh_frames, dh_transform
-from tailwork.robots.legs.legs import InsectLeg, ThreeHingeLegs
-from tailwork.robots.limb import BendingSpring, Cable, Foot, Hole, Joint, JointSpring, Limb, Motor, PointSpring, Tip
+from tailwork.robots.legs.insect import InsectLeg
+from tailwork.robots.legs.three_hinge import ThreeHingeLegs
+from tailwork.robots.limb import (
+    FORWARD_FRAMES,
+    BendingSpring,
+    Cable,
+    Foot,
+    Hole,
+    Joint,
+    JointSpring,
+    Limb,
+    Motor,
+    PointSpring,
+    Tip,
+    placed,
+)
 from tailwork.robots.presets.biswal import biswal
 from tailwork.robots.presets.blaberus import blaberus
 from tailwork.robots.presets.liu2018 import liu2018
@@ -15,6 +29,7 @@ from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
 from tailwork.robots.tails import R3, FreeTail, Pendulum, Tail, Usrt, pendulum, r3, tail_name, usrt
 
 __all__ = [
+    "FORWARD_FRAMES",
     "R3",
     "BendingSpring",
     "Body",
@@ -48,6 +63,7 @@ __all__ = [
     "liu2020",
     "load",
     "pendulum",
+    "placed",
     "point_mass",
     "presets",
     "r3",

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
 
 from tailwork.algebra.expression import Scalar
+from tailwork.algebra.vectors import array, times
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.body import Body
 from tailwork.robots.quantities import Described, Matrix, Vector, matrix, nonnegative, number, positive, vector
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+FORWARD_FRAMES: dict[str, Matrix] = {
+    "y": IDENTITY,
+    "x": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
+}
+"""By the torso's forward axis: the axes right, forward and up in the torso frame, as columns."""
 MOST_JOINTS = 256
 """Limbs with more hinges than this are refused: a typing error, or equations too large to compile."""
 
@@ -293,3 +299,71 @@ class Limb(Described):
     def index(self, name: str | None) -> int:
         """Position of a joint in the list; −1 for the torso (None)."""
         return -1 if name is None else self.joints.index(self.joint(name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedForm:
+    """A closed form for a leg that is placed on the torso."""
+
+    form: ClosedForm  # in the leg's own frame
+    offset: Vector  # of that frame, in the torso frame [m]
+    rotation: Matrix  # columns: its axes in the torso frame
+
+    def _own(self, foot: Vector) -> Vector:
+        away = [x - y for x, y in zip(foot, self.offset, strict=True)]
+        return _vector([sum((self.rotation[i][k] * away[i] for i in range(3)), 0.0) for k in range(3)])
+
+    def angles(self, foot: Vector) -> list[tuple[Scalar, Scalar]]:
+        """(cosine, sine) of each joint angle for a foot at `foot` in the torso frame [m]."""
+        return self.form.angles(self._own(foot))
+
+    def extension(self, foot: Vector) -> Scalar:
+        """Distance to the foot as a share of the longest the leg can reach."""
+        return self.form.extension(self._own(foot))
+
+    def reach(self) -> tuple[Scalar, Scalar]:
+        """Least and greatest extension."""
+        return self.form.reach()
+
+
+def placed(limb: Limb, offset: Vector, rotation: Matrix) -> Limb:
+    """A limb put elsewhere on the torso: what is fixed there at x [m] comes to offset + rotation · x [m].
+
+    First joints, springs and cable holes on the torso and the closed form move; the foot's place on the ground stays.
+    """
+    turn, start = array(rotation), array(offset)
+
+    def moved(x: Vector) -> Vector:
+        return _vector(start + times(turn, array(x)))
+
+    def joint(x: Joint) -> Joint:
+        if x.parent is not None:
+            return x
+        first, second, third = (_vector(row) for row in times(turn, array(x.rotation)))
+        return replace(x, offset=moved(x.offset), rotation=(first, second, third))
+
+    def spring(x: JointSpring | BendingSpring | PointSpring) -> JointSpring | BendingSpring | PointSpring:
+        if not isinstance(x, PointSpring) or (x.first is not None and x.second is not None):
+            return x
+        first_point = moved(x.first_point) if x.first is None else x.first_point
+        second_point = moved(x.second_point) if x.second is None else x.second_point
+        return replace(x, first_point=first_point, second_point=second_point)
+
+    def actuator(x: Motor | Cable) -> Motor | Cable:
+        if isinstance(x, Motor) or all(hole.joint is not None for hole in x.route):
+            return x
+        route = (replace(hole, point=moved(hole.point)) if hole.joint is None else hole for hole in x.route)
+        return replace(x, route=tuple(route))
+
+    form = limb.closed_form
+    return replace(
+        limb,
+        joints=tuple(map(joint, limb.joints)),
+        springs=tuple(map(spring, limb.springs)),
+        actuators=tuple(map(actuator, limb.actuators)),
+        closed_form=None if form is None else PlacedForm(form=form, offset=offset, rotation=rotation),
+    )
+
+
+def _vector(x: Any) -> Vector:
+    return (x[0], x[1], x[2])

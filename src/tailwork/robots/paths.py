@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.hints import label
-from tailwork.robots.quantities import Described, Kind, component_names
+from tailwork.robots.quantities import Described, Kind, component_names, label
 
 Visitor = Callable[[str, Any, Kind], Any]
 

@@ -1,10 +1,16 @@
-"""Fields of a description: each knows its unit, its shape and what is allowed, and is checked when it is set."""
+"""Fields of a description: each knows its unit, its shape and what is allowed, and is checked when it is set.
+
+Numbers are described by a `Kind`, all else by the type hint of the field, which also guides the reader of files.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import numbers as numbers_module
+import types
+import typing
 from collections.abc import Callable, Mapping, Set
 from dataclasses import MISSING, dataclass, field
 from typing import Any, TypeAlias
@@ -13,7 +19,6 @@ import numpy as np
 
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
-from tailwork.robots.hints import field_hints, fitted
 
 Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
 Symmetric: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
@@ -164,6 +169,71 @@ def _check_inertia(path: str, inertia: Symmetric) -> None:
             "moments of inertia that a body can have: none negative, none larger than the sum of the other two "
             f"(principal moments here: {first:.4g}, {second:.4g}, {third:.4g} kg m^2)",
         )
+
+
+@functools.cache
+def field_hints(cls: type) -> dict[str, Any]:
+    """The type hints of a class, resolved."""
+    return typing.get_type_hints(cls)
+
+
+@functools.cache
+def alternatives(hint: Any) -> tuple[Any, ...]:
+    """The types that a hint allows; NoneType is one of them."""
+    return typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+
+
+@functools.cache
+def item_hint(hint: Any) -> Any:
+    """The hint of the items, where a hint allows tuple[item, ...]; otherwise None."""
+    for option in alternatives(hint):
+        if typing.get_origin(option) is tuple:
+            return typing.get_args(option)[0]
+    return None
+
+
+def label(item: Any, position: int) -> str:
+    """What an item of a list is called in paths: its name if it has one, otherwise its number, from 1."""
+    name = item.get("name") if isinstance(item, dict) else getattr(item, "name", None)
+    return name if isinstance(name, str) else str(position + 1)
+
+
+def fitted(path: str, value: Any, hint: Any) -> Any:
+    """The value if it is what the hint of its field promises (lists become tuples), or a RobotError."""
+    options = alternatives(hint)
+    if Any in options or (value is None and types.NoneType in options):
+        return value
+    items = item_hint(hint)
+    if items is not None:
+        if not isinstance(value, (list, tuple)):
+            raise RobotError(path, value, "a list")
+        return tuple(fitted(f"{path}.{label(item, k)}", item, items) for k, item in enumerate(value))
+    if float in options:
+        return _finite(path, value)
+    if int in options:
+        return _whole(path, value)
+    if all(map(_is_plain_class, options)) and not isinstance(value, options):
+        named = " or ".join("text" if c is str else f"a {c.__name__}" for c in options if c is not types.NoneType)
+        raise RobotError(path, value, named)
+    return value
+
+
+@functools.cache
+def _is_plain_class(option: Any) -> bool:
+    """False for protocols (a torso, a closed form) and mappings: they are left to the class that has them."""
+    return isinstance(option, type) and not getattr(option, "_is_protocol", False)
+
+
+def _finite(path: str, value: Any) -> float:
+    if not isinstance(value, numbers_module.Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise RobotError(path, value, "a finite number")
+    return float(value)
+
+
+def _whole(path: str, value: Any) -> int:
+    if not isinstance(value, numbers_module.Integral) or isinstance(value, bool):
+        raise RobotError(path, value, "an integer")
+    return int(value)
 
 
 @dataclass(frozen=True)

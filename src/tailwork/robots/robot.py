@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.body import Body, plate_inertia
-from tailwork.robots.limb import Foot, Limb
+from tailwork.robots.limb import FORWARD_FRAMES, Foot, Limb
 from tailwork.robots.paths import replace
 from tailwork.robots.quantities import Described, Symmetric, Vector, nonnegative, positive, symmetric, vector
 
@@ -25,8 +25,9 @@ class TorsoPart(Protocol):
 
     kind: ClassVar[str]
 
-    def body(self) -> Body:
-        """The torso as a rigid body in the torso frame, whose origin is the point P."""
+    def body(self, forward: str = "y") -> Body:
+        """The torso as a rigid body in the torso frame, whose origin is the point P and whose axis `forward` faces
+        forward."""
         ...
 
 
@@ -44,8 +45,8 @@ class Torso(Described):
         """A body can have this inertia."""
         self.body()
 
-    def body(self) -> Body:
-        """The torso as a rigid body."""
+    def body(self, forward: str = "y") -> Body:
+        """The torso as a rigid body, given in the torso frame whichever way it faces."""
         return Body(mass=self.mass, com=self.com, inertia=self.inertia)
 
 
@@ -56,12 +57,13 @@ class PlateTorso(Described):
     kind: ClassVar[str] = "plate"
 
     mass: Scalar = positive("kg")  # spread evenly over the plate
-    width: Scalar = positive("m")  # along x
-    length: Scalar = positive("m")  # along y
+    width: Scalar = positive("m")  # across
+    length: Scalar = positive("m")  # along the forward axis
 
-    def body(self) -> Body:
+    def body(self, forward: str = "y") -> Body:
         """The torso as a rigid body; its inertia follows from mass and size."""
-        return Body(mass=self.mass, inertia=plate_inertia(self.mass, self.width, self.length))
+        sides = (self.width, self.length) if forward == "y" else (self.length, self.width)
+        return Body(mass=self.mass, inertia=plate_inertia(self.mass, *sides))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +74,8 @@ class FreeLimb(Described):
 
     limb: Limb  # all of it
 
-    def limbs(self, name: str) -> dict[str, Limb]:
-        """The limb, under the name of the part."""
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
+        """The limb, under the name of the part; it is given in the torso frame, whichever way that faces."""
         return {name: self.limb}
 
 
@@ -81,7 +83,9 @@ class FreeLimb(Described):
 class Robot(Described):
     """A torso with parts on it, and the gravity it lives in.
 
-    Parts are named ("legs", "tail", …); the names are the first words of the paths in `replace`.
+    The torso frame has z up and `forward` forward: legs and tails face along it, tails leave backwards. Places (hips,
+    mounts, feet) are given in the frame as it is. Parts are named ("legs", "tail", …); the names are the first words of
+    the paths in `replace`.
     """
 
     name: str  # of the robot
@@ -89,13 +93,13 @@ class Robot(Described):
     parts: Mapping[str, Any]  # legs and tails by name: whatever builds limbs
     gravity: Scalar = nonnegative("m/s^2", 9.81)  # along −z of the inertial frame
     stand: Vector = vector("m", (0.0, 0.0, 0.0))  # where P is when the robot stands, in the inertial frame
-    forward: str = ""  # axis of the torso frame that points forward, "x" or "y"; empty: as its legs say, else "y"
+    forward: str = "y"  # axis of the torso frame that points forward: "y" (x right) or "x" (y left, as in URDF)
 
     def check(self) -> None:
         """Names that can stand in paths, parts that build limbs, a torso that is a body."""
         if not self.name:
             raise RobotError("name", self.name, "a name")
-        if self.forward not in ("", "x", "y"):
+        if self.forward not in FORWARD_FRAMES:
             raise RobotError("forward", self.forward, "'x' or 'y', the axis of the torso frame that points forward")
         if not _describes(self.torso, "body"):
             raise RobotError("torso", self.torso, "a torso (Torso or PlateTorso)")
@@ -109,7 +113,7 @@ class Robot(Described):
                 raise RobotError(name, part, "a part that builds limbs (legs, a tail, a FreeLimb)")
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
         try:
-            self.torso.body()
+            self.torso_body()
         except RobotError as error:
             raise error.within("torso") from None
         object.__setattr__(self, "_limbs", self._built())
@@ -118,6 +122,39 @@ class Robot(Described):
         """Robots travel between processes and can be copied."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return _made, (fields | {"parts": dict(self.parts)},)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.torso, frozenset(self.parts.items()), self.gravity, self.stand, self.forward))
+
+    def __repr__(self) -> str:
+        def weighed(names: Iterable[str]) -> str:
+            total = sum((masses[name] for name in names), 0.0)
+            return f"{total:.4g} kg" if isinstance(total, float) else "symbols"
+
+        masses = self.masses()
+        lines = [f"Robot {self.name}: {weighed(masses)}, facing {self.forward}", f"  torso: {weighed(['torso'])}"]
+        for name, part in self.parts.items():
+            limbs = part.limbs(name, self.forward)
+            joints = sum(len(limb.joints) for limb in limbs.values())
+            said = f"  {name}: {type(part).__name__}, {weighed(limbs)}, {joints} joints"
+            lines.append(said + (f" in {listed(list(limbs))}" if list(limbs) != [name] else ""))
+        return "\n".join(lines)
+
+    def masses(self) -> dict[str, Scalar]:
+        """Masses of the torso, under "torso", and of each limb [kg]."""
+        found: dict[str, Scalar] = {"torso": self.torso_body().mass}
+        for name, limb in self.limbs().items():
+            found[name] = sum((joint.body.mass for joint in limb.joints if joint.body is not None), 0.0)
+        return found
+
+    def mass(self) -> Scalar:
+        """Mass of the whole robot [kg]."""
+        bodies = [self.torso_body(), *(joint.body for limb in self.limbs().values() for joint in limb.joints)]
+        return sum((body.mass for body in bodies if body is not None), 0.0)
+
+    def torso_body(self) -> Body:
+        """The torso as a rigid body in the torso frame."""
+        return self.torso.body(self.forward)
 
     def limbs(self) -> dict[str, Limb]:
         """All limbs by name: those of every part, in order."""
@@ -132,7 +169,7 @@ class Robot(Described):
         joints = 0
         for name, part in self.parts.items():
             try:
-                built = part.limbs(name)
+                built = part.limbs(name, self.forward)
             except RobotError as error:
                 raise error.within(name) from None
             for limb_name, limb in built.items():
@@ -173,6 +210,11 @@ class Robot(Described):
         )
 
         files.save(self, path)
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Names one after the other, the first few of many."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def _describes(value: Any, method: str) -> bool:

@@ -149,7 +149,7 @@ class Tile:
         nodes = (ends - length)[..., None] + length[..., None] * (GAUSS_NODES + 1.0) / 2.0
         within = np.concatenate([nodes, ends[..., None]], axis=2)
         seen = self.again(np.concatenate([start, within.reshape(len(ends), -1)], axis=1))
-        path = seen.ask("path", q=seen.q, v=seen.v, tau=seen.tau, given=seen.given)
+        path = seen.ask("path", q=seen.q, v=seen.v, tau=seen.tau, prescribed_acceleration=seen.given)
         rates = (path["powers"].sum(axis=-1) - path["dissipation"])[:, 1:].reshape(within.shape)[..., :-1]
         work = np.concatenate([start, np.cumsum((rates @ GAUSS_WEIGHTS) * length / 2.0, axis=1)], axis=1)
         at_ends = slice(None, None, within.shape[2])

@@ -136,7 +136,7 @@ def limited(layout: Layout) -> dict[str, tuple[int, Scalar]]:
 def limited_motions(layout: Layout) -> dict[str, tuple[int, Scalar]]:
     """By prescribed coordinate whose motor has a limit: its number and the limit on the coordinate [N m]."""
     found: dict[str, tuple[int, Scalar]] = {}
-    for name, here in layout.given.items():
+    for name, here in layout.prescribed_accelerations.items():
         limb = layout.limbs[name]
         for motor in limb.actuators:
             if isinstance(motor, Motor) and not is_zero(motor.limit):

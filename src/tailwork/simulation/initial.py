@@ -46,7 +46,7 @@ class Struck(Standing):
     point: Vector = vector("m", (0.0, 0.0, 0.0))  # where it acts, torso frame
 
     def velocity(self, layout: Layout, q: Sequence[Scalar]) -> list[Scalar]:
-        """M v = Jᵀ impulse [m/s, rad/s]: what forces of that size do to the acceleration. Prescribed limbs are given."""
+        """M v = Jᵀ impulse [m/s, rad/s]: what a force of that size does to the acceleration."""
         pushed = replace(layout, pushes=(Push("torso", point=self.point),))
         still, tau = [0.0] * len(layout.velocity_names), [0.0] * len(layout.actuator_names)
         given = [0.0] * len(layout.prescribed_names)

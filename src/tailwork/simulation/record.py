@@ -107,7 +107,7 @@ class SampledTrajectory:
 
 def path_values(model: Model, q: Floats, v: Floats, tau: Floats, given: Floats) -> PathValues:
     """As Model.path; also at the end of a run that stopped because a cable would have to push."""
-    return PathValues(**model.ask("path", q=q, v=v, tau=tau, given=given, forces=None))
+    return PathValues(**model.ask("path", q=q, v=v, tau=tau, prescribed_acceleration=given, forces=None))
 
 
 def named_arrays(
@@ -116,7 +116,7 @@ def named_arrays(
 ) -> Arrays:  # fmt: skip
     """States and efforts over time, all that follows from the states alone, and more (dimensions, values, unit);
     `flags` says by name what the integers of a variable mean."""
-    energy, momentum, parts = model.energy(q, v), model.momentum(q, v), model.part_momenta(q, v)
+    energy, momentum, parts = model.energy(q, v), model.centroidal_momentum(q, v), model.part_momenta(q, v)
     data = {
         "q": (("time", "coordinate"), q, "m, rad"),
         "v": (("time", "velocity"), v, "m/s, rad/s"),

@@ -55,10 +55,10 @@ def simulate(
 ) -> Run:
     """Simulate from a state for a duration [s].
 
-    The arguments are those of a `Problem`, with these differences: `state` is its initial state, q alone at rest, (q, v)
-    or equations such as `Standing()` (entries of prescribed limbs are taken from their motion); `control` may hold laws
-    and one controller in Python. On compliant ground only feet touch: a robot that falls goes through, which is among
-    the run's events. Keyword arguments beyond these are fields of `Options`.
+    The arguments are those of a `Problem`, with these differences: `state` is its initial state, q alone at rest,
+    (q, v) or equations such as `Standing()` (entries of prescribed limbs are taken from their motion); `control` may
+    hold laws and one controller in Python. On compliant ground only feet touch: a robot that falls goes through, which
+    is among the run's events. Keyword arguments beyond these are fields of `Options`.
 
     Raises:
         ControllerError: a controller in Python answered with something else than efforts; its `run` is the run so far.

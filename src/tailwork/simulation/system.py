@@ -29,11 +29,12 @@ from tailwork.control.servo import JointServo, followed
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Constants, Kernel
-from tailwork.mechanics.contact_impedance import Footing
+from tailwork.mechanics.contact_impedance import ContactImpedance
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.implicit import implicit_step
+from tailwork.mechanics.kinematics import feet
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.observe import feet, path
+from tailwork.mechanics.observe import path
 from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE
@@ -341,7 +342,7 @@ class System:
         q: list[Scalar] = [0.0] * len(layout.coordinate_names)
         v: list[Scalar] = [0.0] * len(layout.velocity_names)
         given: list[Scalar] = []
-        for name in layout.given:
+        for name in layout.prescribed_accelerations:
             own = _moving(tape, layout, name, motions[name], t, rest[0] if over_step else None)
             places = zip(_range(layout.coordinates[name]), _range(layout.rates[name]), strict=True)
             for (i, k), coordinate in zip(places, layout.limbs[name].coordinates, strict=True):
@@ -428,11 +429,13 @@ class System:
     def _on_ground(self, r: Recorded) -> Inputs:
         """Arguments of the dynamics with the ground under the feet: after the step, eight numbers for each."""
         numbers = r.more[1:]
-        footings = {
-            name: Footing(array(numbers[k : k + 3]), array(numbers[k + 3 : k + 6]), numbers[k + 6], numbers[k + 7])
+        contacts = {
+            name: ContactImpedance(
+                array(numbers[k : k + 3]), array(numbers[k + 3 : k + 6]), numbers[k + 6], numbers[k + 7]
+            )
             for k, name in zip(range(0, len(numbers), 8), r.layout.legs, strict=True)
         }
-        return replace(r.inputs, footings=footings)
+        return replace(r.inputs, contacts=contacts)
 
     def _step(self, r: Recorded) -> list[Scalar]:
         """The state after a linearly implicit step, J a of every foot, and the mean power of the joints over it."""
@@ -453,8 +456,10 @@ class System:
     def accelerations(self, r: Recorded, free: Sequence[Scalar]) -> list[Scalar]:
         """Of all velocities: those that are free from the rates of x, the others as prescribed."""
         found: list[Scalar] = [0.0] * len(r.v)
-        for name in r.layout.given:
-            for k, value in zip(_range(r.layout.rates[name]), r.given[r.layout.given[name]], strict=True):
+        for name in r.layout.prescribed_accelerations:
+            for k, value in zip(
+                _range(r.layout.rates[name]), r.given[r.layout.prescribed_accelerations[name]], strict=True
+            ):
                 found[k] = value
         for k, number in zip(self.free_v, free, strict=False):
             found[k] = number if r.scale is None else number / r.scale

@@ -138,7 +138,7 @@ def _fine(group: Group) -> np.ndarray:
     try:
         with np.errstate(all="ignore"):
             varied = group.varied()
-            made = [varied.torso.body(), *varied.limbs().values()]
+            made = [varied.torso_body(), *varied.limbs().values()]
             for value, kind in _numbers_in((varied, *made)):
                 fine &= _numbers_fine(value, kind, len(fine))
     except TypeError:  # something asks whether a number is so or so: such parts are made one by one

@@ -18,11 +18,11 @@ from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Kernel
+from tailwork.mechanics.attitude import torso_angle_rates, torso_angles
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path, part_momenta, part_names, path
-from tailwork.mechanics.torso import coordinate_rates, torso_state
-from tailwork.robots.facing import forward_axis
-from tailwork.robots.limb import Cable, Motor
+from tailwork.mechanics.torso import torso_state
+from tailwork.robots.limb import FORWARD_FRAMES, Cable, Motor
 from tailwork.robots.tails.tail import Tail, direction_vector
 from tailwork.simulation.system import Recorded, System
 from tailwork.studies.scenario import ActuatorMass
@@ -67,16 +67,15 @@ class Sample:
 
     @cached_property
     def angles(self) -> dict[str, Scalar]:
-        """Pitch, roll and yaw of the torso [deg]."""
-        order = (0, 1, 2) if forward_axis(self.layout.robot) == "y" else (1, 0, 2)
-        return {name: self.context.q[3 + k] * DEGREES for name, k in zip(AXES, order, strict=True)}
+        """Roll, pitch and yaw of the torso [deg]."""
+        found = torso_angles(self.layout, self.context.q)
+        return {name: angle * DEGREES for name, angle in zip(("roll", "pitch", "yaw"), found, strict=True)}
 
     @cached_property
     def angle_rates(self) -> dict[str, Scalar]:
         """Their rates [deg/s]."""
-        rates = coordinate_rates(self.layout, self.context.q, self.context.v)
-        order = (0, 1, 2) if forward_axis(self.layout.robot) == "y" else (1, 0, 2)
-        return {name: rates[3 + k] * DEGREES for name, k in zip(AXES, order, strict=True)}
+        found = torso_angle_rates(self.layout, self.context.q, self.context.v)
+        return {name: rate * DEGREES for name, rate in zip(("roll", "pitch", "yaw"), found, strict=True)}
 
     @cached_property
     def parts(self) -> dict[str, tuple[Scalar, Array, Array, Array]]:
@@ -91,7 +90,7 @@ class Sample:
         """Where the tail's centre of mass is seen from its mount: a unit vector in the tail's frame."""
         torso = torso_state(self.layout, self.context.q, self.context.v)
         away = torso.from_inertial(self.parts[self.tail][1] - torso.position) - array(self.mount)
-        local = array([-away[1], away[0], away[2]]) if forward_axis(self.layout.robot) == "x" else away
+        local = times(array(FORWARD_FRAMES[self.layout.robot.forward]).T, away)
         return local * (1.0 / sqrt(dot(local, local)))
 
     @property
@@ -105,7 +104,7 @@ class Sample:
         layout, limb = self.layout, self.layout.limbs[self.tail]
         motors = [actuator for actuator in limb.actuators if isinstance(actuator, Motor)]
         if self.tail in layout.prescribed:
-            torques = list(self.path.prescribed_efforts[layout.given[self.tail]])
+            torques = list(self.path.prescribed_efforts[layout.prescribed_accelerations[self.tail]])
             by_motor = [torques[limb.coordinates.index(motor.coordinate)] / motor.ratio for motor in motors]
             return torques, [], [pull for motor, pull in zip(motors, by_motor, strict=True) if motor.unit == "N"]
         here = layout.efforts[self.tail]
@@ -117,7 +116,9 @@ class Sample:
     @cached_property
     def tail_powers(self) -> list[Scalar]:
         """Power of each of the tail's actuators, or of what moves its coordinates [W]."""
-        given = [f"{name}." for name in self.layout.given for _ in self.layout.limbs[name].coordinates]
+        given = [
+            f"{name}." for name in self.layout.prescribed_accelerations for _ in self.layout.limbs[name].coordinates
+        ]
         sources = [*self.layout.actuator_names, *given]
         pairs = zip(sources, self.path.powers, strict=True)
         return [power for name, power in pairs if name.startswith(f"{self.tail}.")]

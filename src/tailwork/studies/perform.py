@@ -248,7 +248,7 @@ def _simulated(ready: _Ready, rows: np.ndarray, names: Sequence[str], how: Optio
 
     parameters = {name: values[rows] for name, values in ready.columns.items()}
     if not parameters:  # one design, or several that are alike
-        parameters = {"torso.mass": np.full(len(rows), float(ready.scenario.robot.torso.body().mass))}
+        parameters = {"torso.mass": np.full(len(rows), float(ready.scenario.robot.torso_body().mass))}
     return batch_of(ready.problem, how, parameters, {"all": values}, to_end=True)
 
 

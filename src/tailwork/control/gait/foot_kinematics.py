@@ -15,10 +15,13 @@ import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tailwork.algebra.columns import columns, plain
+from tailwork.algebra.vectors import array, cross, times, zeros
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.mechanics.torso import gearing_of
+from tailwork.mechanics.kinematics import joint_frames
+from tailwork.mechanics.torso import limb_state
 from tailwork.model import Model
-from tailwork.robots.limb import ClosedForm, Foot, Limb
+from tailwork.robots.limb import IDENTITY, ClosedForm, Foot, Limb
 from tailwork.robots.quantities import Kind, checked
 from tailwork.typing import Floats
 
@@ -37,8 +40,8 @@ DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-14, 1e6  # as shares of the mean
 class FootPath:
     """Coordinates of a leg for places of its foot.
 
-    `beyond` says how far a place is out of reach; below zero, how much too near to the hip it is; not a number: it is
-    on the hip's axis.
+    `beyond` says how far a place is out of reach; below zero, how much too near to the hip it is; NaN: it is on the
+    hip's axis.
     """
 
     values: Floats  # (places, coordinates) [rad]
@@ -68,8 +71,8 @@ def foot_angles(limb: Limb, foot: ArrayLike, start: ArrayLike | None = None) -> 
     Args:
         limb: of numbers, with a foot.
         foot: the place [m].
-        start: for a limb without a closed form: coordinates near those that are wanted (which way a knee bends); zero,
-            unless told.
+        start: for a limb without a closed form: coordinates near those that are wanted (which way a knee bends); zero
+            by default.
 
     Raises:
         RobotError: the foot is out of reach; the message says by how much.
@@ -106,7 +109,7 @@ def iterated_angles(limb: Limb, foot: Floats, start: Floats, moves: Floats | Non
         limb: of numbers, with a foot.
         foot: the place in the torso frame [m].
         start: coordinates [rad].
-        moves: (coordinates, n): combinations of coordinates that may change; all, unless told.
+        moves: (coordinates, n): combinations of coordinates that may change; all by default.
     """
     moves = np.eye(len(start)) if moves is None else moves
     q, damping = start, DAMPING
@@ -157,7 +160,7 @@ def standing_feet(
 
     Args:
         model: the robot.
-        torso_place: of P, inertial frame [m]; `robot.stand`, unless told.
+        torso_place: of P, inertial frame [m]; `robot.stand` by default.
         feet: places of feet by leg, inertial frame [m]; others are where the robot says.
     """
     torso = np.array(model.robot.stand if torso_place is None else checked("torso_place", torso_place, PLACE))
@@ -184,10 +187,10 @@ def posed(
 
     Args:
         model: with stance "none".
-        torso_place: of P, inertial frame [m]; `robot.stand`, unless told.
+        torso_place: of P, inertial frame [m]; `robot.stand` by default.
         feet: places of feet by leg, inertial frame [m]; others are where the robot says (`Foot.place`).
-        legs: those that stand; all, unless told. Other limbs are at zero.
-        start: a state q from which legs without a closed form are solved; zero, unless told.
+        legs: those that stand; all by default. Other limbs are at zero.
+        start: a state q from which legs without a closed form are solved; zero by default.
     """
     q, first = unpinned(model).standing(), leg_starts(model, start)
     known_legs(model, "legs", legs or ())
@@ -245,13 +248,13 @@ def _closed_form_function(form: ClosedForm) -> casadi.Function:
     foot = (place[0], place[1], place[2])
     angles = casadi.vertcat(*(casadi.atan2(sine, cosine) for cosine, sine in form.angles(foot)))
     extension = form.extension(foot)
-    slopes = (casadi.jacobian(angles, place), casadi.jacobian(extension, place))
-    return casadi.Function("leg", [place], [angles, extension, *slopes])
+    derivatives = (casadi.jacobian(angles, place), casadi.jacobian(extension, place))
+    return casadi.Function("leg", [place], [angles, extension, *derivatives])
 
 
 def _by_closed_form(limb: Limb, form: ClosedForm, places: Floats) -> FootPath:
     count, joints = len(places), len(limb.joints)
-    angles, extension, slopes, gradient = (np.array(x) for x in _closed_form_function(form)(places.T))
+    angles, extension, derivatives, gradient = (np.array(x) for x in _closed_form_function(form)(places.T))
     order = [limb.index(name) for name in limb.coordinates]
     least, most = form.reach()
     extension = extension[0]
@@ -262,7 +265,7 @@ def _by_closed_form(limb: Limb, form: ClosedForm, places: Floats) -> FootPath:
     on_axis = within & ~np.isfinite(angles).all(axis=0)
     return FootPath(
         values=np.unwrap(angles.T, axis=0)[:, order],
-        by_place=slopes.reshape(joints, count, 3).transpose(1, 0, 2)[:, order],
+        by_place=derivatives.reshape(joints, count, 3).transpose(1, 0, 2)[:, order],
         reached=within & ~on_axis,
         beyond=np.where(on_axis, np.nan, beyond),
     )
@@ -284,30 +287,15 @@ def _length(limb: Limb) -> float:
 
 def _foot(limb: Limb, coordinates: Floats) -> tuple[Floats, Floats]:
     """Place of the foot, and its derivatives by the coordinates."""
-    gearing, way = np.array(gearing_of(limb), dtype=float), _way_to_foot(limb)
-    angles = coordinates @ gearing.T
-    turn = np.broadcast_to(np.eye(3), (*angles.shape[:-1], 3, 3))
-    place = np.zeros((*angles.shape[:-1], 3))
-    hinges: list[Floats] = []
-    axes: list[Floats] = []
-    for k in way:
-        joint = limb.joints[k]
-        place = place + turn @ np.array(joint.offset, dtype=float)
-        turn = turn @ np.array(joint.rotation, dtype=float)
-        hinges.append(place)
-        axes.append(turn @ np.array(joint.axis, dtype=float))
-        turn = turn @ _hinge_turn(joint.axis, angles[..., k])
-    foot = place + turn @ np.array(foot_of(limb).point, dtype=float)
-    arms = np.cross(np.stack(axes, axis=-2), foot[..., None, :] - np.stack(hinges, axis=-2))  # (..., hinges, 3)
-    return foot, np.swapaxes(arms, -1, -2) @ gearing[way]
-
-
-def _hinge_turn(axis: Sequence[float], angle: Floats) -> Floats:
-    """Rotation matrices about a unit axis, (..., 3, 3) (Rodrigues)."""
-    x, y, z = axis
-    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    sine, versine = np.sin(angle)[..., None, None], (1.0 - np.cos(angle))[..., None, None]
-    return np.eye(3) + sine * across + versine * (across @ across)
+    lead, end = coordinates.shape[:-1], foot_of(limb)
+    values = columns(coordinates) if lead else coordinates.tolist()
+    state = limb_state(limb, values, [0.0] * len(values))
+    frames = joint_frames(limb, state.angles, zeros(3), array(IDENTITY))
+    last = frames[limb.index(end.joint)]
+    foot = last.place + times(last.rotation, array(end.point))
+    way = _way_to_foot(limb)
+    arms = array([cross(frames[k].axis, foot - frames[k].place) for k in way])  # hinges × 3
+    return plain(foot, lead), plain(times(arms.T, state.gearing[way]), lead)
 
 
 def _coordinates(limb: Limb, coordinates: ArrayLike) -> Floats:

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from tailwork.algebra.expression import Scalar
 from tailwork.control.gait.foot_kinematics import hip
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.facing import forward_axis
 from tailwork.robots.quantities import Described, all_numbers, nonnegative, number, numbers, positive
 from tailwork.robots.robot import Robot
 from tailwork.typing import Floats
@@ -170,7 +169,7 @@ def walk(robot: Robot, *, speed: float, frequency: float, lift: float, duty: flo
 
 def forward_direction(robot: Robot) -> Floats:
     """The unit vector that points forward in the torso frame."""
-    return np.eye(3)["xyz".index(forward_axis(robot))]
+    return np.eye(3)["xyz".index(robot.forward)]
 
 
 def leg_roles(robot: Robot) -> dict[str, tuple[int, int]]:

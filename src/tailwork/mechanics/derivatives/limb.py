@@ -20,10 +20,11 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
-from tailwork.mechanics.frames import Turn
+from tailwork.mechanics.kinematics import joint_frames
 from tailwork.mechanics.moments import NO_MASS, Moments, moments_of
 from tailwork.mechanics.sweeps import Motion, Wrench
 from tailwork.mechanics.torso import LimbState
+from tailwork.robots.limb import IDENTITY
 
 
 @dataclass(frozen=True)
@@ -72,14 +73,14 @@ class Flow:
 
     moments: Moments
     momentum: Array  # p [kg m/s]
-    stirring: Array  # Y [kg m²/s]
+    coriolis: Array  # Y [kg m²/s]
     wrench: Wrench
 
     def __add__(self, other: Flow) -> Flow:
         return Flow(
             self.moments + other.moments,
             self.momentum + other.momentum,
-            self.stirring + other.stirring,
+            self.coriolis + other.coriolis,
             self.wrench + other.wrench,
         )
 
@@ -89,9 +90,9 @@ class Flow:
         force = twist.linear * moments.mass + cross(twist.angular, moments.first)
         return Wrench(force, cross(moments.first, twist.linear) + times(moments.inertia(), twist.angular))
 
-    def stirred(self, angular: Array) -> Wrench:
+    def coriolis_wrench(self, angular: Array) -> Wrench:
         """B · twist, of which only the angular part counts."""
-        return Wrench(cross(angular, self.momentum), times(self.stirring, angular))
+        return Wrench(cross(angular, self.momentum), times(self.coriolis, angular))
 
 
 NO_FLOW = Flow(NO_MASS, zeros(3), zeros(3, 3), Wrench(zeros(3), zeros(3)))
@@ -102,16 +103,16 @@ def flow(moments: Moments, velocity: Twist, acceleration: Twist) -> Flow:
     omega, linear = velocity.angular, velocity.linear
     momentum = linear * moments.mass + cross(omega, moments.first)
     carried = array([[x * y for y in moments.first] for x in linear]) + times(skew(omega), moments.second)
-    stirring = -carried
-    stirring[0, 0] = carried[1, 1] + carried[2, 2]
-    stirring[1, 1] = carried[0, 0] + carried[2, 2]
-    stirring[2, 2] = carried[0, 0] + carried[1, 1]
-    here = Flow(moments, momentum, stirring, Wrench(zeros(3), zeros(3)))
-    return Flow(moments, momentum, stirring, here.pushed(acceleration) + here.stirred(omega))
+    coriolis = -carried
+    coriolis[0, 0] = carried[1, 1] + carried[2, 2]
+    coriolis[1, 1] = carried[0, 0] + carried[2, 2]
+    coriolis[2, 2] = carried[0, 0] + carried[1, 1]
+    here = Flow(moments, momentum, coriolis, Wrench(zeros(3), zeros(3)))
+    return Flow(moments, momentum, coriolis, here.pushed(acceleration) + here.coriolis_wrench(omega))
 
 
 @dataclass
-class LimbSlopes:
+class LimbDerivatives:
     """Derivatives of a limb's M a + h in its coordinates (n), without springs; torso rows are (force, moment) at P."""
 
     flow: Flow  # of the whole limb
@@ -124,7 +125,7 @@ class LimbSlopes:
     torso_by_rate: Array  # 6 × n
 
 
-def limb_slopes(state: LimbState, torso: Motion, accelerations: Sequence[Scalar]) -> LimbSlopes:
+def limb_derivatives(state: LimbState, torso: Motion, accelerations: Sequence[Scalar]) -> LimbDerivatives:
     """Derivatives of a free or geared limb on a torso that moves so; accelerations of its joints in [rad/s²]."""
     limb, gearing, count = state.limb, state.gearing, state.gearing.shape[1]
     axes, flows = _moving(state, torso, accelerations)
@@ -135,7 +136,7 @@ def limb_slopes(state: LimbState, torso: Motion, accelerations: Sequence[Scalar]
             total = total + flows[k]
         else:
             flows[parent] = flows[parent] + flows[k]
-    result = LimbSlopes(
+    result = LimbDerivatives(
         total, zeros(count, count), zeros(count, 6), zeros(count, count), zeros(count, count), zeros(count, 3),
         zeros(6, count), zeros(6, count),
     )  # fmt: skip
@@ -170,18 +171,18 @@ def _moving(state: LimbState, torso: Motion, accelerations: Sequence[Scalar]) ->
 
 
 def _add_joint(
-    result: LimbSlopes, beyond: Flow, axis: Axis, omega: Array, gears: Array, above: dict[int, Axis],
+    result: LimbDerivatives, beyond: Flow, axis: Axis, omega: Array, gears: Array, above: dict[int, Axis],
     upto: dict[int, Axis], armature: Scalar,
 ) -> None:  # fmt: skip
     """Everything between one joint and those that carry it, `upto` with itself and `above` without."""
     twist, first = axis.twist, axis.first
     unit = beyond.pushed(twist)
-    twice = Flow(beyond.moments, beyond.momentum * 2.0, beyond.stirring * 2.0, beyond.wrench)
-    by_rate = twice.stirred(twist.angular) + beyond.pushed(first.scaled(2.0))
+    twice = Flow(beyond.moments, beyond.momentum * 2.0, beyond.coriolis * 2.0, beyond.wrench)
+    by_rate = twice.coriolis_wrench(twist.angular) + beyond.pushed(first.scaled(2.0))
     force, moment = beyond.wrench.force, beyond.wrench.moment
     dragged = Wrench(cross(twist.angular, force), cross(twist.angular, moment) + cross(twist.linear, force))
-    by_place = twice.stirred(first.angular) + beyond.pushed(axis.second) + dragged
-    row = cross(twice.momentum, twist.linear) + times(twice.stirring.T, twist.angular)  # S_iᵀ 2 B
+    by_place = twice.coriolis_wrench(first.angular) + beyond.pushed(axis.second) + dragged
+    row = cross(twice.momentum, twist.linear) + times(twice.coriolis.T, twist.angular)  # S_iᵀ 2 B
     along = [(d, gears[d]) for d in range(len(gears)) if gears[d] != 0.0]
     for d, gear in along:
         result.coupling[d] = result.coupling[d] + array([*unit.force, *unit.moment]) * gear
@@ -208,18 +209,9 @@ def _add_joint(
 
 def _placed(state: LimbState) -> list[tuple[Twist, Moments | None]]:
     """Every joint's unit twist and its body's moments, about P in the torso frame."""
-    limb = state.limb
     result: list[tuple[Twist, Moments | None]] = []
-    poses: list[tuple[Array, Array]] = []
-    for joint, angle in zip(limb.joints, state.angles, strict=True):
-        parent = limb.index(joint.parent)
-        rotation, place = (None, zeros(3)) if parent < 0 else poses[parent]
-        axis, offset, turn = times(array(joint.rotation), array(joint.axis)), array(joint.offset), Turn(joint, angle)
-        if rotation is not None:
-            axis, offset = times(rotation, axis), times(rotation, offset)
-        place = place + offset
-        rotation = turn.matrix() if rotation is None else times(rotation, turn.matrix())
-        poses.append((rotation, place))
-        body = None if joint.body is None else moments_of(joint.body).turned(rotation).about(place)
-        result.append((Twist(axis, cross(place, axis)), body))
+    frames = joint_frames(state.limb, state.angles, zeros(3), array(IDENTITY))
+    for joint, frame in zip(state.limb.joints, frames, strict=True):
+        body = None if joint.body is None else moments_of(joint.body).turned(frame.rotation).about(frame.place)
+        result.append((Twist(frame.axis, cross(frame.place, frame.axis)), body))
     return result

@@ -16,8 +16,8 @@ import numpy as np
 from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import Scalar, Tape, opaque
 from tailwork.algebra.vectors import Array, array, cross, skew, times, zeros
-from tailwork.mechanics.derivatives.limb import LimbSlopes, Twist, flow, limb_slopes
-from tailwork.mechanics.derivatives.stance_leg import inertial_turning, leg_slopes
+from tailwork.mechanics.derivatives.limb import LimbDerivatives, Twist, flow, limb_derivatives
+from tailwork.mechanics.derivatives.stance_leg import inertial_turning, leg_derivatives
 from tailwork.mechanics.forward import joint_torques
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.sweeps import Inertia6, Motion, rigid
@@ -50,20 +50,24 @@ def linearised(
     motion = Motion(torso.omega, angular, linear - torso.gravity)
     size = len(v)
     mass, by_rate, by_place = zeros(size, size), zeros(size, size), zeros(size, size)
-    limbs: dict[str, LimbSlopes] = {}
+    limbs: dict[str, LimbDerivatives] = {}
     for name in layout.moving:
         here = layout.rates[name]
-        slopes = _limb(tape, layout, name, motion, q, v, tau, acceleration)
-        limbs[name] = slopes
-        mass[here, here], by_rate[here, here], by_place[here, here] = slopes.mass, slopes.by_rate, slopes.by_place
+        derivatives = _limb(tape, layout, name, motion, q, v, tau, acceleration)
+        limbs[name] = derivatives
+        mass[here, here], by_rate[here, here], by_place[here, here] = (
+            derivatives.mass,
+            derivatives.by_rate,
+            derivatives.by_place,
+        )
         if layout.torso_free:
-            mass[here, :6], mass[:6, here] = slopes.coupling, slopes.coupling.T
-            by_rate[here, 3:6] = slopes.by_omega
-            by_rate[:6, here], by_place[:6, here] = slopes.torso_by_rate, slopes.torso_by_place
+            mass[here, :6], mass[:6, here] = derivatives.coupling, derivatives.coupling.T
+            by_rate[here, 3:6] = derivatives.by_omega
+            by_rate[:6, here], by_place[:6, here] = derivatives.torso_by_rate, derivatives.torso_by_place
             by_place[here, 3:6] = (
-                _turned(slopes.coupling[:, :3], motion.acceleration)
-                + _turned(slopes.coupling[:, 3:], angular)
-                + _turned(slopes.by_omega, torso.omega)
+                _turned(derivatives.coupling[:, :3], motion.acceleration)
+                + _turned(derivatives.coupling[:, 3:], angular)
+                + _turned(derivatives.by_omega, torso.omega)
             )
     if layout.torso_free:
         _torso_rows(tape, layout, torso, linear, angular, tau, limbs, mass, by_rate, by_place)
@@ -73,39 +77,39 @@ def linearised(
 def _limb(
     tape: Tape, layout: Layout, name: str, motion: Motion, q: Sequence[Scalar], v: Sequence[Scalar],
     tau: Sequence[Scalar], acceleration: Sequence[Scalar],
-) -> LimbSlopes:  # fmt: skip
+) -> LimbDerivatives:  # fmt: skip
     """A limb with its springs, dampers and actuators: those on the tape, each joint seeing but a few of them."""
     limb, here = layout.limbs[name], layout.rates[name]
     places, rates = ([opaque(x) for x in part] for part in (q[layout.coordinates[name]], v[here]))
     state = limb_state(limb, places, rates)
-    slopes = limb_slopes(state, motion, list(times(state.gearing, array(list(acceleration[here])))))
+    derivatives = limb_derivatives(state, motion, list(times(state.gearing, array(list(acceleration[here])))))
     efforts = tau[layout.efforts[name]] if name in layout.efforts else [0.0] * len(limb.actuators)
     forces = list(times(state.gearing.T, array(joint_torques(limb, state, efforts))))
     by_own = array(jacobian(tape, forces, [*places, *rates])).reshape(len(places), 2 * len(places))
-    slopes.by_place = slopes.by_place - by_own[:, : len(places)]
-    slopes.by_rate = slopes.by_rate - by_own[:, len(places) :]
-    return slopes
+    derivatives.by_place = derivatives.by_place - by_own[:, : len(places)]
+    derivatives.by_rate = derivatives.by_rate - by_own[:, len(places) :]
+    return derivatives
 
 
 def _torso_rows(
     tape: Tape, layout: Layout, torso: TorsoState, linear: Array, angular: Array, tau: Sequence[Scalar],
-    limbs: dict[str, LimbSlopes], mass: Array, by_rate: Array, by_place: Array,
+    limbs: dict[str, LimbDerivatives], mass: Array, by_rate: Array, by_place: Array,
 ) -> None:  # fmt: skip
     """The torso's force and moment by its own motion and pose."""
     assert torso.moments is not None
     still = Twist(zeros(3), zeros(3))
     free = flow(torso.moments, Twist(torso.omega, zeros(3)), still)
-    for slopes in limbs.values():
-        free = free + slopes.flow
+    for derivatives in limbs.values():
+        free = free + derivatives.flow
     hung = rigid(free.moments)
     hung_by_linear, hung_by_angular = np.concatenate([hung.a, hung.b.T]), np.concatenate([hung.b, hung.d])
-    legs = [leg_slopes(tape, layout, torso, name, linear, angular, tau) for name in layout.stance]
+    legs = [leg_derivatives(tape, layout, torso, name, linear, angular, tau) for name in layout.stance]
     standing = sum((leg.inertia for leg in legs), Inertia6(zeros(3, 3), zeros(3, 3), zeros(3, 3)))
     by_linear = hung_by_linear + np.concatenate([standing.a, standing.b.T])
     by_angular = hung_by_angular + np.concatenate([standing.b, standing.d])
     by_velocity = sum((leg.by_velocity for leg in legs), zeros(6, 3))
     by_gravity = sum((leg.by_gravity for leg in legs), -hung_by_linear)
-    by_omega = np.concatenate([skew(free.momentum) * -2.0, free.stirring * 2.0])
+    by_omega = np.concatenate([skew(free.momentum) * -2.0, free.coriolis * 2.0])
     by_omega = sum((leg.by_omega for leg in legs), by_omega) + inertial_turning(
         np.concatenate([standing.a, standing.b.T]), by_angular, torso.velocity, torso.omega
     )

@@ -22,13 +22,13 @@ from tailwork.algebra.vectors import Array, array, cross, skew, times
 from tailwork.mechanics.forward import leg_torques
 from tailwork.mechanics.frames import Turn
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.pinned import PinnedLeg, bias_loads, joint_loads, leg_inertia, leg_with_angles, with_rate_bias
+from tailwork.mechanics.pinned import PinnedLeg, leg_inertia, leg_needs, leg_with_angles, with_rate_bias
 from tailwork.mechanics.sweeps import Inertia6
 from tailwork.mechanics.torso import TorsoState
 
 
 @dataclass(frozen=True)
-class LegSlopes:
+class LegDerivatives:
     """Inertia of a stance leg on the torso, and derivatives (6 × 3) of the (force, moment) at P that it needs.
 
     By the torso's velocity, its angular velocity, gravity and the place of the foot from P, all in the torso frame. To
@@ -47,9 +47,9 @@ def inertial_turning(by_linear: Array, by_angular: Array, velocity: Array, omega
     return times(by_linear, skew(velocity * 2.0)) + times(by_angular, skew(omega))
 
 
-def leg_slopes(
+def leg_derivatives(
     tape: Tape, layout: Layout, torso: TorsoState, name: str, linear: Array, angular: Array, tau: Sequence[Scalar]
-) -> LegSlopes:
+) -> LegDerivatives:
     """Derivatives of a stance leg's wrench for a torso that accelerates so, linear at P and angular, torso frame."""
     limb, foot = layout.limbs[name], torso.feet[name]
     assert limb.closed_form is not None
@@ -62,7 +62,9 @@ def leg_slopes(
     leg = leg_with_angles(limb, angles, foot, lambda turn: seen(turn, at_foot))
     towards = linear + cross(angular, foot) - cross(torso.omega, torso.velocity + at_foot)
     v, k, omega, alpha, gravity = (seen(leg.turn, x) for x in (at_foot, towards, torso.omega, angular, torso.gravity))
-    wrench = _wrench(layout, leg, name, k, omega, alpha, gravity, tau)
+    torques = leg_torques(layout, name, leg, tau)
+    _, net, about_foot = leg_needs(leg, omega, alpha, gravity, with_rate_bias(leg, k), torques, [None] * len(angles))
+    wrench = [*times(leg.rates_map.T, array(net)), *about_foot]
     by_seen = array(jacobian(tape, wrench, [*v, *omega, *gravity]))
     by_v, by_omega, by_gravity = by_seen[:, :3], by_seen[:, 3:6], by_seen[:, 6:]
     inertia = leg_inertia(leg)
@@ -81,27 +83,13 @@ def leg_slopes(
     by_foot = times(by_v, spin) + times(by_k, skew(alpha) - times(spin, spin)) - times(by_angle, leg.rates_map)
     by_foot[3:] = by_foot[3:] - skew(force)
     by_velocity = _to_torso(leg, by_velocity)
-    return LegSlopes(
+    return LegDerivatives(
         leg.inertia_to_torso(inertia),
         by_velocity,
         _to_torso(leg, by_omega - times(by_alpha, spin)) - times(by_velocity, skew(foot)),
         _to_torso(leg, by_gravity),
         _to_torso(leg, by_foot),
     )
-
-
-def _wrench(
-    layout: Layout, leg: PinnedLeg, name: str, k: Array, omega: Array, alpha: Array, gravity: Array,
-    tau: Sequence[Scalar],
-) -> list[Scalar]:  # fmt: skip
-    """Force and moment about the foot, leg frame, that the leg needs from the torso beyond what its actuators give."""
-    accelerations = with_rate_bias(leg, k)
-    no_pushes = [None] * len(leg.axes)
-    needs, about_foot = joint_loads(leg, bias_loads(leg, omega, alpha, gravity, accelerations, no_pushes))
-    torques = leg_torques(layout, name, leg, tau)
-    rotors = [joint.armature * a for joint, a in zip(leg.limb.joints, accelerations, strict=True)]
-    net = array([n + r - t for n, r, t in zip(needs, rotors, torques, strict=True)])
-    return [*times(leg.rates_map.T, net), *about_foot]
 
 
 def _to_torso(leg: PinnedLeg, columns: Array) -> Array:

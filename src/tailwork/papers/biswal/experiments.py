@@ -13,7 +13,6 @@ from tailwork.control.gait.gait import Gait, trot
 from tailwork.control.gait.joint_table import joint_table, walking_start
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
-from tailwork.model.summary import total_mass
 from tailwork.papers.biswal.dh_leg import DhLeg, reproduce_dh_leg
 from tailwork.papers.claims import Claim, Telling
 from tailwork.robots import biswal
@@ -107,7 +106,7 @@ def reproduce_biswal(tell: Telling = lambda what: None) -> Biswal:
 
 def _trot_claims(trot: Trot) -> list[Claim]:
     low, mean, high = trot.heights
-    said = f"{total_mass(biswal()):.1f} kg, kp {KP:g}, kd {KD:g}, {FREQUENCY:g} Hz, lift {1e3 * LIFT:.0f} mm: estimates"
+    said = f"{biswal().mass():.1f} kg, kp {KP:g}, kd {KD:g}, {FREQUENCY:g} Hz, lift {1e3 * LIFT:.0f} mm: estimates"
     largest = ", ".join(f"{name} {value:.2f}" for name, value in trot.torques.items())
     return [
         Claim("trot: speed [m/s]", "—", f"{trot.speed:.3f}", f"the gait asks for {SPEED:g}; {said}"),

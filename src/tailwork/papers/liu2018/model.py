@@ -48,8 +48,8 @@ def parts_of(robot: Robot) -> tuple[tuple[Leg, ...], Pendulum]:
         raise RobotError("tail.mass", tail.mass, "0: the 2018 tail is a point mass on a massless bar (Eq. 39)")
     if tail.armature != 0.0:
         raise RobotError("tail.armature", tail.armature, "0: the 2018 model has no armature")
-    if any(robot.torso.body().com):
-        raise RobotError("torso.com", robot.torso.body().com, "(0, 0, 0): the 2018 torso has its centre of mass in P")
+    if any(robot.torso_body().com):
+        raise RobotError("torso.com", robot.torso_body().com, "(0, 0, 0): the 2018 torso has its centre of mass in P")
     return legs, tail
 
 
@@ -99,7 +99,7 @@ def inverse_dynamics(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
     legs, tail = parts_of(robot)
     q, v, a = _checked(q=q, v=v, a=a)
     torso = torso_motion(q, v, a)
-    six = torso_loading(robot.torso.body(), torso, robot.gravity)
+    six = torso_loading(robot.torso_body(), torso, robot.gravity)
     for leg, pose in zip(legs, _poses(legs, torso), strict=True):
         six = six + _leg_loading(leg, pose, torso, robot.gravity)
     return _with_tail(six) + pendulum.tip_loading(tail, torso, q[6:], v[6:], a[6:], robot.gravity)
@@ -122,7 +122,7 @@ def mass_matrix(robot: Robot, q: ArrayLike) -> Array:
     (q,) = _checked(q=q)
     torso = torso_at_rest(q)
     mass = pendulum.tip_mass_matrix(tail, torso, q[6:])
-    mass[:6, :6] += torso_mass_matrix(robot.torso.body(), torso.rotation)
+    mass[:6, :6] += torso_mass_matrix(robot.torso_body(), torso.rotation)
     for leg, pose in zip(legs, _poses(legs, torso), strict=True):
         j_h, j_k = pose.j_hip, pose.j_knee
         mixed = (j_h.T @ j_k + j_k.T @ j_h) / 2
@@ -139,8 +139,8 @@ def coriolis(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
     legs, tail = parts_of(robot)
     q, v = _checked(q=q, v=v)
     torso = torso_motion(q, v, np.zeros(8))
-    _, j_omega = torso_jacobians(robot.torso.body(), torso.rotation)
-    i_b, omega = torso_inertia(robot.torso.body(), torso.rotation), torso.omega
+    _, j_omega = torso_jacobians(robot.torso_body(), torso.rotation)
+    i_b, omega = torso_inertia(robot.torso_body(), torso.rotation), torso.omega
     six = j_omega.T @ (skew(omega) @ i_b @ omega)
     for leg, pose in zip(legs, _poses(legs, torso), strict=True):
         six = six + _leg_loading(leg, pose, torso, gravity=0.0)
@@ -153,8 +153,8 @@ def gravity(robot: Robot, q: ArrayLike) -> Array:
     legs, tail = parts_of(robot)
     (q,) = _checked(q=q)
     torso = torso_at_rest(q)
-    j_bx, _ = torso_jacobians(robot.torso.body(), torso.rotation)
-    weights = robot.torso.body().mass * j_bx.T
+    j_bx, _ = torso_jacobians(robot.torso_body(), torso.rotation)
+    weights = robot.torso_body().mass * j_bx.T
     for leg, pose in zip(legs, _poses(legs, torso), strict=True):
         weights = weights + (leg.thigh_mass + leg.shank_mass) / 2 * pose.j_knee.T + leg.thigh_mass / 2 * pose.j_hip.T
     g = robot.gravity * Z_AXIS

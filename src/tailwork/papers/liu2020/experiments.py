@@ -128,7 +128,7 @@ def torso_poles(robot: Robot) -> dict[str, float]:
 
     def rates(x: Floats) -> Floats:
         q, v = np.concatenate([x[:6], still]), np.concatenate([x[6:], still])
-        forward = model.forward_dynamics(q, v, tau, given=still)
+        forward = model.forward_dynamics(q, v, tau, prescribed_acceleration=still)
         return np.concatenate([model.coordinate_rates(q, v)[:6], forward[:6]])
 
     slopes = np.array([

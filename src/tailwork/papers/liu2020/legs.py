@@ -13,7 +13,7 @@ import numpy as np
 from tailwork.errors import RobotError, StateError
 from tailwork.papers.liu2020.torso import TorsoMotion, fixed_point_acceleration, fixed_point_jacobian
 from tailwork.papers.spatial import Z_AXIS, Array, skew
-from tailwork.robots.legs.legs import KNEE_SIGNS, ThreeHingeLegs
+from tailwork.robots.legs.three_hinge import KNEE_SIGNS, ThreeHingeLegs
 from tailwork.robots.robot import Robot
 
 
@@ -38,8 +38,8 @@ def legs_of(robot: Robot) -> tuple[Leg, ...]:
         raise RobotError("legs", legs, "ThreeHingeLegs, the only legs that these formulations describe")
     if legs.hip_length != 0.0:
         raise RobotError("legs.hip_length", legs.hip_length, "0: the papers' hip hinges cross in one point")
-    if legs.forward != "y":
-        raise RobotError("legs.forward", legs.forward, "'y', the papers' forward axis")
+    if robot.forward != "y":
+        raise RobotError("forward", robot.forward, "'y', the papers' forward axis")
     return tuple(
         Leg(
             number=i + 1,

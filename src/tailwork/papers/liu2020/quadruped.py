@@ -13,13 +13,13 @@ from tailwork.robots.robot import Robot
 def loading(robot: Robot, torso: TorsoMotion) -> Array:
     """tau_b + Σ tau_l,i [N, N m], six entries (2018, Eq. 37; 2020, Eq. 3)."""
     loads = [leg_loading(leg, torso, robot.gravity) for leg in legs_of(robot)]
-    return torso_loading(robot.torso.body(), torso, robot.gravity) + np.sum(loads, axis=0)
+    return torso_loading(robot.torso_body(), torso, robot.gravity) + np.sum(loads, axis=0)
 
 
 def mass_matrix(robot: Robot, torso: TorsoMotion) -> Array:
     """M_b + Σ M_l,i (6 × 6) [kg, kg m, kg m²] (2018, Eq. 52; 2020, Eq. 80)."""
     masses = [leg_mass_matrix(leg, torso.rotation, torso.position) for leg in legs_of(robot)]
-    return torso_mass_matrix(robot.torso.body(), torso.rotation) + np.sum(masses, axis=0)
+    return torso_mass_matrix(robot.torso_body(), torso.rotation) + np.sum(masses, axis=0)
 
 
 def actuation_jacobian(robot: Robot, torso: TorsoMotion) -> Array:

@@ -124,7 +124,7 @@ def tree_of(robot: Robot) -> BodyTree:
     angle_names = ["phi_x", "phi_y", "phi_z", *(f"{name}.{c}" for name in ordered for c in limbs[name].coordinates)]
     # First gamma about z, then beta about y, then alpha about x.
     euler = tuple(Rotation(np.eye(3), axis, k) for axis, k in ((Z_AXIS, 2), (Y_AXIS, 1), (X_AXIS, 0)))
-    bodies = [_tree_body("torso", -1, np.zeros(3), euler, robot.torso.body())]
+    bodies = [_tree_body("torso", -1, np.zeros(3), euler, robot.torso_body())]
     for name, limb in limbs.items():
         try:
             _check_limb(limb)

@@ -3,6 +3,7 @@
     name = "runner"
     gravity = 9.81
     stand = [0.0, 0.0, 0.4]
+    forward = "y"
 
     [torso]
     kind = "plate"
@@ -32,11 +33,11 @@ import tomli_w
 
 from tailwork.errors import NOTHING, FileError, RobotError, UnknownNameError
 from tailwork.files import why, write_whole
-from tailwork.robots.hints import alternatives, field_hints, item_hint, label
 from tailwork.robots.legs.dh import DhChain
-from tailwork.robots.legs.legs import InsectLeg, ThreeHingeLegs
+from tailwork.robots.legs.insect import InsectLeg
+from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.paths import numbers
-from tailwork.robots.quantities import Described
+from tailwork.robots.quantities import Described, alternatives, field_hints, item_hint, label
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
 from tailwork.robots.tails import R3, FreeTail, Pendulum, Usrt
 
@@ -95,8 +96,7 @@ def as_text(robot: Robot) -> str:
     for path_in_robot, value in numbers(robot).items():  # which refuses closed forms
         if not isinstance(value, float):
             raise RobotError(path_in_robot, value, "a number; a file cannot hold symbols")
-    facing = {"forward": robot.forward} if robot.forward else {}
-    first = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, **facing}
+    first = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, "forward": robot.forward}
     data = {**first, "torso": robot.torso, **robot.parts}
     plain = {key: _plain(value) for key, value in data.items()}
     # Vectors on one line each, which is how one reads them. Text never spans lines here, so it cannot match.

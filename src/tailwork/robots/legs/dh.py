@@ -109,8 +109,8 @@ class DhChain(Described):
             raise RobotError(f"rows.{label}.body", None, "a body or a bar_mass on the last row that moves")
         Joint(name="frame 0", axis=Z_AXIS, rotation=self.rotation)  # which checks the rotation
 
-    def limbs(self, name: str) -> dict[str, Limb]:
-        """The chain, under the name of the part."""
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
+        """The chain, under the name of the part; `rotation` says how it sits, whichever way the torso faces."""
         return {name: self.limb()}
 
     def limb(self) -> Limb:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tailwork.robots.legs.legs import ThreeHingeLegs
+from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.robot import Robot, Torso
 
 CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # front left, front right, rear left, rear right
@@ -15,6 +15,7 @@ def biswal() -> Robot:
     mass, length, width, height = 2.0, 0.36, 0.20, 0.08  # estimate: a uniform box between the hips; 3.4 kg in all
     return Robot(
         name="biswal",
+        forward="x",
         gravity=9.81,
         stand=(0.0, 0.0, 0.267),  # estimate: trot height of a correct model
         torso=Torso(
@@ -28,7 +29,6 @@ def biswal() -> Robot:
         ),
         parts={
             "legs": ThreeHingeLegs(
-                forward="x",
                 hip_length=0.070,  # r_1
                 thigh_length=0.100,  # r_2
                 shank_length=0.100,  # r_3

@@ -7,7 +7,7 @@ mass 2.6 g, 5.3 × 2.3 × 0.8 cm (Othayoth et al.); hind coxa + femur 0.07 g, ti
 from __future__ import annotations
 
 from tailwork.robots.body import ellipsoid_inertia
-from tailwork.robots.legs.legs import InsectLeg
+from tailwork.robots.legs.insect import InsectLeg
 from tailwork.robots.robot import Robot, Torso
 
 GRAM, CM = 1e-3, 1e-2
@@ -29,6 +29,7 @@ def blaberus() -> Robot:
     body_mass = TOTAL_MASS - 2 * sum(sum(masses) for masses, _, _, _ in LEGS.values())
     return Robot(
         name="blaberus",
+        forward="x",
         gravity=9.81,
         stand=(0.0, 0.0, HEIGHT * CM),
         torso=Torso(

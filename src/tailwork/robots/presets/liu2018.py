@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tailwork.robots.legs.legs import ThreeHingeLegs
+from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.robot import Robot, Torso
 from tailwork.robots.tails import Pendulum
 

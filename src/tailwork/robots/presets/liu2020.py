@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tailwork.errors import UnknownNameError
-from tailwork.robots.legs.legs import ThreeHingeLegs
+from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.robot import PlateTorso, Robot
 from tailwork.robots.tails import R3, Pendulum, Usrt
 

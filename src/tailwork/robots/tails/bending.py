@@ -132,6 +132,6 @@ def check_bend(masses: Sequence[Scalar], link_length: Scalar, link_com: Scalar, 
             raise RobotError(
                 "motion",
                 f"{math.degrees(size):.4g}°",
-                f"a bend of the centre of mass below {math.degrees(most):.4g}°, the most that this tail can make before "
-                "it rolls up",
+                f"a bend of the centre of mass below {math.degrees(most):.4g}°, the most that this tail can make "
+                "before it rolls up",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tailwork.robots.limb import Limb
+from tailwork.robots.limb import FORWARD_FRAMES, Limb, placed
 from tailwork.robots.tails.tail import Tail
 
 
@@ -17,9 +17,9 @@ class FreeTail(Tail):
 
     shape: Limb  # all of it
 
-    def limbs(self, name: str) -> dict[str, Limb]:
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
         """The limb, under the name of the part."""
-        return {name: self.shape}
+        return {name: placed(self.shape, (0.0, 0.0, 0.0), FORWARD_FRAMES[forward])}
 
     def totals(self) -> dict[str, str]:
         """None: its numbers are those of its joints and bodies."""

@@ -12,7 +12,7 @@ import numpy as np
 from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body, bar, point_mass, tipped_bar
-from tailwork.robots.limb import Joint, Limb, Motor, Tip
+from tailwork.robots.limb import FORWARD_FRAMES, Joint, Limb, Motor, Tip, placed
 from tailwork.robots.quantities import Vector, all_numbers, nonnegative, positive, vector
 from tailwork.robots.tails.tail import Tail
 from tailwork.typing import Floats
@@ -26,7 +26,7 @@ class Pendulum(Tail):
     """An ideal bar, a point mass at its tip, or both, on a universal joint.
 
     Tail vector t = Rx(ta) Rz(tb) [0, −length, 0]: +ta swings it down, +tb to the right (Liu & Ben-Tzvi 2018, Eq. 10;
-    2020, Eq. 25). `mass` is the mass of the bar; 0 leaves the tip mass alone (2018).
+    2020, Eq. 25), in axes right, forward, up. `mass` is the mass of the bar; 0 leaves the tip mass alone (2018).
     """
 
     kind: ClassVar[str] = "pendulum"
@@ -44,14 +44,15 @@ class Pendulum(Tail):
         if all_numbers(self.mass, self.tip_mass) and self.mass == self.tip_mass == 0.0:
             raise RobotError("mass", self.mass, "mass or tip_mass greater than 0")
 
-    def limbs(self, name: str) -> dict[str, Limb]:
-        """The tail as a limb."""
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
+        """The tail as a limb of a torso that faces along `forward`."""
         joints = (
-            Joint(name="ta", axis=(1.0, 0.0, 0.0), offset=self.mount, armature=self.armature),
+            Joint(name="ta", axis=(1.0, 0.0, 0.0), armature=self.armature),
             Joint(name="tb", axis=(0.0, 0.0, 1.0), parent="ta", armature=self.armature, body=self._body()),
         )
         motors = tuple(Motor(name=joint.name, coordinate=joint.name, limit=self.torque_limit) for joint in joints)
-        return {name: Limb(joints=joints, actuators=motors, tip=Tip(joint="tb", point=(0.0, -self.length, 0.0)))}
+        limb = Limb(joints=joints, actuators=motors, tip=Tip(joint="tb", point=(0.0, -self.length, 0.0)))
+        return {name: placed(limb, self.mount, FORWARD_FRAMES[forward])}
 
     def _body(self) -> Body:
         if isinstance(self.mass, float) and self.mass == 0.0:

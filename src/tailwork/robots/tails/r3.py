@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
-from tailwork.robots.limb import MOST_JOINTS, Joint, Limb, Motor, Tip
+from tailwork.robots.limb import FORWARD_FRAMES, MOST_JOINTS, Joint, Limb, Motor, Tip, placed
 from tailwork.robots.quantities import (
     Symmetric,
     Vector,
@@ -32,7 +32,7 @@ class R3(Tail):
     Coordinates alpha (roll about y), beta_1, beta_2, … (angle of each joint of segment 1, 2, …, about x; + bends
     down at alpha = 0). Actuators: a roll torque and one cable tension a segment, on pulleys of `cable_radius` at
     each of its joints (Eqs. 71–73). The paper has one signed tension a segment: that of the cable that bends it down
-    less that of its antagonist.
+    less that of its antagonist. Vectors of base and links are in the tail's axes: x right, y forward, z up.
     """
 
     kind: ClassVar[str] = "r3"
@@ -57,7 +57,7 @@ class R3(Tail):
         for name in ("links_per_segment", "segments"):
             count = getattr(self, name)
             if not 1 <= count < MOST_JOINTS:
-                raise RobotError(name, count, f"a whole number from 1 to {MOST_JOINTS - 1}")
+                raise RobotError(name, count, f"an integer from 1 to {MOST_JOINTS - 1}")
         if self.links_per_segment * self.segments >= MOST_JOINTS:
             raise RobotError("segments", self.segments, f"fewer than {MOST_JOINTS} links in all")
         if all_numbers(self.taper) and not self.taper < 1.0:
@@ -68,10 +68,10 @@ class R3(Tail):
         count = self.links_per_segment * self.segments
         return [1.0 - self.taper * (k / max(1, count - 1)) for k in range(count)]
 
-    def limbs(self, name: str) -> dict[str, Limb]:
-        """The tail as a limb."""
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
+        """The tail as a limb of a torso that faces along `forward`."""
         base = Body(mass=self.base_mass, com=self.base_com, inertia=self.base_inertia)
-        joints = [Joint(name="roll", axis=(0.0, 1.0, 0.0), offset=self.mount, body=base)]
+        joints = [Joint(name="roll", axis=(0.0, 1.0, 0.0), body=base)]
         gearing = [tuple([1.0] + [0.0] * self.segments)]
         for k, share in enumerate(self.link_shares()):
             joints.append(
@@ -95,7 +95,7 @@ class R3(Tail):
             actuators=tuple(motors),
             tip=Tip(joint=joints[-1].name, point=(0.0, -self.link_length, 0.0)),
         )
-        return {name: limb}
+        return {name: placed(limb, self.mount, FORWARD_FRAMES[forward])}
 
     def _link(self, share: Scalar) -> Body:
         xx, yy, zz, xy, xz, yz = (moment * share for moment in self.link_inertia)

@@ -29,7 +29,7 @@ ANGLES = ("arc", "chain", "tip")
 2020, Eq. 86), the same for the links as they are, or the angle of the last link. All are one for a rigid tail."""
 
 STAGES, NEWTON_STEPS = 3, 4
-"""Coordinates of a tail without a closed form are found by so many Newton steps at each of so many shares of the bend."""
+"""Coordinates of a tail without a closed form are found by Newton steps at each of some shares of the bend: so many."""
 REACHED = 1e-9
 """How far a direction may be missed [1]."""
 IDENTITY = array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
@@ -59,12 +59,12 @@ class Tail(Described):
     kind: ClassVar[str]
 
     @abstractmethod
-    def limbs(self, name: str) -> dict[str, Limb]:
-        """The tail as one limb, by the name of the part."""
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
+        """The tail as one limb of a torso that faces along `forward`, by the name of the part."""
 
     @property
     def limb(self) -> Limb:
-        """The limb of the tail."""
+        """The limb of the tail, in its own frame at its mount."""
         return next(iter(self.limbs("tail").values()))
 
     def total_mass(self) -> Scalar:

@@ -10,7 +10,18 @@ from typing import ClassVar, Self
 from tailwork.algebra.expression import Scalar, cos, sin
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
-from tailwork.robots.limb import MOST_JOINTS, BendingSpring, Cable, Hole, Joint, Limb, PointSpring, Tip
+from tailwork.robots.limb import (
+    FORWARD_FRAMES,
+    MOST_JOINTS,
+    BendingSpring,
+    Cable,
+    Hole,
+    Joint,
+    Limb,
+    PointSpring,
+    Tip,
+    placed,
+)
 from tailwork.robots.quantities import (
     Symmetric,
     Vector,
@@ -41,7 +52,8 @@ class Usrt(Tail):
     Link i follows link i−1 by Rx(phi_i) Rz(theta_i). Coordinates theta_1, phi_1, theta_2, phi_2, … Each universal
     joint has a compression spring and a damper on its net bending angle and an extension spring between point A of
     the link before and point B of its own; A, B and the cable holes are given from the link's far joint. Segment s
-    is pulled by three cables through holes 120° apart, held at its last link. Actuators: the tensions.
+    is pulled by three cables through holes 120° apart, held at its last link. Actuators: the tensions. Vectors are in
+    the tail's axes: x right, y forward, z up.
 
     `extension_stiffness` and `extension_rest` may have one entry a link or any other number, which is then spread
     over the links.
@@ -76,19 +88,19 @@ class Usrt(Tail):
         for name in ("links", "segments"):
             count = getattr(self, name)
             if not 1 <= count <= MOST_JOINTS // 2:
-                raise RobotError(name, count, f"a whole number from 1 to {MOST_JOINTS // 2}")
+                raise RobotError(name, count, f"an integer from 1 to {MOST_JOINTS // 2}")
         if self.links < self.segments:
             raise RobotError("links", self.links, f"at least one link a segment, {self.segments}")
         for name in ("extension_stiffness", "extension_rest"):
             if not getattr(self, name):
                 raise RobotError(name, (), "at least one number")
 
-    def limbs(self, name: str) -> dict[str, Limb]:
-        """The tail as a limb."""
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
+        """The tail as a limb of a torso that faces along `forward`."""
         link = Body(mass=self.link_mass, com=(0.0, -self.link_com, 0.0), inertia=self.link_inertia)
         joints: list[Joint] = []
         for i in range(1, self.links + 1):
-            start: Vector = (0.0, -self.link_length, 0.0) if i > 1 else self.mount
+            start: Vector = (0.0, -self.link_length, 0.0) if i > 1 else (0.0, 0.0, 0.0)
             parent = joints[-1].name if joints else None
             joints.append(Joint(name=f"phi_{i}", axis=(1.0, 0.0, 0.0), parent=parent, offset=start))
             joints.append(Joint(name=f"theta_{i}", axis=(0.0, 0.0, 1.0), parent=f"phi_{i}", body=link))
@@ -100,15 +112,12 @@ class Usrt(Tail):
             actuators=self._cables(),
             tip=Tip(joint=joints[-1].name, point=(0.0, -self.link_length, 0.0)),
         )
-        return {name: limb}
+        return {name: placed(limb, self.mount, FORWARD_FRAMES[forward])}
 
     def _on_link(self, i: int, from_far_joint: Vector) -> Vector:
-        """A point given from the far joint of link i, in the frame of link i (of the torso for i = 0)."""
+        """A point given from the far joint of link i, in the frame of link i; of the mount for i = 0."""
         x, y, z = from_far_joint
-        if i == 0:
-            mx, my, mz = self.mount
-            return (mx + x, my + y, mz + z)
-        return (x, y - self.link_length, z)
+        return (x, y - self.link_length, z) if i else from_far_joint
 
     def _springs(self) -> tuple[BendingSpring | PointSpring, ...]:
         stiffness = spread(self.extension_stiffness, self.links)

@@ -8,7 +8,6 @@ import numpy as np
 
 from tailwork.errors import StateError
 from tailwork.model import Model
-from tailwork.model.summary import total_mass
 from tailwork.simulation.contact.contact import Feet
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface
 from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
@@ -71,7 +70,7 @@ class ContactRecorder:
         q, v, tau, given = system.full(times, x, held)
         acceleration = np.zeros_like(v)
         acceleration[:, system.free_v] = feet.acceleration[:, len(system.free_q) :]
-        prescribed = [k for name in model.layout.given for k in range(*model.layout.rates[name].indices(v.shape[1]))]
+        prescribed = model.layout.prescribed_rates
         acceleration[:, prescribed] = given
         needed = model.generalised_force(q, v, acceleration)[:, prescribed]
         path = path_values(model, q, v, tau, given)
@@ -130,7 +129,7 @@ def _energy_balance(data: Arrays) -> float:
 
 def robot_weight(model: Model) -> float:
     """Weight of the robot [N]."""
-    return total_mass(model.robot) * float(model.robot.gravity)
+    return float(model.robot.mass()) * float(model.robot.gravity)
 
 
 def _momentum_balance(model: Model, data: Arrays) -> float:

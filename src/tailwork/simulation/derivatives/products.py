@@ -20,9 +20,9 @@ from tailwork.algebra.vectors import Array, array, dot, times
 from tailwork.control.context import Context
 from tailwork.errors import RobotError
 from tailwork.kernels.graph import Graph, finished, split
-from tailwork.kernels.jvp import pushed_forward
+from tailwork.kernels.jvp import jvp as jvp_graph
 from tailwork.kernels.kernel import Kernel
-from tailwork.kernels.vjp import pulled_back
+from tailwork.kernels.vjp import vjp as vjp_graph
 from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
 from tailwork.mechanics.torso import torso_state
 from tailwork.simulation.designs import evaluated, parameter_rows
@@ -56,7 +56,7 @@ def vjp(recorded: NamedGraph, by: Sequence[int]) -> Products:
     """A graph's vector-Jacobian products, by some of its inputs and by design."""
     graph, names = recorded
     prelude, main = split(graph)
-    kernels = (Kernel(prelude), Kernel(pulled_back(main, by, values=True)), Kernel(pulled_back(prelude)))
+    kernels = (Kernel(prelude), Kernel(vjp_graph(main, by, values=True)), Kernel(vjp_graph(prelude)))
     return Products(*kernels, names, main.parameters, len(by), len(graph.outputs))
 
 
@@ -64,7 +64,7 @@ def jvp(recorded: NamedGraph, by: Sequence[int]) -> Products:
     """A graph's Jacobian-vector products, along some of its inputs and the design."""
     graph, names = recorded
     prelude, main = split(graph)
-    kernels = (Kernel(prelude), Kernel(pushed_forward(main, by, values=True)), Kernel(pushed_forward(prelude, ())))
+    kernels = (Kernel(prelude), Kernel(jvp_graph(main, by, values=True)), Kernel(jvp_graph(prelude, ())))
     return Products(*kernels, names, main.parameters, len(by), len(main.outputs))
 
 
@@ -88,7 +88,7 @@ def initial_tangents(system: System, columns: Mapping[str, Floats], count: int, 
 
     def make() -> tuple[Kernel, tuple[str, ...]]:
         graph, own = system.graphs("initial")["initial"]
-        return Kernel(pushed_forward(graph, ())), own
+        return Kernel(jvp_graph(graph, ())), own
 
     kernel, own = system.once("initial jvp", make)
     rows = np.zeros((count, len(names), kernel.inputs))
@@ -113,7 +113,7 @@ def stage_vjp(system: System) -> Kernel:
         graph, _ = system.graphs("pushed")["pushed"]
         first = graph.inputs - 2 * len(system.free_v) - len(system.free_q) - 1
         right = range(first, graph.inputs)
-        return Kernel(pulled_back(graph, [k for k in right if k != first + system.size]))
+        return Kernel(vjp_graph(graph, [k for k in right if k != first + system.size]))
 
     return system.once("stage vjp", make)
 

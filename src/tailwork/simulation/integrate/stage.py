@@ -117,10 +117,10 @@ def _by_time(point: StagePoint, found: Linearised) -> Array:
     """Rt of prescribed limbs, which move with the time alone; one column."""
     layout, inputs = point.layout, point.inputs
     total = zeros(len(point.free_v), 1)
-    for name in layout.given:
+    for name in layout.prescribed_accelerations:
         here = layout.rates[name]
         moving = ((found.by_place, inputs.q[layout.coordinates[name]]), (found.by_rate, inputs.v[here]),
-                  (found.mass, inputs.given[layout.given[name]]))  # fmt: skip
+                  (found.mass, inputs.prescribed_acceleration[layout.prescribed_accelerations[name]]))  # fmt: skip
         for matrix, values in moving:
             rates = array(jacobian(point.tape, values, [point.t]))
             total = total + times(matrix[point.free_v, here], rates)

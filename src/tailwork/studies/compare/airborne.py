@@ -103,4 +103,4 @@ def _body(robot: Robot, tail: str, model: Model, q: Floats, axis: int) -> tuple[
     turning[3 + axis] = 1.0
     # Turning about its centre of mass: P moves, too.
     turning[:3] = np.cross(turning[3:6], place[:3] - center)
-    return mass, center, float(alone.momentum(place, turning).angular[axis])
+    return mass, center, float(alone.centroidal_momentum(place, turning).angular[axis])

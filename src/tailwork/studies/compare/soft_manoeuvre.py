@@ -13,7 +13,6 @@ from tailwork.control.gait.foot_kinematics import posed
 from tailwork.control.standing import HoldPosture, RestTorques
 from tailwork.errors import RobotError
 from tailwork.model import Model
-from tailwork.model.summary import total_mass
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.contact.compliant import CHOSEN, contact_frequency
@@ -68,7 +67,7 @@ def critical_damping(robot: Robot, stiffness: float) -> float:
 
 def _mass_on_foot(robot: Robot) -> float:
     """Each foot's share of the mass [kg]."""
-    return total_mass(robot) / len(_foot_places(robot))
+    return float(robot.mass()) / len(_foot_places(robot))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from matplotlib.lines import Line2D
 from tailwork.control.gait.gait import Gait, leg_roles
 from tailwork.errors import RobotError
 from tailwork.robots import Robot
-from tailwork.robots.facing import forward_axis
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.simulation.pose import torso_angles
@@ -73,7 +72,7 @@ def torso_travel(run: Run, gait: Gait, *, settling: int, unit: Length = METRE, t
         title: above the panels.
     """
     _check_walk(run, gait)
-    times, ahead = run.data["time"].to_numpy(), forward_axis(run.model.robot)
+    times, ahead = run.data["time"].to_numpy(), run.model.robot.forward
     angles = {name: np.degrees(angle) for name, angle in torso_angles(run).items()}
     rows = {
         f"height [{unit.name}]": {"torso": unit.each * run.data["q"].sel(coordinate="z").to_numpy()},

@@ -8,13 +8,12 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.robots import Robot
-from tailwork.robots.facing import forward_axis
 from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.simulation import Run
 from tailwork.typing import Floats
 from tailwork.view.scene.caption import caption_of
 from tailwork.view.scene.colors import CENTER, OTHERS, TAILS, lit
-from tailwork.view.scene.motion import Placed, limb_motion, quaternions, torso_motion
+from tailwork.view.scene.motion import frame_motions, quaternions
 from tailwork.view.scene.plots import foot_color, plots_of
 from tailwork.view.scene.scene import Force, Frame, Marker, Rows, Scene, Terrain, point_of
 from tailwork.view.scene.shapes import Drawn, drawn
@@ -51,7 +50,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
     sound = _sound(run)
     rows = _kept(sound, most)
     q = run.data["q"].to_numpy()[rows]
-    masses = _masses(robot)
+    masses = robot.masses()
     parts = [str(part) for part in run.data["part"].to_numpy()]
     centers = run.data["part_center"].to_numpy()[rows]
     weights = np.array([masses[part] for part in parts])
@@ -73,7 +72,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
     return Scene(
         label=label,
         color=color,
-        forward=forward_axis(robot),
+        forward=robot.forward,
         times=run.data["time"].to_numpy()[rows],
         frames=frames,
         solids=tuple(shapes.solids),
@@ -111,14 +110,6 @@ def _kept(count: int, most: int | None) -> Rows:
     return np.unique(np.linspace(0, count - 1, most).round().astype(np.intp))
 
 
-def _masses(robot: Robot) -> dict[str, float]:
-    """By part of a run's data: its mass [kg]."""
-    found = {"torso": float(robot.torso.body().mass)}
-    for name, limb in robot.limbs().items():
-        found[name] = sum(float(joint.body.mass) for joint in limb.joints if joint.body is not None)
-    return found
-
-
 def _fall(run: Run, middle: Floats, q: Floats) -> tuple[Floats, tuple[str, ...]]:
     """What is taken off all places, (times, 3) [m]: how far a robot in the air has come down with its centre of mass.
 
@@ -126,11 +117,7 @@ def _fall(run: Run, middle: Floats, q: Floats) -> tuple[Floats, tuple[str, ...]]
     """
     fall = np.zeros_like(middle)
     if not run.model.layout.torso_free:
-        torso = torso_motion(run.model.layout, q)
-        lowest = min(
-            (float(places[:, 2].min()) for limb in run.model.layout.limbs
-             for places in _limb_points(run, limb, q, torso)), default=0.0,
-        )  # fmt: skip
+        lowest = min((float(places[:, 2].min()) for places in _limb_points(run, q)), default=0.0)
         fall[:, 2] = min(lowest, 0.0)
         return fall, ("the torso is held: shown above the ground, at a height that means nothing",)
     if run.model.foot_names or run.ground is not None:
@@ -139,15 +126,15 @@ def _fall(run: Run, middle: Floats, q: Floats) -> tuple[Floats, tuple[str, ...]]
     return fall, (("in the air: seen by an eye that falls with it",) if np.abs(fall).max() > 0 else ())
 
 
-def _limb_points(run: Run, limb: str, q: Floats, torso: Placed) -> Iterator[Floats]:
-    """Places over time of the joints of a limb, its foot and its tip, (times, 3) [m]."""
-    found = limb_motion(run.model.layout, limb, q, torso)
-    yield from (places for places, _ in found.values())
-    own = run.model.layout.limbs[limb]
-    for end in (own.foot, own.tip):
-        if end is not None:
-            places, rotations = found[end.joint]
-            yield places + rotations @ np.array(end.point, dtype=float)
+def _limb_points(run: Run, q: Floats) -> Iterator[Floats]:
+    """Places over time of the joints, feet and tips of all limbs, (times, 3) [m]."""
+    found = frame_motions(run.model.layout, q)
+    yield from (places for name, (places, _) in found.items() if name != "torso")
+    for name, limb in run.model.layout.limbs.items():
+        for end in (limb.foot, limb.tip):
+            if end is not None:
+                places, rotations = found[f"{name}.{end.joint}"]
+                yield places + rotations @ np.array(end.point, dtype=float)
 
 
 def _sound(run: Run) -> int:
@@ -166,13 +153,7 @@ def _sound(run: Run) -> int:
 
 def _frames(run: Run, names: list[str], q: Floats, fall: Floats) -> tuple[Frame, ...]:
     """The frames of those names."""
-    layout = run.model.layout
-    torso = torso_motion(layout, q)
-    placed: dict[str, Placed] = {"torso": torso}
-    for limb in layout.limbs:
-        if any(name.startswith(f"{limb}.") for name in names):
-            found = limb_motion(layout, limb, q, torso)
-            placed |= {f"{limb}.{joint}": frame for joint, frame in found.items()}
+    placed = frame_motions(run.model.layout, q)
     return tuple(Frame(name, placed[name][0] - fall, quaternions(placed[name][1])) for name in names)
 
 

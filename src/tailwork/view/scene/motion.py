@@ -4,57 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from tailwork.algebra.columns import Column, plain
+from tailwork.algebra.columns import columns, plain
+from tailwork.mechanics.kinematics import at_rest, bodies
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.torso import gearing_of
-from tailwork.robots.limb import Joint, Limb
-from tailwork.simulation.pose import torso_rotations
 from tailwork.typing import Floats
 
 Placed = tuple[Floats, Floats]
 """Places of a frame's origin, (times, 3) [m], and rotations to the inertial frame, (times, 3, 3)."""
 
 
-def torso_motion(layout: Layout, q: Floats) -> Placed:
-    """The torso frame over states q."""
-    places = q[:, :3] if layout.torso_free else np.zeros((len(q), 3))
-    return places, torso_rotations(layout, q)
-
-
-def limb_motion(layout: Layout, name: str, q: Floats, torso: Placed) -> dict[str, Placed]:
-    """By joint of a limb: its frame over states q."""
-    limb = layout.limbs[name]
-    angles = pinned_angles(limb, torso) if name in layout.stance else free_angles(limb, q[:, layout.coordinates[name]])
+def frame_motions(layout: Layout, q: Floats) -> dict[str, Placed]:
+    """The frames "torso" and "limb.joint" over states q."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        seen = bodies(layout, columns(q), at_rest(layout))
     found: dict[str, Placed] = {}
-    for k, joint in enumerate(limb.joints):
-        places, rotations = torso if joint.parent is None else found[joint.parent]
-        offset = np.array(joint.offset, dtype=float)
-        found[joint.name] = places + rotations @ offset, rotations @ _hinge(joint, angles[:, k])
+    for name, moving in seen.items():
+        joints = [f"{name}.{joint.name}" for joint in layout.limbs[name].joints] if name in layout.limbs else [name]
+        shape = (len(q),)
+        found |= {key: (plain(x.place, shape), plain(x.rotation, shape)) for key, x in zip(joints, moving, strict=True)}
     return found
-
-
-def free_angles(limb: Limb, coordinates: Floats) -> Floats:
-    """Joint angles (times, joints) [rad] from the limb's own coordinates."""
-    return coordinates @ np.array(gearing_of(limb), dtype=float).T
-
-
-def pinned_angles(limb: Limb, torso: Placed) -> Floats:
-    """Joint angles (times, joints) [rad] of a leg whose foot stays where it stands."""
-    assert limb.foot is not None and limb.closed_form is not None
-    places, rotations = torso
-    feet = np.einsum("tji,tj->ti", rotations, np.array(limb.foot.place, dtype=float) - places)
-    with np.errstate(invalid="ignore"):
-        pairs = limb.closed_form.angles((Column(feet[:, 0]), Column(feet[:, 1]), Column(feet[:, 2])))
-    cosines, sines = (np.stack([plain(pair[k], (len(feet),)) for pair in pairs], axis=1) for k in (0, 1))
-    return np.arctan2(sines, cosines)
-
-
-def _hinge(joint: Joint, angles: Floats) -> Floats:
-    """Rotations to the parent's frame, (times, 3, 3): the fixed one, then that about the axis (Rodrigues)."""
-    x, y, z = joint.axis
-    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    sine, cosine = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
-    return np.array(joint.rotation, dtype=float) @ (np.eye(3) + sine * across + (1.0 - cosine) * (across @ across))
 
 
 def quaternions(rotations: Floats) -> Floats:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.robots import PlateTorso, Robot
-from tailwork.robots.facing import forward_axis
-from tailwork.robots.legs.legs import InsectLeg
+from tailwork.robots.legs.insect import InsectLeg
 from tailwork.robots.limb import Cable, Limb, PointSpring
 from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.typing import Floats
@@ -85,10 +84,11 @@ def torso_box(robot: Robot) -> tuple[Floats, Floats]:
 
     A plate has its own width and length. Another torso is the box of the same inertia, widened to reach the hips.
     """
-    body = robot.torso.body()
+    body = robot.torso_body()
     com = np.array(body.com, dtype=float)
     if isinstance(robot.torso, PlateTorso):
-        half = np.array([float(robot.torso.width), float(robot.torso.length), 0.0]) / 2.0
+        sides = (float(robot.torso.width), float(robot.torso.length))
+        half = np.array([*(sides if robot.forward == "y" else sides[::-1]), 0.0]) / 2.0
         lower, upper = com - half, com + half
     else:
         xx, yy, zz = (float(value) for value in body.inertia[:3])
@@ -113,7 +113,7 @@ def _hips(robot: Robot) -> Floats:
 
 def _draw_torso(result: Drawn, robot: Robot, lower: Floats, upper: Floats) -> None:
     """The box, its front end as a second one."""
-    axis = "xy".index(forward_axis(robot))
+    axis = "xy".index(robot.forward)
     split = upper[axis] - FRONT_SHARE * (upper - lower)[axis]
     back, front = upper.copy(), lower.copy()
     back[axis] = front[axis] = split
