@@ -22,16 +22,21 @@ from tailwork.lab.choice import (
     tail_choices,
     tail_part,
 )
-from tailwork.lab.clock import REST, SPEEDS, Clock
-from tailwork.lab.design import length_of, mass_of, redesigned
 from tailwork.lab.experiment import Experiment, performed, to_compile
-from tailwork.lab.eye import FREE, eye_for
 from tailwork.lab.meshes import mesh_of
+from tailwork.lab.page import REST, SPEEDS, Clock
 from tailwork.lab.posing import ARROW, Pose, Poses, thread_lines
-from tailwork.lab.results import notes, results_html, rows
-from tailwork.lab.saving import playback_file, robot_file, run_file
-from tailwork.lab.sliders import friction_slider, motion_sliders, tail_sliders, torso_slider
-from tailwork.lab.stage import places
+from tailwork.lab.results import notes, playback_file, results_html, robot_file, rows, run_file
+from tailwork.lab.stage import FREE, eye_for, places
+from tailwork.lab.tails import (
+    friction_slider,
+    length_of,
+    mass_of,
+    motion_sliders,
+    redesigned,
+    tail_sliders,
+    torso_slider,
+)
 from tailwork.robots import biswal, liu2018, liu2020
 from tailwork.robots.io.toml import as_text, from_text
 from tailwork.simulation import load_run

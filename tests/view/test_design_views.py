@@ -55,7 +55,7 @@ from tailwork.view.figures.design import (
     tornado,
 )
 from tailwork.view.report import design as design_report
-from tailwork.view.report import saving
+from tailwork.view.report import page as saving
 from tailwork.view.report.design import figures, listed_points, write_report
 
 

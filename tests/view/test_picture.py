@@ -19,15 +19,13 @@ from test_scene import run_of, scene_for
 
 from small_scenes import ended_early, gliding
 from tailwork import view
-from tailwork.cli.picture import add_picture
+from tailwork.cli.pictures import add_picture
 from tailwork.errors import FileError, RobotError, TailworkError, UnknownNameError
-from tailwork.view.draw.camera import camera
-from tailwork.view.draw.ghosts import strip_of
-from tailwork.view.draw.ground import heights_of
+from tailwork.view.draw.camera import camera, heights_of
 from tailwork.view.draw.moment import moments, turned
-from tailwork.view.draw.stage import CENTERS, FORCES, ROBOT
-from tailwork.view.draw.subject import ARROW, subject
-from tailwork.view.draw.theme import DARK, LIGHT, luminance
+from tailwork.view.draw.picture import strip_of
+from tailwork.view.draw.stage import ARROW, CENTERS, FORCES, ROBOT, subject
+from tailwork.view.draw.style import DARK, LIGHT, luminance
 from tailwork.view.scene import Bar, Scene
 
 

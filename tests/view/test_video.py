@@ -15,15 +15,14 @@ from test_scene import run_of, scene_for
 
 from small_scenes import ended_early, gliding
 from tailwork import view
-from tailwork.cli.video import add_video
+from tailwork.cli.pictures import add_video
 from tailwork.errors import FileError, RobotError, TailworkError
 from tailwork.view.draw.moment import moments
-from tailwork.view.draw.subject import subject
-from tailwork.view.draw.theme import DARK, LIGHT, Theme
-from tailwork.view.film.ffmpeg import ffmpeg
+from tailwork.view.draw.stage import subject
+from tailwork.view.draw.style import DARK, LIGHT, Theme
+from tailwork.view.film.charts import panels_of
 from tailwork.view.film.film import Film, film
-from tailwork.view.film.plots import panels_of
-from tailwork.view.film.video import LASTS, picture_times, size_from_text
+from tailwork.view.film.video import LASTS, ffmpeg, picture_times, size_from_text
 from tailwork.view.scene.colors import lit
 
 SMALL = (320, 180)

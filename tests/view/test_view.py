@@ -23,15 +23,12 @@ from tailwork.errors import FileError, RobotError, UnknownNameError
 from tailwork.robots.facing import forward_axis
 from tailwork.simulation import Run, load_run
 from tailwork.simulation.pose import torso_angles, torso_rates
-from tailwork.view.draw.camera import VIEWS, camera
-from tailwork.view.draw.ground import nice
+from tailwork.view.draw.camera import VIEWS, camera, nice
 from tailwork.view.draw.moment import Moment, moments
-from tailwork.view.draw.outlines import capsules, coils
-from tailwork.view.draw.style import KINDS, RC, rendered
-from tailwork.view.draw.subject import subject
-from tailwork.view.draw.theme import LIGHT
-from tailwork.view.figures.feet import friction
-from tailwork.view.figures.stops import STOPPED
+from tailwork.view.draw.solids import capsules, coils
+from tailwork.view.draw.stage import subject
+from tailwork.view.draw.style import KINDS, LIGHT, RC, rendered
+from tailwork.view.figures.runs import STOPPED, friction
 from tailwork.view.scene import Ball, Bar, Box, Frame, Scene, Solid, scene_of
 from tailwork.view.scene.colors import TAILS, looks, shown
 from tailwork.view.scene.scene import Shape

@@ -28,8 +28,16 @@ from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.simulation.pose import torso_angles
 from tailwork.view.draw.moment import moments
-from tailwork.view.figures.footfall import STATE_COLORS, footfall, spells
-from tailwork.view.figures.walking import CENTIMETRE, leg_names, samples_a_stride, stride_pictures, torso_travel
+from tailwork.view.figures.walking import (
+    CENTIMETRE,
+    STATE_COLORS,
+    footfall,
+    leg_names,
+    samples_a_stride,
+    spells,
+    stride_pictures,
+    torso_travel,
+)
 from tailwork.view.scene import scene_of
 
 UNIT = re.compile(r"\[(deg|ms|s|mm|cm|m|cm/s|m/s|N m|N mm|mN|cm³|dyn cm/rad|\(mN cm\)²|1)\]$")

@@ -12,9 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
-from tailwork.cli.choose import add_choice, chosen_robot
-from tailwork.cli.compare import Once
-from tailwork.cli.tables import plain_table, wide_console
+from tailwork.cli.inputs import CLUSTER_HELP, MAP_HELP, THREADS_HELP, Once, add_robot, check_threads, robot_of
+from tailwork.cli.terminal import plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.studies.manoeuvre import Manoeuvre, tail_name
 from tailwork.studies.measures import MEANINGS, UNITS
@@ -48,7 +47,7 @@ def add_sweep(commands: Any, what: str) -> None:
         + f". Short words: {', '.join(f'{short} = {name}' for short, name in SHORT.items())}. Paths of a robot's "
         "numbers are those of its file (Robot.save).",
     )
-    add_choice(command)
+    add_robot(command)
     command.add_argument(
         "--vary", action="append", required=True, metavar="PATH=FROM:TO:COUNT",
         help="a number to vary, such as tail.length=0.2:0.8:50, tail.mass=0.2:2:50:log (each the same multiple of the "
@@ -68,22 +67,19 @@ def add_sweep(commands: Any, what: str) -> None:
         "the motion's axis, and the largest torque of the tail, or tension of its cables)",
     )  # fmt: skip
     command.add_argument("--policy", choices=POLICIES, action=Once, help="what the legs do (default: constant)")
-    command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help="from centre of mass to tail shape")
+    command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help=MAP_HELP)
     command.add_argument("--out", type=Path, default=Path("sweep"), help="the folder (default: sweep)")
-    command.add_argument("--threads", type=int, help="on this machine (default: one for each processor)")
+    command.add_argument("--threads", type=int, help=THREADS_HELP)
     command.add_argument(
         "--chunk", type=int, default=CHUNK, help=f"designs that are kept together in a file (default {CHUNK})"
     )
-    command.add_argument(
-        "--cluster", metavar="ADDRESS",
-        help="do it on a Dask cluster: tcp://host:8786, or the scheduler's file (needs tailwork[cluster])",
-    )  # fmt: skip
+    command.add_argument("--cluster", metavar="ADDRESS", help=f"do it {CLUSTER_HELP}")
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Sweep, print the tables, write results and report."""
-    console = wide_console(80, markup=False)
+    console = wide_console()
     sweep = _sweep(options)
     folder = open_folder(options.out, sweep)
     done, damaged = folder.finished()
@@ -115,11 +111,8 @@ def _sweep(options: argparse.Namespace) -> Sweep:
     sampling, drawn = sampling_from_text(options.sample)
     if options.seed is not None and sampling == "grid":
         raise RobotError("--seed", options.seed, "none for a grid; with --sample random:N or sobol:N")
-    if options.threads is not None and options.threads < 1:
-        raise RobotError("--threads", options.threads, "at least 1")
-    if options.threads is not None and options.cluster is not None:
-        raise RobotError("--threads", options.threads, "none with --cluster: workers use the threads that they have")
-    robot = chosen_robot(options)
+    check_threads(options.threads, options.cluster)
+    robot = robot_of(options)
     varied = tuple(varied_from_text(text, robot, drawn=sampling != "grid") for text in options.vary)
     motion = motion_from_text(options.motion)
     tail_name(robot)  # a robot without one tail is refused
@@ -199,10 +192,7 @@ def _print(console: Console, results: Results) -> None:
         if not rows:
             console.print(f"\n{name}: no design has a value (not every tail has every measure)")
             continue
-        table = plain_table(f"\n{name} [{UNITS[name]}]", "", "design", *paths, name)
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
+        console.print(plain_table(f"\n{name} [{UNITS[name]}]", "", "design", *paths, name, rows=rows))
     ended = reason_rows(results)
     if ended:
         console.print(f"\n{int(results.early.sum()):,} designs ended early, {int(results.refused.sum()):,} are not "

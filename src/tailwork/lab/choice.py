@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.lab.design import Tail, redesigned
+from tailwork.lab.tails import Tail, redesigned
 from tailwork.robots import presets
 from tailwork.robots.facing import forward_axis
 from tailwork.robots.io.toml import LARGEST_FILE, from_text

@@ -9,8 +9,8 @@ from typing import Any
 from viser import GuiApi
 
 from tailwork.lab.choice import NO_TAIL, Choice, TailChoice, carriers, policy_choices, tail_choices, tail_part
-from tailwork.lab.clock import SPEEDS
-from tailwork.lab.sliders import Slider, friction_slider, motion_sliders, tail_sliders, torso_slider
+from tailwork.lab.page import SPEEDS
+from tailwork.lab.tails import Slider, friction_slider, motion_sliders, tail_sliders, torso_slider
 from tailwork.robots.robot import Robot
 from tailwork.studies.motions import KINDS
 

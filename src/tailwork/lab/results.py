@@ -1,12 +1,16 @@
-"""The results as a table for the page."""
+"""The results as a table for the page, and the files that one can save."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tailwork.lab.experiment import Experiment, Outcome
+from tailwork.robots.io.toml import as_text
+from tailwork.view.player import playback_page
 
 Row = tuple[str, tuple[str, ...]]
 """What is measured, and how much for each tail."""
@@ -78,3 +82,32 @@ def _number(value: float, form: str) -> str:
         return "∞"
     text = format(value, form)
     return (text if float(text) else format(0.0, form)).replace("-", "−")  # no minus sign on what is only rounding
+
+
+File = tuple[str, bytes]
+"""Its name and what is in it."""
+
+
+def robot_file(outcome: Outcome) -> File:
+    """The robot as TOML."""
+    robot = outcome.manoeuvre.robot
+    return f"{_plain(robot.name)}.toml", as_text(robot).encode()
+
+
+def run_file(outcome: Outcome) -> File:
+    """The run as NetCDF."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "run.nc"
+        outcome.run.save(file)
+        return f"{_plain(outcome.manoeuvre.robot.name)}-{outcome.manoeuvre.motion.name}.nc", file.read_bytes()
+
+
+def playback_file(outcomes: Sequence[Outcome]) -> File:
+    """All runs as one page that plays them."""
+    page = playback_page([outcome.scene for outcome in outcomes])
+    return f"{outcomes[0].manoeuvre.motion.name}.html", page.encode()
+
+
+def _plain(name: str) -> str:
+    """A name that every system takes for a file."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name).lstrip(".") or "robot"

@@ -14,14 +14,11 @@ from viser import ClientHandle
 from tailwork.errors import TailworkError
 from tailwork.lab.charts import Charts
 from tailwork.lab.choice import Choice, robot_from_file
-from tailwork.lab.clock import SPEEDS, Clock
 from tailwork.lab.controls import Controls
 from tailwork.lab.experiment import Experiment, Outcome, performed, to_compile
-from tailwork.lab.eye import eye_for
-from tailwork.lab.page import add_results, answers, keep_dark, message_html, prepare, set_dark
-from tailwork.lab.results import results_html
-from tailwork.lab.saving import File, playback_file, robot_file, run_file
-from tailwork.lab.stage import Stage
+from tailwork.lab.page import SPEEDS, Clock, add_results, answers, keep_dark, message_html, prepare, set_dark
+from tailwork.lab.results import File, playback_file, results_html, robot_file, run_file
+from tailwork.lab.stage import Stage, eye_for
 from tailwork.typing import Floats
 
 FRAME = 1 / 30

@@ -13,10 +13,10 @@ from tailwork.papers.liu2018.experiments import Liu2018, compensation, desired_s
 from tailwork.papers.liu2020.experiments import VARIANT_NAMES, Liu2020, ratio_row, wave_claims
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Comparison
-from tailwork.view.draw.ghosts import time_lapse
-from tailwork.view.figures.series import Panel, series
+from tailwork.view.draw.picture import time_lapse
+from tailwork.view.figures.runs import Panel, series
 from tailwork.view.report.comparison import comparison_sections, drawn_pictures, shown
-from tailwork.view.report.report import Playback, Section, Table, page, write_page
+from tailwork.view.report.page import Playback, Section, Table, page, write_page
 
 CLAIM_HEADER = ("quantity", "paper", "ours", "note")
 ANGLE_NAMES = {"phi_x": "pitch", "phi_y": "roll", "phi_z": "yaw", "tail.ta": "tail pitch", "tail.tb": "tail yaw"}
@@ -103,7 +103,7 @@ def write_liu2020(
     progress: Callable[[str], None] = lambda what: None,
     processes: int = 1,
 ) -> Path:
-    """Figures and report; the report's path. For `processes` see tailwork.view.report.saving."""
+    """Figures and report; the report's path. For `processes` see tailwork.view.report.page."""
     header = ("motion", "torso", "paper", *VARIANT_NAMES)
     ratios = Table(header, [ratio_row(ratio) for ratio in result.ratios])
     aloft = {(r.case.manoeuvre.motion.name, r.case.tail): r.airborne for r in (*comparison.results, *comparison.swept)}

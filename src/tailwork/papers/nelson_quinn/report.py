@@ -28,11 +28,9 @@ from tailwork.papers.nelson_quinn.experiments import (
 )
 from tailwork.papers.reports import claim_table
 from tailwork.view.draw.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
-from tailwork.view.figures.footfall import footfall
-from tailwork.view.figures.walking import CENTIMETRE, stride_pictures, torso_travel
+from tailwork.view.figures.walking import CENTIMETRE, footfall, stride_pictures, torso_travel
 from tailwork.view.report.comparison import Drawings, drawn_pictures
-from tailwork.view.report.numbers import write_numbers
-from tailwork.view.report.report import WALK_MOMENTS, Playback, Section, Table, page, write_page
+from tailwork.view.report.page import WALK_MOMENTS, Playback, Section, Table, page, write_numbers, write_page
 from tailwork.view.scene.colors import BLUE, LINES, VERMILION
 
 MILLINEWTON = 1e-3  # N

@@ -27,7 +27,7 @@ from tailwork.studies.design.variables import known_variables
 from tailwork.studies.design.words import best_name, headed, measure_head, number, plain_name, unit_of
 from tailwork.typing import Floats
 from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, look, new_figure, titled
-from tailwork.view.figures.series import Panel, series
+from tailwork.view.figures.runs import Panel, series
 from tailwork.view.scene.colors import BLUE, INK, ORANGE, SKY, VERMILION
 
 COLOURS = "viridis"

@@ -1,4 +1,4 @@
-"""The playback page, and players within other pages."""
+"""The playback page, players within other pages, and what a notebook shows of a run."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from html import escape
 from importlib.resources import files
 
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.simulation import Run
 from tailwork.view.player.pack import packed
-from tailwork.view.scene import Scene
+from tailwork.view.scene import Scene, scenes_of
 
 LAYOUTS = ("side", "overlay")
 HEIGHT = 480
@@ -84,3 +85,20 @@ def _checked(scenes: Sequence[Scene]) -> Sequence[Scene]:
 def _built(name: str) -> str:
     """A file of the built player (its source stands in the folder `player` of the project)."""
     return files("tailwork.view.player").joinpath("built", name).read_text(encoding="utf-8")
+
+
+MOST = 201
+"""Moments that are kept: notebooks are saved with what they show."""
+NOTEBOOK_HEIGHT = 620
+"""Of the frame [px]."""
+
+
+def notebook_html(run: Run) -> str:
+    """The run as HTML; the page stands in a frame, so that neither its style nor its script touches the notebook."""
+    name = run.model.robot.name
+    page = playback_page(scenes_of({name: run}, most=MOST), title=name)
+    return (
+        f"<pre>{escape(run.summary())}</pre>"
+        f'<iframe title="playback of {escape(name, quote=True)}" srcdoc="{escape(page, quote=True)}" '
+        f'style="width: 100%; height: {NOTEBOOK_HEIGHT}px; border: 0" sandbox="allow-scripts"></iframe>'
+    )

@@ -18,13 +18,9 @@ from tailwork.studies.manoeuvre import tail_name
 from tailwork.studies.measures import AXES, MEANINGS, UNITS
 from tailwork.studies.motions import TailMotion, motion_words
 from tailwork.studies.policies import FOOT_DAMPING, FOOT_STIFFNESS, JOINT_DAMPING, JOINT_STIFFNESS
-from tailwork.view.draw.ghosts import time_lapse
-from tailwork.view.figures.curvature import curvature_tracking
-from tailwork.view.figures.feet import foot_forces
-from tailwork.view.figures.rotation import net_rotation
-from tailwork.view.figures.torso import torso_response
-from tailwork.view.report.report import Picture, Playback, Section, Table, page, write_page
-from tailwork.view.report.saving import saving
+from tailwork.view.draw.picture import time_lapse
+from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, torso_response
+from tailwork.view.report.page import Picture, Playback, Section, Table, page, saving, write_page
 
 POLICY_WORDS = {
     "paper": "the constant leg torques of Liu & Ben-Tzvi 2020, Eq. 85 (an open loop, and unstable)",
@@ -159,7 +155,7 @@ def drawn_pictures(
 def write_report(
     comparison: Comparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
 ) -> Path:
-    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.saving."""
+    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.page."""
     sections = comparison_sections(comparison, folder, progress, processes)
     html = page("Tails compared", _summary(comparison), sections, _footer(comparison))
     write_page(folder / "report.html", html)

@@ -28,10 +28,9 @@ from tailwork.view.figures.design import (
     tail_motion,
     tornado,
 )
-from tailwork.view.figures.feet import foot_forces
+from tailwork.view.figures.runs import foot_forces
 from tailwork.view.report.comparison import Drawing, Drawings, drawn_pictures
-from tailwork.view.report.numbers import write_numbers
-from tailwork.view.report.report import Picture, Playback, Section, Table, page, write_page
+from tailwork.view.report.page import Picture, Playback, Section, Table, page, write_numbers, write_page
 
 REPORT, PARETO, FIGURES = "report.html", "pareto.csv", "figures"
 MOST_PLAYED = 4

@@ -14,7 +14,7 @@ from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
 from tailwork.studies.sweep.tables import extremes, reason_rows
 from tailwork.view.figures.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
 from tailwork.view.report.comparison import POLICY_WORDS, Drawing, Drawings, drawn_pictures
-from tailwork.view.report.report import Section, Table, page, write_page
+from tailwork.view.report.page import Section, Table, page, write_page
 
 NOTHING = "No design has a value: this robot has nothing that it measures."
 EARLY = (
@@ -55,7 +55,7 @@ def figures(results: Results) -> Drawings:
 def write_report(
     results: Results, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
 ) -> Path:
-    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.saving."""
+    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.page."""
     sweep = results.sweep
     drawn = drawn_pictures(figures(results), folder, progress, processes)
     sections: list[Section] = []

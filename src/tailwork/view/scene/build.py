@@ -12,10 +12,9 @@ from tailwork.robots.facing import forward_axis
 from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.simulation import Run
 from tailwork.typing import Floats
-from tailwork.view.scene.caption import caption_of
 from tailwork.view.scene.colors import CENTER, OTHERS, TAILS, lit
+from tailwork.view.scene.curves import caption_of, foot_color, plots_of
 from tailwork.view.scene.motion import Placed, limb_motion, quaternions, torso_motion
-from tailwork.view.scene.plots import foot_color, plots_of
 from tailwork.view.scene.scene import Force, Frame, Marker, Rows, Scene, Terrain, point_of
 from tailwork.view.scene.shapes import Drawn, drawn
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from tailwork.studies.compare.soft_comparison import FirstTimes, SoftComparison, stiffness_text
 from tailwork.studies.compare.soft_manoeuvre import critical_damping
 from tailwork.studies.motions import motion_words
-from tailwork.view.figures.feet import friction
-from tailwork.view.figures.footing import convergence_figure, feet_figure, slip_times, torso_figure
-from tailwork.view.figures.stops import stop_note
+from tailwork.view.figures.ground import convergence_figure, feet_figure, slip_times, torso_figure
+from tailwork.view.figures.runs import friction, stop_note
 from tailwork.view.report.comparison import POLICY_WORDS, Drawing, Drawings, drawn_pictures
 from tailwork.view.report.comparison import shown as rounded
-from tailwork.view.report.report import Playback, Section, Table, page, write_page
+from tailwork.view.report.page import Playback, Section, Table, page, write_page
 
 CONVERGENCE_HEADER = (
     "stiffness [N/m]", "sinks [mm]", "first half [mm]", "first half [°]", "sticking [mm]", "sticking [°]", "end [mm]",
@@ -116,7 +115,7 @@ def figures(comparison: SoftComparison) -> Drawings:
 def write_report(
     comparison: SoftComparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
 ) -> Path:
-    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.saving."""
+    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.page."""
     drawn = drawn_pictures(figures(comparison), folder, progress, processes)
     feet = [picture for name, picture in drawn.items() if name.startswith("feet")]
     sections = [

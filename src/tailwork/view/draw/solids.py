@@ -1,21 +1,216 @@
-"""A robot at one moment as shaded polygons on the sheet, farthest first."""
+"""A robot at one time as shaded polygons on the sheet, farthest first.
+
+Every outline has the same number of corners, the first one again at its end, so that all of them are one array.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, product
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_rgba
+from matplotlib.colors import to_rgb, to_rgba
+from numpy.typing import NDArray
 
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import ABOVE, UP, Camera
 from tailwork.view.draw.moment import Moment
-from tailwork.view.draw.outlines import capsules, circles, coils, drums, padded, roots
-from tailwork.view.draw.parts import Balls, Bars, Boxes, Lines, Parts
-from tailwork.view.draw.theme import Theme, blend
+from tailwork.view.draw.style import Theme, blend
+from tailwork.view.scene import Ball, Bar, Box, Scene, Solid
+from tailwork.view.scene.scene import Point, point_of
+
+CORNERS = 25
+HALF = (CORNERS - 1) // 2
+"""Corners of half a circle."""
+FULL = np.linspace(0.0, 2.0 * np.pi, CORNERS)
+TURNS = 6
+"""Of a coil: four corners each."""
+
+
+def circles(centers: Floats, matrices: Floats) -> Floats:
+    """Ellipses: unit circles, stretched by matrices (n, 2, 2), about centers (n, 2); (n, corners, 2)."""
+    return centers[:, None] + np.stack([np.cos(FULL), np.sin(FULL)], axis=-1) @ np.swapaxes(matrices, 1, 2)
+
+
+def capsules(a: Floats, b: Floats, first: Floats, second: Floats) -> Floats:
+    """Two circles about a and b, (n, 2), of radii (n,), and all between them."""
+    along = b - a
+    length = np.hypot(*along.T)
+    within = length <= np.abs(first - second) + 1e-12  # one circle holds the other
+    larger = (first >= second)[:, None]
+    a, b = np.where(within[:, None] & ~larger, b, a), np.where(within[:, None] & larger, a, b)
+    first, second = (np.where(within, np.maximum(first, second), radius) for radius in (first, second))
+    heading = np.arctan2(along[:, 1], along[:, 0])
+    tilt = np.arccos((first - second) / np.where(within, 1.0, length))
+    whole = 2.0 * np.pi
+    return np.concatenate([
+        _arcs(a, first, heading + tilt, heading + whole - tilt),
+        _arcs(b, second, heading - tilt, heading + tilt),
+        a[:, None] + first[:, None, None] * _directions(heading + tilt)[:, None],
+    ], axis=1)  # fmt: skip
+
+
+def drums(a: Floats, b: Floats, heading: Floats, narrow: Floats, first: Floats, second: Floats) -> Floats:
+    """Round bars with flat ends.
+
+    Args:
+        a: middles of their starts (n, 2).
+        b: middles of their ends.
+        heading: directions (n, 2) of their axes on the sheet, unit vectors.
+        narrow: how much their ends are foreshortened, (n,) from 0 to 1.
+        first: radii of their starts (n,).
+        second: radii of their ends.
+    """
+    across = np.stack([-heading[:, 1], heading[:, 0]], axis=-1)
+    angles = np.linspace(-np.pi / 2.0, np.pi / 2.0, HALF)[None, :, None]
+    end = narrow[:, None, None] * np.cos(angles) * heading[:, None] + np.sin(angles) * across[:, None]
+    found = [a[:, None] - first[:, None, None] * end, b[:, None] + second[:, None, None] * end]
+    return np.concatenate([*found, found[0][:, :1]], axis=1)
+
+
+def roots(squares: Floats) -> Floats:
+    """Symmetric square roots of symmetric matrices (n, 2, 2)."""
+    values, vectors = np.linalg.eigh(squares)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+
+
+def padded(corners: Floats) -> Floats:
+    """Polygons or lines of fewer corners (n, few, …), their last one again and again."""
+    few = corners.shape[1]
+    return corners[:, np.minimum(np.arange(CORNERS), few - 1)]
+
+
+def coils(a: Floats, b: Floats, radius: Floats) -> Floats:
+    """Lines (n, corners, 3) that wind about the way from a to b, (n, 3)."""
+    along = b - a
+    unit = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-12)
+    other = np.eye(3)[np.argmin(np.abs(unit), axis=1)]
+    first = np.cross(unit, other)
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    second = np.cross(unit, first)
+    share = np.linspace(0.0, 1.0, CORNERS)[None, :, None]
+    angle = 2.0 * np.pi * TURNS * share
+    wide = radius[:, None, None] * np.minimum(1.0, 6.0 * np.minimum(share, 1.0 - share))  # it starts on its axis
+    return a[:, None] + share * along[:, None] + wide * (
+        np.cos(angle) * first[:, None] + np.sin(angle) * second[:, None]
+    )  # fmt: skip
+
+
+def _arcs(centers: Floats, radii: Floats, start: Floats, end: Floats) -> Floats:
+    return centers[:, None] + radii[:, None, None] * _directions(np.linspace(start, end, HALF, axis=-1))
+
+
+def _directions(angles: Floats) -> Floats:
+    return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """Things of one kind: points in frames (n, points, 3), their frames (n, points), colours (n, 3)."""
+
+    points: Floats
+    frames: Numbers
+    colors: Floats
+
+    def places(self, moment: Moment) -> Floats:
+        """The points in the inertial frame, (n, points, 3) [m]."""
+        return moment.places[self.frames] + np.einsum("npij,npj->npi", moment.rotations[self.frames], self.points)
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes(Kind):
+    """Boxes: eight corners each, the last axis changes fastest."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bars(Kind):
+    """Round bars: start and end."""
+
+    radii: Floats  # (n, 2) [m]
+    rounded: NDArray[np.bool_]  # (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class Balls(Kind):
+    """Balls and ellipsoids: the middle."""
+
+    radii: Floats  # (n, 3) [m]
+    bars: Numbers  # (n,): the bar that it sits at an end of; −1: none
+
+
+@dataclass(frozen=True, eq=False)
+class Lines(Kind):
+    """Pieces of cables and springs: start and end."""
+
+    radii: Floats  # of coils (n,) [m]; zero: a straight line
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """All of a robot."""
+
+    boxes: Boxes
+    bars: Bars
+    balls: Balls
+    lines: Lines
+    size: float  # longest side of the torso [m]
+
+
+def parts_of(scene: Scene, theme: Theme) -> Parts:
+    """The parts of a scene's robot, its threads in colours that can be seen on the paper."""
+    boxes = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Box)]
+    bars = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Bar)]
+    balls = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Ball)]
+    pieces = [(thread, *ends) for thread in scene.threads for ends in pairwise(thread.points)]
+    return Parts(
+        boxes=Boxes(*_fixed([(solid, _corners(box)) for solid, box in boxes], 8)),
+        bars=Bars(
+            *_fixed([(solid, [bar.start, bar.end]) for solid, bar in bars], 2),
+            radii=np.array([(bar.start_radius, bar.end_radius) for _, bar in bars]).reshape(-1, 2),
+            rounded=np.array([bar.rounded for _, bar in bars], dtype=bool),
+        ),
+        balls=Balls(
+            *_fixed([(solid, [ball.center]) for solid, ball in balls], 1),
+            radii=np.array([ball.radii for _, ball in balls]).reshape(-1, 3),
+            bars=np.array([_held_by(solid, ball, bars) for solid, ball in balls], dtype=int),
+        ),
+        lines=Lines(
+            points=np.array([(a[1], b[1]) for _, a, b in pieces]).reshape(-1, 2, 3),
+            frames=np.array([(a[0], b[0]) for _, a, b in pieces], dtype=int).reshape(-1, 2),
+            colors=_colors([theme.readable(thread.color) for thread, _, _ in pieces]),
+            radii=np.array([thread.radius if thread.kind == "spring" else 0.0 for thread, _, _ in pieces]),
+        ),
+        size=scene.size,
+    )
+
+
+def _fixed(solids: Sequence[tuple[Solid, Sequence[Point]]], each: int) -> tuple[Floats, Numbers, Floats]:
+    """Points, frames and colours of solids, with so many points each."""
+    points = np.array([points for _, points in solids], dtype=float).reshape(-1, each, 3)
+    frames = np.repeat(np.array([solid.frame for solid, _ in solids], dtype=int)[:, None], each, axis=1)
+    return points, frames, _colors([solid.color for solid, _ in solids])
+
+
+def _colors(colors: Sequence[str]) -> Floats:
+    return np.array([to_rgb(color) for color in colors]).reshape(-1, 3)
+
+
+def _corners(box: Box) -> list[Point]:
+    center, half = np.array(box.center), np.array(box.size) / 2.0
+    return [point_of(center + half * signs) for signs in product((-1.0, 1.0), repeat=3)]
+
+
+def _held_by(ball: Solid, shape: Ball, bars: Sequence[tuple[Solid, Bar]]) -> int:
+    """The bar of the same frame that a ball sits at an end of; −1: none."""
+    ends = (k for k, (bar, b) in enumerate(bars) if bar.frame == ball.frame and shape.center in (b.start, b.end))
+    return next(ends, -1)
+
 
 BRIGHT, DEEP = "#ffffff", "#10161d"
 """What light and shade are mixed of, as in `tailwork.view.scene.colors.lit`."""

@@ -25,8 +25,7 @@ from tailwork.view.draw.style import (
     titled,
     zero_line,
 )
-from tailwork.view.figures.feet import friction
-from tailwork.view.figures.stops import mark_stop
+from tailwork.view.figures.runs import friction, mark_stop
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, MARKERS, ORANGE, PURPLE, SKY, VERMILION, Look
 
 FROM_PINNED, TURNED = "P from pinned [mm]", "turned from pinned [deg]"

@@ -14,8 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from tailwork.typing import Floats
-from tailwork.view.draw.style import zero_line
-from tailwork.view.draw.theme import Theme
+from tailwork.view.draw.style import Theme, zero_line
 from tailwork.view.scene import Curve, Scene
 from tailwork.view.scene.colors import LINES, lit
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import base64
+import csv
+import io
+import multiprocessing
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -15,10 +20,83 @@ from matplotlib.figure import Figure
 
 from tailwork.files import write_whole
 from tailwork.simulation import Run
-from tailwork.view.draw.style import rendered
+from tailwork.view.draw.style import rendered, save
 from tailwork.view.player import player_assets, player_fragment
-from tailwork.view.report.sheet import STYLE
 from tailwork.view.scene import scenes_of
+
+STYLE = """\
+:root {
+  color-scheme: light dark;
+  --paper: #ffffff; --ink: #1f2328; --soft: #59636e; --rule: #d9dee3; --tint: #f5f7f9; --accent: #0b5cad;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #14181d; --ink: #e3e7eb; --soft: #9aa4ae; --rule: #323a43; --tint: #1c2229; --accent: #7db7f5;
+  }
+}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; scroll-padding-top: 1rem; }
+body {
+  margin: 0 auto; padding: 2.5rem 1.25rem 3rem; max-width: 60rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  overflow-wrap: break-word;
+}
+h1, h2 { line-height: 1.25; letter-spacing: -0.012em; text-wrap: balance; }
+h1 { font-size: clamp(1.6rem, 5vw, 2.2rem); margin: 0 0 0.75rem; }
+h2 { font-size: 1.3rem; margin: 0 0 0.6rem; }
+p { margin: 0 0 0.9rem; max-width: 42rem; }
+a { color: var(--accent); text-underline-offset: 0.15em; text-decoration-thickness: from-font; }
+.summary { font-size: 1.08rem; color: var(--soft); }
+nav { margin: 1.5rem 0 0; padding: 0.9rem 1.1rem; background: var(--tint); border-radius: 8px; }
+nav .label { margin: 0 0 0.3rem; font-size: 0.8rem; font-weight: 600; color: var(--soft); }
+nav ol { margin: 0; padding-left: 1.4rem; }
+nav li { padding: 0.15rem 0; }
+nav li::marker { color: var(--soft); }
+section { margin-top: 2.6rem; padding-top: 1.6rem; border-top: 1px solid var(--rule); }
+figure { margin: 1.4rem 0; }
+.card { background: #ffffff; border: 1px solid var(--rule); border-radius: 8px; padding: 0.75rem; overflow-x: auto; }
+.card img { display: block; margin: 0 auto; max-width: 100%; height: auto; }
+figcaption, caption { font-size: 0.9rem; line-height: 1.45; color: var(--soft); text-align: left; }
+figcaption { margin-top: 0.5rem; max-width: 42rem; }
+caption { padding: 0.6rem 0.75rem; }
+.table { margin: 1.4rem 0; overflow: auto; max-height: 85vh; border: 1px solid var(--rule); border-radius: 8px; }
+.card:focus-visible, .table:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 0.9rem; line-height: 1.4; }
+th, td {
+  padding: 0.45rem 0.75rem; text-align: left; vertical-align: top; white-space: nowrap;
+  border-bottom: 1px solid var(--rule);
+}
+thead th {
+  position: sticky; top: 0; z-index: 1; background: var(--tint);
+  font-weight: 600; white-space: normal; vertical-align: bottom;
+}
+tbody tr:last-child td { border-bottom: 0; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+.text { white-space: normal; min-width: 8rem; }
+.note { white-space: normal; min-width: 14rem; color: var(--soft); }
+thead .note { color: inherit; }
+footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--rule); }
+footer p { font-size: 0.85rem; color: var(--soft); }
+@media (max-width: 36rem) {
+  body { padding: 1.5rem 1rem 2rem; }
+  .card { padding: 0.4rem; margin: 0 -0.5rem; }
+  .wide img { min-width: 36rem; }  /* to be swiped: smaller, its text could not be read */
+  th, td { padding: 0.4rem 0.6rem; }
+}
+@media print {
+  :root { --paper: #fff; --ink: #000; --soft: #444; --rule: #ccc; --tint: #fff; --accent: #000; color-scheme: light; }
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  nav { display: none; }
+  h2 { break-after: avoid; }
+  figure, tr { break-inside: avoid; }
+  .card { border: 0; padding: 0; overflow: visible; }
+  .wide img { min-width: 0; }
+  .table { max-height: none; overflow: visible; border: 0; }
+  thead th { position: static; }
+  th, td { white-space: normal; padding: 0.2rem 0.4rem; }
+}
+"""
+
 
 Cell = str | float | int | bool | None
 WALK_MOMENTS = 481
@@ -201,3 +279,41 @@ def _text(cell: Any) -> str:
     if isinstance(cell, int):
         return str(cell).replace("-", "−")
     return str(cell)
+
+
+Keep = Callable[[Figure, str, Sequence[str]], dict[str, Path]]
+"""Saves a figure under a name in some kinds of files, now or soon; their paths by kind."""
+
+
+@contextmanager
+def saving(folder: Path, processes: int = 1) -> Iterator[Keep]:
+    """A way to save figures into a folder; all are saved when it ends.
+
+    Args:
+        folder: made if need be.
+        processes: how many work at it. With more than one, the program's main module must be importable, as a command
+            is; a script of one's own needs the usual `if __name__ == "__main__"`.
+    """
+    if processes < 2:
+        yield lambda figure, name, kinds: save(figure, folder, name, kinds)
+        return
+    waiting: list[Future[dict[str, Path]]] = []
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+
+        def later(figure: Figure, name: str, kinds: Sequence[str]) -> dict[str, Path]:
+            waiting.append(pool.submit(save, figure, folder, name, kinds))
+            return {kind: folder / f"{name}.{kind}" for kind in kinds}
+
+        yield later
+        for one in waiting:
+            one.result()
+
+
+def write_numbers(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[str | float]]) -> None:
+    """Write a table as CSV, whole or not at all; numbers to nine digits, headings with their units."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([cell if isinstance(cell, str) else f"{cell:.9g}" for cell in row])
+    write_whole(path, text.getvalue())
