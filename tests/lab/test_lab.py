@@ -25,9 +25,8 @@ from tailwork.lab.choice import (
 from tailwork.lab.experiment import Experiment, performed, to_compile
 from tailwork.lab.meshes import mesh_of
 from tailwork.lab.page import REST, SPEEDS, Clock
-from tailwork.lab.posing import ARROW, Pose, Poses, thread_lines
 from tailwork.lab.results import notes, playback_file, results_html, robot_file, rows, run_file
-from tailwork.lab.stage import FREE, eye_for, places
+from tailwork.lab.stage import FREE, eye_for, places, thread_lines
 from tailwork.lab.tails import (
     friction_slider,
     length_of,
@@ -43,6 +42,8 @@ from tailwork.simulation import load_run
 from tailwork.simulation.run import Stopped
 from tailwork.studies.motions import KINDS
 from tailwork.view.scene import Ball, Bar, Box, Thread
+from tailwork.view.scene.sample import Sample, samples_at
+from tailwork.view.scene.scene import ARROW
 
 TAILS = {name: tail_part(liu2020(), name) for name in ("pendulum", "r3", "usrt")} | {"own": liu2018().part("tail")}
 
@@ -175,9 +176,9 @@ def test_a_robot_file_is_read_and_its_mistakes_are_told() -> None:
         robot_from_file("my.toml", b"#" * 2_000_000)
     with pytest.raises(RobotError, match="one pendulum, R3 or USRT tail"):
         robot_from_file("my.toml", as_text(liu2020(None)).encode())
-    sideways = replace(biswal(), parts={**biswal().parts, "tail": TAILS["pendulum"]})
-    with pytest.raises(RobotError, match="faces y"):
-        robot_from_file("my.toml", as_text(sideways).encode())
+    facing_x = replace(biswal(), parts={**biswal().parts, "tail": TAILS["pendulum"]})
+    assert robot_from_file("my.toml", as_text(facing_x).encode()) == facing_x, "robots may face x, too"
+    assert [slider.name for slider in tail_sliders(TAILS["pendulum"], "x")][2:] == ["mount x", "mount z"]
 
 
 # What is simulated
@@ -274,22 +275,21 @@ def test_what_is_saved_can_be_read_again(experiment: Experiment, tmp_path: Any) 
 
 def test_poses_are_those_of_the_run_and_go_evenly_between_its_samples(experiment: Experiment) -> None:
     scene = experiment.outcomes[0].scene
-    poses = Poses(scene)
     limb, frame, point = scene.tips[0]
     path = scene.frames[frame].path(point)
     assert limb == "tail"
     for k in (0, 100, 300):
-        pose = poses.at(float(scene.times[k]))
-        assert pose.point(frame, point) == pytest.approx(path[k], abs=1e-12)
+        (pose,) = samples_at(scene, [scene.times[k]])
+        assert pose.points(frame, point) == pytest.approx(path[k], abs=1e-12)
         assert pose.markers[0] == pytest.approx(scene.markers[0].places[k], abs=1e-15)
-    halfway = poses.at(float(scene.times[100:102].mean()))
-    assert halfway.point(frame, point) == pytest.approx(path[100:102].mean(axis=0), abs=1e-5)
-    assert poses.at(99.0).point(frame, point) == pytest.approx(path[-1], abs=1e-12)
+    halfway, late = samples_at(scene, [scene.times[100:102].mean(), 99.0])
+    assert halfway.points(frame, point) == pytest.approx(path[100:102].mean(axis=0), abs=1e-5)
+    assert late.points(frame, point) == pytest.approx(path[-1], abs=1e-12)
 
 
 def test_arrows_start_at_the_feet_and_together_carry_the_weight(experiment: Experiment) -> None:
     scene = experiment.outcomes[0].scene
-    start, end = Poses(scene).at(0.0).arrows.transpose(1, 0, 2)
+    start, end = samples_at(scene, [0.0])[0].arrows(scene).transpose(1, 0, 2)
     assert start[:, 2] == pytest.approx(0.0, abs=1e-12)
     lifted = (end - start).sum(axis=0)[2] / (ARROW * scene.size)
     assert lifted == pytest.approx(sum(force.forces[0, 2] for force in scene.forces) / scene.weight, rel=1e-12)
@@ -297,7 +297,7 @@ def test_arrows_start_at_the_feet_and_together_carry_the_weight(experiment: Expe
 
 def test_threads_lead_through_their_points() -> None:
     turn = np.array([[1.0, 0.0, 0.0, 0.0], [np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]])  # the second a quarter about z
-    pose = Pose(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), turn, np.zeros((0, 3)), np.zeros((0, 2, 3)))
+    pose = Sample(0.0, np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), turn, np.zeros((0, 3)), np.zeros((0, 3)))
     points = ((0, (0.0, 0.0, 0.1)), (1, (1.0, 0.0, 0.0)))
     cable = thread_lines([Thread("cable", "c", points, "#000000", 0.001)], pose)
     assert cable == pytest.approx(np.array([[[0.0, 0.0, 0.1], [1.0, 1.0, 0.0]]]), abs=1e-15)

@@ -213,7 +213,7 @@ def test_what_holds_no_numbers_is_left_out_and_said() -> None:
     scene = scene_of(broken)
     assert len(scene.times) == 15 and "what follows holds no numbers" in scene.caption.notes[0]
     q[:] = np.nan
-    with pytest.raises(RobotError, match="first sample holds numbers"):
+    with pytest.raises(RobotError, match="first sample is finite"):
         scene_of(replace(run, data=run.data.assign(q=(("time", "coordinate"), q))))
     for wrong in (run, {}, {"a": 1}):
         with pytest.raises(RobotError, match="at least one run"):

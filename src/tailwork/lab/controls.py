@@ -11,6 +11,7 @@ from viser import GuiApi
 from tailwork.lab.choice import NO_TAIL, Choice, TailChoice, carriers, policy_choices, tail_choices, tail_part
 from tailwork.lab.page import SPEEDS
 from tailwork.lab.tails import Slider, friction_slider, motion_sliders, tail_sliders, torso_slider
+from tailwork.robots.facing import forward_axis
 from tailwork.robots.robot import Robot
 from tailwork.studies.motions import KINDS
 
@@ -85,7 +86,7 @@ class TailControls:
         if name == NO_TAIL:
             self._sliders.show(())
         else:
-            self._sliders.show(tail_sliders(tail_part(self._robot, name)), design)
+            self._sliders.show(tail_sliders(tail_part(self._robot, name), forward_axis(self._robot)), design)
 
 
 class Controls:

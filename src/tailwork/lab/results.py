@@ -8,32 +8,35 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tailwork.format import fixed, number
 from tailwork.lab.experiment import Experiment, Outcome
 from tailwork.robots.io.toml import as_text
+from tailwork.studies.measures import AXES
 from tailwork.view.player import playback_page
 
 Row = tuple[str, tuple[str, ...]]
 """What is measured, and how much for each tail."""
 
-MEASURES: tuple[tuple[str, str, str], ...] = (
-    ("torso pitch [°]", "pitch", "+.2f"),
-    ("torso roll [°]", "roll", "+.2f"),
-    ("torso yaw [°]", "yaw", "+.2f"),
-    ("peak tail torque [N m]", "peak_tail_torque", ".3g"),
-    ("peak cable tension [N]", "peak_tension", ".3g"),
-    ("least normal force of a foot [N]", "least_normal_force", ".3g"),
-    ("friction needed", "friction_needed", ".3g"),
-)
-"""What is shown, the measure, and how its number is written."""
+MEASURES = {
+    "torso pitch [°]": "pitch",
+    "torso roll [°]": "roll",
+    "torso yaw [°]": "yaw",
+    "peak tail torque [N m]": "peak_tail_torque",
+    "peak cable tension [N]": "peak_tension",
+    "least normal force of a foot [N]": "least_normal_force",
+    "friction needed": "friction_needed",
+}
+"""What is shown, and the measure."""
 
 
 def rows(experiment: Experiment, friction: float) -> list[Row]:
     """All that is shown; measures that no tail has are left out."""
     found: list[Row] = []
-    for words, name, form in MEASURES:
+    for text, name in MEASURES.items():
         values = [float(getattr(outcome.measures, name)) for outcome in experiment.outcomes]
         if not all(math.isnan(value) for value in values):
-            found.append((words, tuple(_number(value, form) for value in values)))
+            angle = name in AXES
+            found.append((text, tuple(fixed(x, 2, signed=True) if angle else number(x, 3) for x in values)))
     if all(outcome.run.model.foot_names for outcome in experiment.outcomes):
         stay = tuple("yes" if outcome.run.assumption_held(friction) else "no" for outcome in experiment.outcomes)
         found.append((f"would the feet have stayed, with friction {friction:.2f}?", stay))
@@ -49,7 +52,7 @@ def results_html(experiment: Experiment, friction: float) -> str:
     """Table and notes."""
     head = "".join(f'<th style="{_CELL}">{_swatch(outcome)}{escape(outcome.label)}</th>'
                    for outcome in experiment.outcomes)  # fmt: skip
-    body = "".join(_line(words, values) for words, values in rows(experiment, friction))
+    body = "".join(_line(text, values) for text, values in rows(experiment, friction))
     below = "".join(f'<p style="margin:0.4em 0 0">⚠ {escape(note)}</p>' for note in notes(experiment))
     motion = escape(experiment.outcomes[0].scene.caption.motion)
     return (
@@ -63,9 +66,9 @@ _CELL = "text-align:right;padding:0.1em 0 0.1em 0.7em;white-space:nowrap;font-va
 _SIGNS = {"yes": "✓ yes", "no": "✗ no"}
 
 
-def _line(words: str, values: Sequence[str]) -> str:
+def _line(text: str, values: Sequence[str]) -> str:
     cells = "".join(f'<td style="{_CELL}">{escape(_SIGNS.get(value, value))}</td>' for value in values)
-    unbroken = escape(words).replace("N m", "N&nbsp;m")
+    unbroken = escape(text).replace("N m", "N&nbsp;m")
     return f'<tr style="border-top:1px solid #8884"><td>{unbroken}</td>{cells}</tr>'
 
 
@@ -73,15 +76,6 @@ def _swatch(outcome: Outcome) -> str:
     """A square of the tail's colour."""
     color = outcome.scene.color
     return f'<span style="display:inline-block;width:0.7em;height:0.7em;margin-right:0.35em;background:{color}"></span>'
-
-
-def _number(value: float, form: str) -> str:
-    if math.isnan(value):
-        return "—"
-    if math.isinf(value):
-        return "∞"
-    text = format(value, form)
-    return (text if float(text) else format(0.0, form)).replace("-", "−")  # no minus sign on what is only rounding
 
 
 File = tuple[str, bytes]

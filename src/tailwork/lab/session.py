@@ -203,7 +203,7 @@ class Session:
                 return
             camera, (lower, upper) = self.client.camera, self.stage.extent
             radius = float(np.linalg.norm(upper - lower)) / 2.0
-            position, look_at = eye_for((lower + upper) / 2.0, radius, camera.aspect, camera.fov)
+            position, look_at = eye_for((lower + upper) / 2.0, radius, camera.aspect, camera.fov, self.stage.forward)
             self._eye = position, camera.aspect
             camera.position = position
             camera.look_at = look_at

@@ -1,4 +1,7 @@
-"""Tails by what one sees of them (length, mass, links, stiffness and mount), and the sliders that change them."""
+"""The numbers that one can move in the lab, with units and ranges, and tails that are changed by them.
+
+A tail is asked only for its limb, its mount and the fields that it has, so that any tail can be changed.
+"""
 
 from __future__ import annotations
 
@@ -7,97 +10,86 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from tailwork.errors import UnknownNameError
 from tailwork.robots.robot import Robot
-from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.studies.motions import DURATION
 
-Tail = Pendulum | R3 | Usrt
-NAMES = ("length", "mass", "mount y", "mount z", "links", "stiffness")
-
-
-def length_of(tail: Tail) -> float:
-    """From the mount to the tip of the straight tail [m]."""
-    return float(tail.length) if isinstance(tail, Pendulum) else links_of(tail) * float(tail.link_length)
-
-
-def mass_of(tail: Tail) -> float:
-    """Of the whole tail [kg]."""
-    if isinstance(tail, Pendulum):
-        return float(tail.mass) + float(tail.tip_mass)
-    if isinstance(tail, R3):
-        return sum(float(share) for share in tail.link_shares()) * float(tail.link_mass) + float(tail.base_mass)
-    return links_of(tail) * float(tail.link_mass)
-
-
-def links_of(tail: Tail) -> int:
-    """How many links it has in all."""
-    if isinstance(tail, Pendulum):
-        return 1
-    return tail.links_per_segment * tail.segments if isinstance(tail, R3) else tail.links
-
-
-def redesigned(tail: Tail, design: Mapping[str, float]) -> Tail:
-    """A tail with some of its NAMES changed.
-
-    Length and mass are those of the whole tail, whatever the number of links. Links stay alike: centres of mass go
-    with their length, inertias with their mass and the square of their length. The springs of a USRT that carry its
-    weight are placed and stiffened so that they carry the new one as well as they did the old.
-
-    Args:
-        tail: the tail as it is.
-        design: lengths in m, masses in kg, stiffness in N m/rad, links as a number (of an R3: in each segment).
-    """
-    for name in design:
-        if name not in NAMES:
-            raise UnknownNameError.among("tail", name, NAMES, "number of a tail's design")
-    x, y, z = tail.mount
-    tail = replace(tail, mount=(x, design.get("mount y", y), design.get("mount z", z)))
-    longer = design.get("length", length_of(tail)) / length_of(tail)
-    heavier = design.get("mass", mass_of(tail)) / mass_of(tail)
-    if isinstance(tail, Pendulum):
-        return replace(tail, length=tail.length * longer, mass=tail.mass * heavier, tip_mass=tail.tip_mass * heavier)
-    before = links_of(tail)
-    if isinstance(tail, R3):
-        tail = replace(tail, links_per_segment=int(design.get("links", tail.links_per_segment)))
-    else:
-        tail = replace(tail, links=int(design.get("links", tail.links)))
-    fewer = before / links_of(tail)
-    stretched, share = longer * fewer, heavier * fewer  # length and mass of a link, as multiples of the old
-    links: dict[str, Any] = {
-        "link_length": tail.link_length * stretched,
-        "link_com": tail.link_com * stretched,
-        "link_mass": tail.link_mass * share,
-        "link_inertia": _times(tail.link_inertia, share * stretched**2),
-    }
-    if isinstance(tail, R3):
-        base = {"base_mass": tail.base_mass * heavier, "base_inertia": _times(tail.base_inertia, heavier)}
-        return replace(tail, **links, **base)
-    springs = {
-        "bending_stiffness": design.get("stiffness", tail.bending_stiffness),
-        # The moment of the weight goes with mass and length; that of a spring with its stiffness, stretch and arm.
-        "extension_stiffness": _times(tail.extension_stiffness, heavier * longer / stretched**2),
-        "extension_rest": _times(tail.extension_rest, stretched),
-        "point_a": _times(tail.point_a, stretched),
-        "point_b": _times(tail.point_b, stretched),
-    }
-    return replace(tail, **links, **springs)
-
-
-def _times(values: tuple[Any, ...], factor: float) -> tuple[Any, ...]:
-    return tuple(value * factor for value in values)
-
-
+NAMES = ("length", "mass", "mount x", "mount y", "mount z", "links", "stiffness")
+"""What can be changed of a tail, if it has it."""
 STEPS = 200
 """A slider has about as many."""
-MOUNT_WAY = 0.15
+MOUNT_RANGE = 0.15
 """How far a mount can be moved either way [m]."""
 MOST_LINKS = 10
 
 
+def length_of(tail: Any) -> float:
+    """From the mount to the tip of the straight tail [m]; 0 where the limb has no tip."""
+    (limb,) = tail.limbs("tail").values()
+    places: dict[str | None, Any] = {None: np.zeros(3)}
+    for joint in limb.joints:
+        places[joint.name] = places[joint.parent] + np.array(joint.offset, dtype=float)
+    if limb.tip is None:
+        return 0.0
+    tip = places[limb.tip.joint] + np.array(limb.tip.point, dtype=float)
+    return float(np.linalg.norm(tip - places[limb.joints[0].name]))
+
+
+def mass_of(tail: Any) -> float:
+    """Of the whole tail [kg]."""
+    (limb,) = tail.limbs("tail").values()
+    return float(sum(joint.body.mass for joint in limb.joints if joint.body is not None))
+
+
+def _links_field(tail: Any) -> str:
+    """The field that counts the links of a tail, or of each of its segments; empty: it has none."""
+    return next((name for name in ("links_per_segment", "links") if hasattr(tail, name)), "")
+
+
+def redesigned(tail: Any, design: Mapping[str, float]) -> Any:
+    """A tail with some of its NAMES changed.
+
+    Length and mass are those of the whole tail, whatever the number of links. Links stay alike: centres of mass go
+    with their length, inertias with their mass and the square of their length. Springs that carry the weight of a tail
+    are placed and stiffened so that they carry the new one as well as they did the old.
+
+    Args:
+        tail: the tail as it is.
+        design: lengths in m, masses in kg, stiffness in N m/rad, links as a number (in each segment, if it counts so).
+    """
+    for name in design:
+        if name not in NAMES:
+            raise UnknownNameError.among("tail", name, NAMES, "number of a tail's design")
+    mount = tuple(design.get(f"mount {axis}", value) for axis, value in zip("xyz", tail.mount, strict=True))
+    longer = design["length"] / length_of(tail) if "length" in design else 1.0
+    heavier = design["mass"] / mass_of(tail) if "mass" in design else 1.0
+    links, fewer = _links_field(tail), 1.0
+    changes: dict[str, Any] = {"mount": mount}
+    if links and "links" in design:
+        changes[links] = int(design["links"])
+        fewer = getattr(tail, links) / changes[links]
+    stretched, share = longer * fewer, heavier * fewer  # length and mass of a link, as multiples of the old
+    factors = {
+        "length": longer, "mass": heavier, "tip_mass": heavier, "base_mass": heavier, "base_inertia": heavier,
+        "link_length": stretched, "link_com": stretched, "link_mass": share, "link_inertia": share * stretched**2,
+        # The moment of the weight goes with mass and length; that of a spring with its stiffness, stretch and arm.
+        "extension_stiffness": heavier * longer / stretched**2, "extension_rest": stretched, "point_a": stretched,
+        "point_b": stretched,
+    }  # fmt: skip
+    for name, factor in factors.items():
+        if hasattr(tail, name) and factor != 1.0:
+            value = getattr(tail, name)
+            changes[name] = tuple(x * factor for x in value) if isinstance(value, tuple) else value * factor
+    if "stiffness" in design and hasattr(tail, "bending_stiffness"):
+        changes["bending_stiffness"] = design["stiffness"]
+    return replace(tail, **changes)
+
+
 @dataclass(frozen=True)
 class Slider:
-    """A number with its range. A whole number counts something: another count is another structure."""
+    """A number with its range. An integer counts something: another count is another structure."""
 
     name: str
     unit: str
@@ -105,14 +97,13 @@ class Slider:
     high: float
     step: float
     value: float
-    words: str = ""  # what is shown, if not the name
+    text: str = ""  # what is shown, if not the name
     hint: str = ""
 
     @property
     def label(self) -> str:
         """What is shown beside it."""
-        said = self.words or self.name
-        return f"{said} [{self.unit}]" if self.unit else said
+        return f"{self.text or self.name} [{self.unit}]" if self.unit else self.text or self.name
 
     @property
     def whole(self) -> bool:
@@ -120,24 +111,25 @@ class Slider:
         return isinstance(self.value, int)
 
 
-def tail_sliders(tail: Pendulum | R3 | Usrt) -> tuple[Slider, ...]:
-    """What can be changed of a tail."""
-    _, y, z = (float(value) for value in tail.mount)
-    found = [
-        _around("length", "m", length_of(tail), 0.4, 2.0, "from the mount to the tip of the straight tail"),
-        _around("mass", "kg", mass_of(tail), 0.25, 3.0, "of the whole tail"),
-        _mount("mount y", y, "forward: where the tail starts, in the torso frame"),
-        _mount("mount z", z, "up: where the tail starts, in the torso frame"),
-    ]
-    if not isinstance(tail, Pendulum):
-        words = "links a segment" if isinstance(tail, R3) else "links"
-        least, links = (2, tail.links_per_segment) if isinstance(tail, R3) else (tail.segments, tail.links)
+def tail_sliders(tail: Any, forward: str = "y") -> tuple[Slider, ...]:
+    """What can be changed of a tail on a robot that faces along an axis."""
+    mount = dict(zip("xyz", map(float, tail.mount), strict=True))
+    found = [_around("mass", "kg", mass_of(tail), 0.25, 3.0, "of the whole tail")]
+    if length_of(tail) > 0.0:
+        found.insert(0, _around("length", "m", length_of(tail), 0.4, 2.0, "from the mount to the tip, when straight"))
+    for axis, way in ((forward, "forward"), ("z", "up")):
+        low, high = (round(mount[axis] + side * MOUNT_RANGE, 9) for side in (-1, 1))
+        hint = f"{way}: where the tail starts, in the torso frame"
+        found.append(Slider(f"mount {axis}", "m", low, high, 0.005, mount[axis], hint=hint))
+    field = _links_field(tail)
+    if field:
+        links, least = getattr(tail, field), 2 if field == "links_per_segment" else getattr(tail, "segments", 1)
+        text = "links a segment" if field == "links_per_segment" else "links"
         hint = "the tail keeps its length and mass; another number is another structure, compiled once"
-        found.append(Slider("links", "", min(least, links), max(MOST_LINKS, links), 1, links, words, hint))
-    if isinstance(tail, Usrt):
-        stiffness = float(tail.bending_stiffness)
-        if stiffness > 0:
-            found.append(_around("stiffness", "N m/rad", stiffness, 0.25, 4.0, "of each joint against bending"))
+        found.append(Slider("links", "", min(least, links), max(MOST_LINKS, links), 1, links, text, hint))
+    stiffness = float(getattr(tail, "bending_stiffness", 0.0))
+    if stiffness > 0.0:
+        found.append(_around("stiffness", "N m/rad", stiffness, 0.25, 4.0, "of each joint against bending"))
     return tuple(found)
 
 
@@ -167,12 +159,8 @@ def friction_slider() -> Slider:
     return Slider("friction", "", 0.0, 2.0, 0.05, 0.6, hint="between feet and ground: would the feet have stayed?")
 
 
-def _angle(name: str, value: int, most: int, words: str, hint: str) -> Slider:
-    return Slider(name, "°", -float(most), float(most), 1.0, float(value), words, hint)
-
-
-def _mount(name: str, value: float, hint: str) -> Slider:
-    return Slider(name, "m", round(value - MOUNT_WAY, 9), round(value + MOUNT_WAY, 9), 0.005, value, hint=hint)
+def _angle(name: str, value: int, most: int, text: str, hint: str) -> Slider:
+    return Slider(name, "°", -float(most), float(most), 1.0, float(value), text, hint)
 
 
 def _around(name: str, unit: str, value: float, least: float, most: float, hint: str = "") -> Slider:

@@ -15,6 +15,7 @@ from tailwork.errors import RobotError, UnknownNameError
 from tailwork.typing import Floats
 from tailwork.view.draw.style import LIGHT, Theme, blend
 from tailwork.view.scene import Terrain
+from tailwork.view.scene.scene import directions
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -55,9 +56,9 @@ def camera(view: str, forward: str = "y") -> Camera:
         view: one of `VIEWS`, or such a pair of angles as text, "44,32".
         forward: where the robot faces.
     """
-    ahead, right = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0)) if forward == "y" else ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0))
+    ahead, right = directions(forward)
     turn, lift = np.radians(_angles(view))
-    level = np.sin(turn) * np.array(right) - np.cos(turn) * np.array(ahead)
+    level = np.sin(turn) * right - np.cos(turn) * ahead
     toward = np.cos(lift) * level + np.sin(lift) * UP
     across = np.cross(UP, level)
     return Camera(across, np.cross(toward, across), toward)

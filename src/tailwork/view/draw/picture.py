@@ -10,6 +10,7 @@ from itertools import product
 from math import ceil
 from numbers import Real
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,12 @@ from tailwork.files import kind_of, write_whole
 from tailwork.simulation import Run
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import Ground, draw_ground, ground_under
-from tailwork.view.draw.moment import Moment, moments
 from tailwork.view.draw.solids import LINE, paint
 from tailwork.view.draw.stage import Subject, joined, seen_from_above, set_stage, subject
 from tailwork.view.draw.style import DARK, DOTS_PER_INCH, KINDS, LIGHT, METADATA, PAGE, Theme, drawing, look
-from tailwork.view.figures.runs import folded
 from tailwork.view.scene import Scene, scene_of, scenes_of
 from tailwork.view.scene.colors import lit, looks, shown
+from tailwork.view.scene.sample import Sample, samples_at
 from tailwork.view.scene.scene import ARROW
 
 HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06  # heights of titles and times, distances [in]
@@ -78,16 +78,16 @@ SMALL = 0.7 * LINE
 ARROWS_SAID = f"arrows: forces on the feet; the robot’s weight would be {ARROW:g} torsos long"
 
 MOST_FRAMES = 60
-"""More moments than this cannot be told apart on a page."""
+"""More times than this cannot be told apart on a page."""
 
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """A robot, the moments at which it is shown, and how far the eye has gone along with it by then."""
+    """A robot, the samples at which it is shown, and how far the eye has gone along with it by then."""
 
     subject: Subject
-    moments: list[Moment]
-    ways: Floats  # of the eye over the ground (moments, 3) [m]
+    samples: list[Sample]
+    ways: Floats  # of the eye over the ground (samples, 3) [m]
 
     @property
     def label(self) -> str:
@@ -105,13 +105,13 @@ class Strip:
         return bool(self.ways.any())
 
     def eye(self, number: int) -> Floats:
-        """How far the eye has gone on the sheet at a moment (2,) [m]."""
+        """How far the eye has gone on the sheet at a sample (2,) [m]."""
         return self.subject.camera.project(self.ways[number])
 
 
-def strip_of(one: Subject, shown: list[Moment], follow: bool = False) -> Strip:
-    """A robot at some moments; where it walks farther than its torso is long, the eye may go along, smoothly."""
-    places = np.array([one.under(moment) for moment in shown])
+def strip_of(one: Subject, shown: list[Sample], follow: bool = False) -> Strip:
+    """A robot at some samples; where it walks farther than its torso is long, the eye may go along, smoothly."""
+    places = np.array([one.under(sample) for sample in shown])
     gone = places - places[0]
     if not follow or float(np.linalg.norm(gone, axis=1).max()) < one.scene.size:
         return Strip(one, shown, np.zeros_like(gone))
@@ -122,11 +122,11 @@ def strip_of(one: Subject, shown: list[Moment], follow: bool = False) -> Strip:
 
 
 def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-quarter", title: str = "") -> Figure:
-    """A row a run: ghosts, older ones paler, then the same moments one by one with their times.
+    """A row a run: ghosts, older ones paler, then the same times one by one.
 
     Args:
         runs: by tail.
-        frames: how many moments, evenly spaced over the longest run. A run that ended early ends with its last moment.
+        frames: how many times, evenly spaced over the longest run. A run that ended early ends with its last one.
         view: "three-quarter", "side", "rear", "top", or two angles (see `tailwork.view.draw.camera.camera`).
         title: above the rows.
     """
@@ -142,7 +142,7 @@ def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-q
 def even_times(scenes: Sequence[Scene], frames: int) -> Floats:
     """Times [s], evenly spaced over the longest scene."""
     if not isinstance(frames, int) or not 2 <= frames <= MOST_FRAMES:
-        raise RobotError("frames", frames, f"a whole number from 2 to {MOST_FRAMES} (at least 2)")
+        raise RobotError("frames", frames, f"an integer from 2 to {MOST_FRAMES} (at least 2)")
     return np.linspace(min(s.times[0] for s in scenes), max(s.times[-1] for s in scenes), frames)
 
 
@@ -155,7 +155,7 @@ def strips_of(scenes: Sequence[Scene], times: Floats, view: str, theme: Theme, f
         if last < times[-1] - 1e-9:
             close = len(reached) > 1 and last - reached[-1] < 0.1 * np.diff(times).min()
             reached = [*(reached[:-1] if close else reached), last]
-        found.append(strip_of(subject(scene, view, theme), moments(scene, reached or [first]), follow))
+        found.append(strip_of(subject(scene, view, theme), samples_at(scene, reached or [first]), follow))
     return found
 
 
@@ -181,17 +181,17 @@ def _figure(strips: Sequence[Strip], frames: int, title: str) -> Figure:
         sheet.write(EDGE, top + EDGE, strip.label, fontweight="bold", color=strip.color)
         write_notes(sheet, EDGE + large + GAP, top + EDGE, strip, 68)
         draw_ghosts(sheet.panel(EDGE, top + TITLE, large), strip, ground)
-        draw_moments(sheet, strip, ground, (EDGE + large + GAP, top + TITLE), small, columns)
+        draw_samples(sheet, strip, ground, (EDGE + large + GAP, top + TITLE), small, columns)
     sheet.write(EDGE, height - TIME, said(strips, ground), fontsize=7, color=LIGHT.faint)
     return sheet.figure
 
 
 def ground_of(strips: Sequence[Strip]) -> Ground:
-    """The ground under all that is shown; for an eye that goes along, as it is at the first moment."""
+    """The ground under all that is shown; for an eye that goes along, as it is at the first sample."""
     corners = [
-        np.array(seen_from_above(strip.subject, moment)) - way[:2]
+        np.array(seen_from_above(strip.subject, sample)) - way[:2]
         for strip in strips
-        for moment, way in zip(strip.moments, strip.ways, strict=True)
+        for sample, way in zip(strip.samples, strip.ways, strict=True)
     ]
     return ground_under(np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0))
 
@@ -203,8 +203,8 @@ def limits(strips: Sequence[Strip], ground: Ground, forces: bool = False) -> tup
     for strip in strips:
         one = strip.subject
         corners.append(one.camera.project(flat))
-        for number, moment in enumerate(strip.moments):
-            drawn = [one.robot(moment), one.arrows(moment)] if forces else [one.robot(moment)]
+        for number, sample in enumerate(strip.samples):
+            drawn = [one.robot(sample), one.arrows(sample)] if forces else [one.robot(sample)]
             corners.append(np.array(joined(drawn)) - strip.eye(number))
     low, high = np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0)
     margin = 0.03 * float((high - low).max())
@@ -216,17 +216,17 @@ def draw_ghosts(axes: Axes, strip: Strip, ground: Ground, traces: bool = True) -
     one = strip.subject
     draw_ground(axes, one.camera, ground, one.theme, one.scene.terrain)
     if one.camera.sees_ground:
-        paint(axes, one.shadow(strip.moments[-1]), zorder=1.0)
-    faded = [*np.linspace(PALEST, PALE, len(strip.moments) - 1), 0.0]  # mixed with paper: nothing shines through
-    for k, (moment, pale) in enumerate(zip(strip.moments, faded, strict=True)):
-        paint(axes, one.robot(moment, float(pale)), zorder=2.0 + k / len(strip.moments))
+        paint(axes, one.shadow(strip.samples[-1]), zorder=1.0)
+    faded = [*np.linspace(PALEST, PALE, len(strip.samples) - 1), 0.0]  # mixed with paper: nothing shines through
+    for k, (sample, pale) in enumerate(zip(strip.samples, faded, strict=True)):
+        paint(axes, one.robot(sample, float(pale)), zorder=2.0 + k / len(strip.samples))
     for k in traced(one.scene) if traces else ():
         marker = one.scene.markers[k]
         color = one.theme.readable(marker.color)
-        moments_shown = one.camera.project(np.array([moment.markers[k] for moment in strip.moments]))
+        dots = one.camera.project(np.array([sample.markers[k] for sample in strip.samples]))
         axes.plot(*one.camera.project(marker.places).T, color=color, linewidth=0.8, zorder=4, gid=marker.name)
         axes.plot(
-            *moments_shown.T, linestyle="none", marker="o", markersize=2.4, markerfacecolor=one.theme.paper,
+            *dots.T, linestyle="none", marker="o", markersize=2.4, markerfacecolor=one.theme.paper,
             color=color, markeredgewidth=0.7, zorder=5,
         )  # fmt: skip
 
@@ -236,19 +236,19 @@ def traced(scene: Scene, ghosts: bool = True) -> range:
     return range(1 if ghosts and len(scene.markers) > 1 else 0, len(scene.markers))
 
 
-def draw_moments(
+def draw_samples(
     sheet: Sheet, strip: Strip, ground: Ground, place: tuple[float, float], width: float, columns: int,
     forces: bool = False, traces: bool = False,
 ) -> None:  # fmt: skip
-    """The moments one by one, with their times, in panels so wide from a place (left, top) on [in]."""
+    """The samples one by one, with their times, in panels so wide from a place (left, top) on [in]."""
     step = width * aspect(sheet.low, sheet.high)
     one = strip.subject
-    for n, moment in enumerate(strip.moments):
+    for n, sample in enumerate(strip.samples):
         left, top = place[0] + (n % columns) * width, place[1] + (n // columns) * (step + TIME)
         axes = sheet.panel(left, top, width, strip.eye(n))
         draw_ground(axes, one.camera, ground.near(strip.ways[n]), one.theme, one.scene.terrain)
-        set_stage(axes, one, moment, forces=forces, traces=traces, line=SMALL)
-        sheet.write(left + width / 2, top + step, in_ms(moment.time), ha="center", color=one.theme.faint)
+        set_stage(axes, one, sample, forces=forces, traces=traces, line=SMALL)
+        sheet.write(left + width / 2, top + step, in_ms(sample.time), ha="center", color=one.theme.faint)
 
 
 def in_ms(time: float) -> str:
@@ -261,7 +261,7 @@ def write_notes(sheet: Sheet, left: float, top: float, strip: Strip, width: int)
     for note in strip.subject.scene.caption.notes[:1]:
         theme = strip.subject.theme
         color = theme.warning if note.startswith("stopped") else theme.faint
-        sheet.write(left, top, folded(note, width), color=color, fontsize=7)
+        sheet.write(left, top, fill(note, width), color=color, fontsize=7)
 
 
 def notes_of(scenes: Sequence[Scene], width: float) -> list[str]:
@@ -276,7 +276,7 @@ def notes_of(scenes: Sequence[Scene], width: float) -> list[str]:
 
 def lines_of(text: str, width: float) -> list[str]:
     """Text in lines so wide [in]; none for none."""
-    return folded(text, int(LETTERS * width)).splitlines()
+    return fill(text, int(LETTERS * width)).splitlines()
 
 
 def said(
@@ -295,7 +295,7 @@ def said(
 PICTURES = ("strip", "ghosts", "pose")
 FRAMES = 6
 WIDEST = 6
-"""Most moments of a strip side by side."""
+"""Most times of a strip side by side."""
 
 
 def picture(
@@ -315,10 +315,10 @@ def picture(
 
     Args:
         shown: runs by label, or their scenes.
-        kind: "strip": moments one by one, a row a run; "ghosts": moments over each other, older ones paler; "pose": one
-            moment.
-        frames: how many moments, evenly spaced over the longest run, of a strip or of ghosts.
-        times: these moments instead [s]; of a pose one, else the last.
+        kind: "strip": times one by one, a row a run; "ghosts": times over each other, older ones paler; "pose": one
+            sample.
+        frames: how many times, evenly spaced over the longest run, of a strip or of ghosts.
+        times: these times instead [s]; of a pose one, else the last.
         view: "three-quarter", "side", "rear", "top", or two angles (see `tailwork.view.draw.camera.camera`).
         forces: with arrows for the forces on the feet (not over ghosts); if None, a pose has them.
         traces: with centres of mass and their ways; if None, all but a strip have them.
@@ -373,7 +373,7 @@ def check_picture(path: str | os.PathLike[str]) -> str:
 
 
 def _times(scenes: Sequence[Scene], kind: str, frames: int, times: Sequence[float] | None) -> Floats:
-    """The moments of a picture [s], in order."""
+    """The times of a picture [s], in order."""
     first, last = min(scene.times[0] for scene in scenes), max(scene.times[-1] for scene in scenes)
     if times is None:
         return np.array([last]) if kind == "pose" else even_times(scenes, frames)
@@ -389,13 +389,13 @@ def _times(scenes: Sequence[Scene], kind: str, frames: int, times: Sequence[floa
 
 
 def _rows(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> Figure:
-    """A row a run, of moments one by one."""
+    """A row a run, of times one by one."""
     theme, ground = strips[0].subject.theme, ground_of(strips)
     low, high = limits(strips, ground, forces)
-    most = max(len(strip.moments) for strip in strips)
+    most = max(len(strip.samples) for strip in strips)
     columns = ceil(most / ceil(most / WIDEST))
     width = (PAGE - 2 * EDGE) / columns
-    rows = [TITLE + ceil(len(s.moments) / columns) * (width * aspect(low, high) + TIME) + GAP for s in strips]
+    rows = [TITLE + ceil(len(s.samples) / columns) * (width * aspect(low, high) + TIME) + GAP for s in strips]
     head = HEAD if title else 0.0
     height = head + sum(rows) + TIME
     sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
@@ -403,15 +403,15 @@ def _rows(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> Fi
     for strip, top in zip(strips, head + np.cumsum([0.0, *rows[:-1]]), strict=True):
         sheet.write(EDGE, top + EDGE, strip.label, fontweight="bold", color=strip.color)
         write_notes(sheet, 0.35 * PAGE, top + EDGE, strip, 78)
-        draw_moments(sheet, strip, ground, (EDGE, top + TITLE), width, columns, forces, traces)
+        draw_samples(sheet, strip, ground, (EDGE, top + TITLE), width, columns, forces, traces)
     sheet.write(EDGE, height - TIME, said(strips, ground, forces, traces, ghosts=False), fontsize=7, color=theme.faint)
     return sheet.figure
 
 
 def _large(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> Figure:
-    """A large panel a run, side by side: its ghosts, or its only moment."""
+    """A large panel a run, side by side: its ghosts, or its only sample."""
     theme, ground = strips[0].subject.theme, ground_of(strips)
-    ghosts = any(len(strip.moments) > 1 for strip in strips)
+    ghosts = any(len(strip.samples) > 1 for strip in strips)
     low, high = limits(strips, ground, forces and not ghosts)
     columns = ceil(len(strips) / ceil(len(strips) / 3))
     width = (PAGE - 2 * EDGE - (columns - 1) * GAP) / columns
@@ -426,7 +426,7 @@ def _large(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> F
     _write_title(sheet, title)
     for n, strip in enumerate(strips):
         left, top = EDGE + (n % columns) * (width + GAP), head + (n // columns) * row
-        one, last = strip.subject, strip.moments[-1]
+        one, last = strip.subject, strip.samples[-1]
         sheet.write(left, top + EDGE, strip.label, fontweight="bold", color=strip.color)
         axes = sheet.panel(left, top + TITLE, width)
         if ghosts:
@@ -434,7 +434,7 @@ def _large(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> F
         else:
             draw_ground(axes, one.camera, ground, theme, one.scene.terrain)
             set_stage(axes, one, last, forces=forces, traces=traces)
-        times = in_ms(last.time) if len(strip.moments) == 1 else f"{in_ms(strip.moments[0].time)} to {in_ms(last.time)}"
+        times = in_ms(last.time) if len(strip.samples) == 1 else f"{in_ms(strip.samples[0].time)} to {in_ms(last.time)}"
         sheet.write(left + width / 2, top + row - TIME - GAP, times, ha="center", color=theme.faint)
     for n, line in enumerate(below):
         sheet.write(EDGE, height - TIME * (len(below) - n), line, fontsize=7, color=theme.faint)

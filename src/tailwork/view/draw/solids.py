@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import ABOVE, UP, Camera
-from tailwork.view.draw.moment import Moment
 from tailwork.view.draw.style import Theme, blend
 from tailwork.view.scene import Ball, Bar, Box, Scene, Solid
+from tailwork.view.scene.sample import Sample, coils
 from tailwork.view.scene.scene import Point, point_of
 
 CORNERS = 25
 HALF = (CORNERS - 1) // 2
 """Corners of half a circle."""
 FULL = np.linspace(0.0, 2.0 * np.pi, CORNERS)
-TURNS = 6
+TURNS = (CORNERS - 3) / 4
 """Of a coil: four corners each."""
 
 
@@ -83,22 +83,6 @@ def padded(corners: Floats) -> Floats:
     return corners[:, np.minimum(np.arange(CORNERS), few - 1)]
 
 
-def coils(a: Floats, b: Floats, radius: Floats) -> Floats:
-    """Lines (n, corners, 3) that wind about the way from a to b, (n, 3)."""
-    along = b - a
-    unit = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-12)
-    other = np.eye(3)[np.argmin(np.abs(unit), axis=1)]
-    first = np.cross(unit, other)
-    first /= np.linalg.norm(first, axis=1, keepdims=True)
-    second = np.cross(unit, first)
-    share = np.linspace(0.0, 1.0, CORNERS)[None, :, None]
-    angle = 2.0 * np.pi * TURNS * share
-    wide = radius[:, None, None] * np.minimum(1.0, 6.0 * np.minimum(share, 1.0 - share))  # it starts on its axis
-    return a[:, None] + share * along[:, None] + wide * (
-        np.cos(angle) * first[:, None] + np.sin(angle) * second[:, None]
-    )  # fmt: skip
-
-
 def _arcs(centers: Floats, radii: Floats, start: Floats, end: Floats) -> Floats:
     return centers[:, None] + radii[:, None, None] * _directions(np.linspace(start, end, HALF, axis=-1))
 
@@ -118,9 +102,9 @@ class Kind:
     frames: Numbers
     colors: Floats
 
-    def places(self, moment: Moment) -> Floats:
+    def places(self, sample: Sample) -> Floats:
         """The points in the inertial frame, (n, points, 3) [m]."""
-        return moment.places[self.frames] + np.einsum("npij,npj->npi", moment.rotations[self.frames], self.points)
+        return sample.points(self.frames, self.points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,20 +227,20 @@ class Patches:
         return self.outlines.min(axis=(0, 1)), self.outlines.max(axis=(0, 1))
 
 
-def patches(parts: Parts, moment: Moment, camera: Camera, theme: Theme, faded: float = 0.0) -> Patches:
+def patches(parts: Parts, sample: Sample, camera: Camera, theme: Theme, faded: float = 0.0) -> Patches:
     """All that is seen of a robot; `faded` from 0 (as it is) to 1 (paper)."""
-    bars = _bars(parts.bars, moment, camera)
+    bars = _bars(parts.bars, sample, camera)
     found = [
-        _boxes(parts.boxes, moment, camera),
+        _boxes(parts.boxes, sample, camera),
         *bars,
-        *_balls(parts.balls, moment, camera, bars[0].depths),
-        _lines(parts.lines, moment, camera),
+        *_balls(parts.balls, sample, camera, bars[0].depths),
+        _lines(parts.lines, sample, camera),
     ]
     outlines, faces, edges, depths, widths = (
         np.concatenate([getattr(part, name) for part in found])
         for name in ("outlines", "faces", "edges", "depths", "widths")
     )
-    base = camera.depth(moment.places[0])
+    base = camera.depth(sample.places[0])
     far = np.clip(0.5 * (base - depths) / parts.size, 0.0, FARTHEST)  # what is farther off is paler
     far[: len(found[0].depths)] = 0.0
     pale = 1.0 - (1.0 - far) * (1.0 - faded)
@@ -265,20 +249,20 @@ def patches(parts: Parts, moment: Moment, camera: Camera, theme: Theme, faded: f
     return Patches(outlines[order], faces[order], edges[order], depths[order], widths[order])
 
 
-def shadow(parts: Parts, moment: Moment, camera: Camera, theme: Theme, height: Callable[[Floats], Floats]) -> Patches:
+def shadow(parts: Parts, sample: Sample, camera: Camera, theme: Theme, height: Callable[[Floats], Floats]) -> Patches:
     """The shadow of a robot on the ground under light from straight above.
 
     Args:
         parts: the robot.
-        moment: when.
+        sample: when.
         camera: from where it is seen.
         theme: its colour.
         height: of the ground [m] at places (…, 2).
     """
     found = (
-        _boxes(parts.boxes, moment, ABOVE),
-        _bars(parts.bars, moment, ABOVE)[0],
-        _balls(parts.balls, moment, ABOVE, np.empty(0))[0],
+        _boxes(parts.boxes, sample, ABOVE),
+        _bars(parts.bars, sample, ABOVE)[0],
+        _balls(parts.balls, sample, ABOVE, np.empty(0))[0],
     )
     flat = np.concatenate([part.outlines for part in found])
     outlines = camera.project(np.concatenate([flat, height(flat)[..., None]], axis=-1))
@@ -286,11 +270,12 @@ def shadow(parts: Parts, moment: Moment, camera: Camera, theme: Theme, height: C
     return Patches(outlines, colors, colors, np.zeros(len(flat)), np.zeros(len(flat)))
 
 
-def paint(axes: Axes, painted: Patches, *, line: float = LINE, zorder: float = 2.0) -> PolyCollection:
-    """Add polygons to a panel; edges are so wide [pt]."""
+def paint(axes: Axes, painted: Patches | None = None, *, zorder: float = 2.0) -> PolyCollection:
+    """Add polygons to a panel; None: they will be painted later."""
     drawn = PolyCollection([], closed=False, joinstyle="round", capstyle="round", zorder=zorder)
     axes.add_collection(drawn, autolim=False)
-    repaint(drawn, painted, line=line)
+    if painted is not None:
+        repaint(drawn, painted)
     return drawn
 
 
@@ -321,16 +306,16 @@ def _shaded(colors: Floats, normals: Floats, camera: Camera) -> Floats:
     return np.where((light > 0)[:, None], blend(colors, BRIGHT, np.abs(light)), blend(colors, DEEP, np.abs(light)))
 
 
-def _boxes(boxes: Boxes, moment: Moment, camera: Camera) -> Patches:
+def _boxes(boxes: Boxes, sample: Sample, camera: Camera) -> Patches:
     """The sides of boxes that the eye sees. Boxes of one frame are as near as the first of them."""
-    places = boxes.places(moment)
+    places = boxes.places(sample)
     own = camera.depth(places.mean(axis=1))
     frames = boxes.frames[:, 0]
     first = own[np.argmax(frames[:, None] == frames[None, :], axis=1)]
     near = first + 1e-6 * (own - first)
     outlines, colors, depths = [np.empty((0, 5, 2))], [np.empty((0, 3))], [np.empty(0)]
     for corners, axis, side in SIDES:
-        normals = side * moment.rotations[frames][:, :, axis]
+        normals = side * sample.rotations[frames][:, :, axis]
         seen = normals @ camera.toward > 1e-9
         outlines.append(camera.project(places[seen][:, [*corners, corners[0]]]))
         colors.append(_shaded(boxes.colors[seen], normals[seen], camera))
@@ -338,9 +323,9 @@ def _boxes(boxes: Boxes, moment: Moment, camera: Camera) -> Patches:
     return _patches(padded(np.concatenate(outlines)), np.concatenate(colors), np.concatenate(depths), 0.35)
 
 
-def _bars(bars: Bars, moment: Moment, camera: Camera) -> list[Patches]:
+def _bars(bars: Bars, sample: Sample, camera: Camera) -> list[Patches]:
     """Bodies of bars, then bright stripes on them, then the flat ends that the eye sees."""
-    places = bars.places(moment)
+    places = bars.places(sample)
     a, b = np.swapaxes(camera.project(places), 0, 1)
     first, second = bars.radii.T
     heading, narrow, axes = _axes(places, camera)
@@ -379,10 +364,10 @@ def _axes(places: Floats, camera: Camera) -> tuple[Floats, Floats, Floats]:
     return heading, np.abs(axes @ camera.toward), axes
 
 
-def _balls(balls: Balls, moment: Moment, camera: Camera, bars: Floats) -> list[Patches]:
+def _balls(balls: Balls, sample: Sample, camera: Camera, bars: Floats) -> list[Patches]:
     """Balls and ellipsoids, each on top of the bar that it sits at an end of, then their bright spots."""
-    middles = balls.places(moment)[:, 0]
-    turns = moment.rotations[balls.frames[:, 0]]
+    middles = balls.places(sample)[:, 0]
+    turns = sample.rotations[balls.frames[:, 0]]
     stretched = np.stack([camera.right, camera.up]) @ (turns * balls.radii[:, None, :])
     matrices = roots(stretched @ np.swapaxes(stretched, 1, 2))
     depths = camera.depth(middles)
@@ -396,9 +381,11 @@ def _balls(balls: Balls, moment: Moment, camera: Camera, bars: Floats) -> list[P
     ]
 
 
-def _lines(lines: Lines, moment: Moment, camera: Camera) -> Patches:
+def _lines(lines: Lines, sample: Sample, camera: Camera) -> Patches:
     """Cables as straight lines, springs as coils."""
-    a, b = np.swapaxes(lines.places(moment), 0, 1)
-    ways = np.where((lines.radii > 0)[:, None, None], coils(a, b, lines.radii), padded(np.stack([a, b], axis=1)))
+    a, b = np.swapaxes(lines.places(sample), 0, 1)
+    ways = np.where(
+        (lines.radii > 0)[:, None, None], coils(a, b, lines.radii, TURNS, CORNERS), padded(np.stack([a, b], axis=1))
+    )
     faces, edges = (np.hstack([lines.colors, np.full((len(a), 1), alpha)]) for alpha in (0.0, 1.0))
     return Patches(camera.project(ways), faces, edges, camera.depth((a + b) / 2.0), np.full(len(a), 1.3))

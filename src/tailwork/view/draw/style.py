@@ -1,4 +1,4 @@
-"""One look for every picture: sizes, text, colours on light and dark paper, and files that are always the same bytes."""
+"""One look for every picture: sizes, text, colours on light and dark paper, and files that are the same each time."""
 
 from __future__ import annotations
 

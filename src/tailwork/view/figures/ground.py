@@ -25,8 +25,9 @@ from tailwork.view.draw.style import (
     titled,
     zero_line,
 )
-from tailwork.view.figures.runs import friction, mark_stop
+from tailwork.view.figures.runs import mark_stop
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, MARKERS, ORANGE, PURPLE, SKY, VERMILION, Look
+from tailwork.view.scene.curves import friction_ratio
 
 FROM_PINNED, TURNED = "P from pinned [mm]", "turned from pinned [deg]"
 MARK: Any = {"color": WARNING, "linewidth": 0.8}
@@ -128,7 +129,7 @@ def feet_figure(comparison: SoftComparison, *, zoomed: bool = False, title: str 
                 force = run.data["foot_force"].sel(foot=feet[k]).to_numpy()[first:]
                 times = run.data["time"].to_numpy()[first:] * 1e3
                 panels[0].plot(times, force[:, 2], **_line(looks[label]))
-                panels[1].plot(times, friction(force), **_line(looks[label]))
+                panels[1].plot(times, friction_ratio(force), **_line(looks[label]))
                 if run.stopped is not None:
                     mark_stop(panels[0], times[-1], force[-1, 2], looks[label].color)
             zero_line(panels[0])
@@ -180,7 +181,7 @@ def foot_spans(run: Run, foot: str, available: float) -> list[tuple[float, float
         marks = [(0.0, first), *((time, state) for time, name, state in run.changes if name == foot)]
     else:
         force = run.data["foot_force"].sel(foot=foot).to_numpy()
-        states = np.where(force[:, 2] < 0.0, "air", np.where(friction(force) > available, "slip", "stick"))
+        states = np.where(force[:, 2] < 0.0, "air", np.where(friction_ratio(force) > available, "slip", "stick"))
         first = pinned_times(run, available)[foot]
         known = {"slip": first.slips, "air": first.lifts}  # between the samples
         marks = []

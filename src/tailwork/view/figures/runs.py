@@ -31,7 +31,10 @@ from tailwork.view.draw.style import (
     zero_line,
 )
 from tailwork.view.scene.colors import BLUE, FEET, GREEN, LINES, VERMILION, looks, shown
+from tailwork.view.scene.curves import friction_ratio
 
+NOTE_WIDTH = 92
+"""Letters a line of why a run stopped."""
 STOPPED = "stopped"
 """Name (gid) of the crosses where lines end early."""
 
@@ -41,11 +44,6 @@ def stop_note(run: Run) -> str:
     if run.stopped is None:
         return ""
     return f"stopped at {run.stopped.time * 1e3:.0f} ms: {run.stopped.reason}"
-
-
-def folded(text: str, width: int = 92) -> str:
-    """Long text in several lines."""
-    return fill(text, width)
 
 
 def mark_stop(axes: Axes, time: float, value: float, color: str) -> None:
@@ -79,7 +77,7 @@ def torso_response(runs: Mapping[str, Run], *, title: str = "") -> Figure:
                     place.plot(times, degrees, color=style.color, linestyle=style.line, label=shown(label))
                     if note:
                         mark_stop(place, times[-1], degrees[-1], style.color)
-            text = folded(f"{shown(label)}, {note}") if note else shown(label)
+            text = fill(f"{shown(label)}, {note}", NOTE_WIDTH) if note else shown(label)
             keys.append(line_key(text, style, marker="x" if note else None))
         for row, least in zip(axes, LEAST_SPAN, strict=True):
             for place in row:
@@ -117,7 +115,7 @@ def foot_forces(runs: Mapping[str, Run], *, title: str = "") -> Figure:
             times = run.data["time"].to_numpy() * 1e3
             for foot in run.model.foot_names:
                 force = run.data["foot_force"].sel(foot=foot).to_numpy()
-                needed = friction(force)
+                needed = friction_ratio(force)
                 style = _style(feet.index(foot))
                 above.plot(times, force[:, 2], gid=foot, **style)
                 below.plot(times, needed, gid=foot, **style)
@@ -141,12 +139,6 @@ def foot_forces(runs: Mapping[str, Run], *, title: str = "") -> Figure:
         titled(figure, title)
         legend_below(figure, [Line2D([], [], label=foot, **_style(k)) for k, foot in enumerate(feet)])
         return arranged(figure)
-
-
-def friction(force: Floats) -> Floats:
-    """Tangential over normal force of (…, 3) forces; infinite where a foot would pull."""
-    across, normal = np.hypot(force[..., 0], force[..., 1]), force[..., 2]
-    return np.where(normal > 0, across / np.where(normal > 0, normal, 1.0), np.inf)
 
 
 def _style(k: int) -> dict[str, Any]:

@@ -373,7 +373,7 @@ class _Bins:
 
 
 def _mean(values: Floats, columns: np.ndarray, rows: np.ndarray, width: int, height: int) -> Floats:
-    """Mean of the values in each cell; not a number where there are none."""
+    """Mean of the values in each cell; NaN where there are none."""
     cells = rows * width + columns
     counts = np.bincount(cells, minlength=width * height)
     sums = np.bincount(cells, weights=values, minlength=width * height)

@@ -20,12 +20,12 @@ from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.simulation.pose import torso_angles
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import Ground, draw_ground, meshed, nice
-from tailwork.view.draw.moment import Moment, moments
 from tailwork.view.draw.picture import EDGE, GAP, HEAD, TIME, Sheet
 from tailwork.view.draw.stage import Subject, joined, set_stage, subject
 from tailwork.view.draw.style import FAINT, LIGHT, PAGE, RULE, arranged, legend_below, look, new_figure, titled
 from tailwork.view.scene import scene_of
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, VERMILION, mixed
+from tailwork.view.scene.sample import Sample, samples_at
 
 STATE_COLORS = {"stick": BLUE, "slip": ORANGE}
 """Of feet on the ground, in every picture; a foot in the air has none."""
@@ -187,17 +187,17 @@ def stride_pictures(
         run: on compliant ground, a stride long at least.
         gait: gives the length of a stride.
         views: one below the other; see `tailwork.view.draw.camera.VIEWS`.
-        frames: how many moments of the stride, evenly spaced.
+        frames: how many times of the stride, evenly spaced.
         columns: how many of them stand side by side.
         title: above the pictures.
     """
     times = run.data["time"].to_numpy()
     _check_walk(run, gait)
     wanted = times[-1] - gait.period * (1.0 - np.arange(frames) / frames)
-    rows = [int(np.abs(times - moment).argmin()) for moment in wanted]
+    rows = [int(np.abs(times - sample).argmin()) for sample in wanted]
     scene = scene_of(run)
     feet = [force.foot for force in scene.forces]
-    shown = moments(scene, times[rows])
+    shown = samples_at(scene, times[rows])
     subjects = [subject(scene, view, LIGHT) for view in views]
     bounds = [_bounds(one, shown) for one in subjects]
     with look():
@@ -211,13 +211,13 @@ def stride_pictures(
         if title:
             sheets[0].write(EDGE, EDGE, title, fontsize=9, fontweight="bold")
         mesh = nice(scene.size / 5.0)
-        for n, (row, moment) in enumerate(zip(rows, shown, strict=True)):
+        for n, (row, sample) in enumerate(zip(rows, shown, strict=True)):
             left, top = EDGE + (n % columns) * (width + GAP), head + (n // columns) * line
             states = run.data["contact"].isel(time=row).to_numpy()
             touching = {foot: CONTACT_NAMES[int(state)] for foot, state in zip(feet, states, strict=True)}
             for sheet, one, tall in zip(sheets, subjects, heights, strict=True):
-                axes = sheet.panel(left, top, width, one.camera.project(one.under(moment)))
-                _draw(axes, one, moment, touching, mesh)
+                axes = sheet.panel(left, top, width, one.camera.project(one.under(sample)))
+                _draw(axes, one, sample, touching, mesh)
                 top += tall
             said = f"{(times[row] - times[rows[0]]) * 1e3:.0f} ms"
             sheets[0].write(left + width / 2, top, said, ha="center", color=FAINT)
@@ -228,22 +228,22 @@ def stride_pictures(
         return figure
 
 
-def _bounds(one: Subject, shown: Sequence[Moment]) -> tuple[Floats, Floats]:
+def _bounds(one: Subject, shown: Sequence[Sample]) -> tuple[Floats, Floats]:
     """Lower left and upper right corner of the robot on the sheet, from the place under its torso [m]."""
-    corners = [(joined([one.robot(moment)]), one.camera.project(one.under(moment))) for moment in shown]
+    corners = [(joined([one.robot(sample)]), one.camera.project(one.under(sample))) for sample in shown]
     low = np.min([low - here for (low, _), here in corners], axis=0)
     high = np.max([high - here for (_, high), here in corners], axis=0)
     margin = 0.05 * float((high - low).max())
     return low - margin, high + margin
 
 
-def _draw(axes: Axes, one: Subject, moment: Moment, touching: dict[str, str], mesh: float) -> None:
-    """One view of one moment; the panel goes along with the robot, the grid stays."""
-    under, size = one.under(moment), one.scene.size
+def _draw(axes: Axes, one: Subject, sample: Sample, touching: dict[str, str], mesh: float) -> None:
+    """One view at one time; the panel goes along with the robot, the grid stays."""
+    under, size = one.under(sample), one.scene.size
     ground = meshed(under[:2] - 3.0 * size, under[:2] + 3.0 * size, mesh)
     draw_ground(axes, one.camera, ground, LIGHT, one.scene.terrain)
-    set_stage(axes, one, moment, forces=False, traces=False)
-    for force, place in zip(one.scene.forces, one.feet(moment), strict=True):
+    set_stage(axes, one, sample, forces=False, traces=False)
+    for force, place in zip(one.scene.forces, sample.feet(one.scene), strict=True):
         state = touching[force.foot]
         if state in STATE_COLORS:
             axes.plot(

@@ -16,13 +16,13 @@ from matplotlib.text import Text
 
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import Ground, draw_ground, meshed
-from tailwork.view.draw.moment import moments
 from tailwork.view.draw.picture import Strip, ground_of, in_ms, limits, lines_of, notes_of, said, show_part, strip_of
 from tailwork.view.draw.stage import Stage, set_stage, subject
 from tailwork.view.draw.style import Theme, drawing
 from tailwork.view.film.charts import ROW, Chart, draw_charts, heads_of, panels_of, spans
 from tailwork.view.scene import Scene
 from tailwork.view.scene.colors import shown
+from tailwork.view.scene.sample import samples_at
 
 LOOKS = 25
 """Moments at which one looks how much room the robots need."""
@@ -32,7 +32,7 @@ LOOKS = 25
 class Framing:
     """How much room robots need over a whole film, at the same scale."""
 
-    strips: list[Strip]  # a moment a picture
+    strips: list[Strip]  # a sample a picture
     ground: Ground
     low: Floats  # lower left corner of all, on the sheet of the camera [m]
     high: Floats
@@ -42,7 +42,7 @@ class Framing:
 class Take:
     """What a panel shows over the whole film."""
 
-    strip: Strip  # a moment a picture
+    strip: Strip  # a sample a picture
     ground: Ground
     low: Floats  # lower left corner of what is seen of the first picture, on the sheet of the camera [m]
     high: Floats
@@ -67,14 +67,14 @@ class Shot:
         strip = self.take.strip
         if strip.follows:
             show_part(self.axes, self.take.low, self.take.high, strip.eye(number))
-        self.stage.show(strip.moments[number])
+        self.stage.show(strip.samples[number])
 
 
 def framed(scenes: Sequence[Scene], times: Floats, view: str, theme: Theme, forces: bool) -> Framing:
     """What scenes need over some times [s]."""
-    strips = [strip_of(subject(scene, view, theme), moments(scene, times), follow=True) for scene in scenes]
+    strips = [strip_of(subject(scene, view, theme), samples_at(scene, times), follow=True) for scene in scenes]
     few = np.unique(np.linspace(0, len(times) - 1, LOOKS).astype(int))
-    looked = [Strip(s.subject, [s.moments[k] for k in few], s.ways[few]) for s in strips]
+    looked = [Strip(s.subject, [s.samples[k] for k in few], s.ways[few]) for s in strips]
     ground = ground_of(looked)
     return Framing(strips, ground, *limits(looked, ground, forces))
 
@@ -107,7 +107,7 @@ def set_shot(figure: Figure, take: Take, place: tuple[float, float, float, float
     show_part(axes, take.low, take.high)
     one = take.strip.subject
     ground = draw_ground(axes, one.camera, take.ground, one.theme, one.scene.terrain)
-    stage = set_stage(axes, one, take.strip.moments[0], forces=forces, traces=traces)
+    stage = set_stage(axes, one, take.strip.samples[0], forces=forces, traces=traces)
     shot = Shot(take, axes, stage, ground if take.strip.follows else None)
     for artist in shot.moving:
         artist.set_animated(True)

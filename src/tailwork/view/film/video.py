@@ -116,7 +116,7 @@ def _fed(source: Sequence[str], target: Sequence[str]) -> Iterator[IO[bytes]]:
 
 
 LASTS = 6.0
-"""How long a video lasts about, unless told [s]."""
+"""How long a video lasts about, by default [s]."""
 SIZES = {"mp4": (1280, 720), "gif": (800, 450)}
 RATES = {"mp4": 30.0, "gif": 25.0}  # a GIF counts in hundredths of a second
 MOST_RATES = {"mp4": 120.0, "gif": 50.0}  # a GIF counts delays in hundredths of a second, two at least
@@ -179,10 +179,10 @@ def write_video(
 
 
 def picture_times(scenes: Sequence[Scene], slow: float, fps: float) -> Floats:
-    """Times of the pictures of a video [s], the first and the last moment of the scenes among them."""
+    """Times of the pictures of a video [s], the first and the last sample of the scenes among them."""
     first, last = min(scene.times[0] for scene in scenes), max(scene.times[-1] for scene in scenes)
     if last <= first:
-        raise RobotError("runs", f"{last - first:g} s", "a run that lasts; `tailwork picture` shows a single moment")
+        raise RobotError("runs", f"{last - first:g} s", "a run that lasts; `tailwork picture` shows a single time")
     count = round((last - first) * slow * fps) + 1
     if not 2 <= count <= MOST_PICTURES:
         required = (

@@ -61,7 +61,7 @@ def player_fragment(scenes: Sequence[Scene], *, height: int = HEIGHT, layout: st
         layout: as for `playback_page`.
     """
     if not isinstance(height, int) or isinstance(height, bool) or height < 200:
-        raise RobotError("height", height, "a whole number of pixels, at least 200")
+        raise RobotError("height", height, "an integer number of pixels, at least 200")
     return _player(scenes, layout, "part", f' style="--tailwork-height: {height}px"')
 
 

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from matplotlib.figure import Figure
 
 from tailwork.files import write_whole
+from tailwork.format import minus, number
 from tailwork.simulation import Run
 from tailwork.view.draw.style import rendered, save
 from tailwork.view.player import player_assets, player_fragment
@@ -77,6 +77,12 @@ tbody tr:last-child td { border-bottom: 0; }
 thead .note { color: inherit; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--rule); }
 footer p { font-size: 0.85rem; color: var(--soft); }
+.listing {
+  overflow-x: auto; padding: 0.9rem 1.1rem; background: var(--tint); border-radius: 8px; font-size: 0.85rem;
+  line-height: 1.45;
+}
+.table caption { max-width: calc(100vw - 3rem); }  /* does not scroll away with a wide table */
+.warning { border-left: 4px solid #d4a72c; padding-left: 0.8rem; color: var(--ink); }
 @media (max-width: 36rem) {
   body { padding: 1.5rem 1rem 2rem; }
   .card { padding: 0.4rem; margin: 0 -0.5rem; }
@@ -98,12 +104,15 @@ footer p { font-size: 0.85rem; color: var(--soft); }
 """
 
 
+REPORT, FIGURES = "report.html", "figures"
 Cell = str | float | int | bool | None
-WALK_MOMENTS = 481
+WALK_SAMPLES = 481
 """Of several strides, where feet touch and leave the ground."""
 NOTE = "note"
 """A column of this heading holds text that may take several lines."""
 
+WARNING = "Warning: "
+"""With this, a paragraph that stands out begins."""
 LONG = 24
 """Columns of text with longer cells may break their lines."""
 
@@ -133,18 +142,19 @@ class Playback:
     runs: Mapping[str, Run]
     caption: str
     layout: str = "side"  # or "overlay"
-    moments: int = 121  # that the page keeps of a run; between them it goes straight
+    samples: int = 121  # that the page keeps of a run; between them it goes straight
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report. Text is plain; an empty line starts a new paragraph."""
+    """A part of the report. Text is plain; an empty line starts a new paragraph, "Warning: " one that stands out."""
 
     title: str  # above it
     text: str = ""  # before all else
     figures: Sequence[Picture] = ()  # one below the other
     tables: Sequence[Table] = ()  # below the figures
     playback: Playback | None = None  # runs that the reader can play; None: none
+    listing: str = ""  # a file or code, shown with its lines as they are
 
 
 def page(title: str, summary: str, sections: Sequence[Section], footer: str = "") -> str:
@@ -208,16 +218,18 @@ def _section(name: str, section: Section) -> str:
     parts += [] if section.playback is None else [_playback(section.playback)]
     parts += [_picture(picture) for picture in section.figures]
     parts += [_table(table) for table in section.tables]
+    parts += [f'<pre class="listing" tabindex="0">{escape(section.listing)}</pre>'] if section.listing else []
     return "\n".join([part for part in parts if part] + ["</section>"])
 
 
 def _paragraphs(text: str) -> str:
     found = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
-    return "\n".join(f"<p>{escape(part)}</p>" for part in found if part)
+    html = "\n".join(f"<p>{escape(part)}</p>" for part in found if part)
+    return html.replace(f"<p>{WARNING}", f'<p class="warning"><strong>{WARNING.strip()}</strong> ')
 
 
 def _playback(playback: Playback) -> str:
-    scenes = scenes_of(playback.runs, most=playback.moments)
+    scenes = scenes_of(playback.runs, most=playback.samples)
     player = player_fragment(scenes, layout=playback.layout)
     return f"<figure>\n{player}\n<figcaption>{escape(playback.caption)}</figcaption>\n</figure>"
 
@@ -268,32 +280,17 @@ def _is_number(cell: Cell) -> bool:
     return isinstance(cell, (int, float)) and not isinstance(cell, bool)
 
 
-def _text(cell: Any) -> str:
+def _text(cell: Cell) -> str:
     """A cell as text; numbers to four digits."""
-    if cell is None:
-        return "—"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    if isinstance(cell, float):
-        return f"{cell:.4g}".replace("-", "−")
-    if isinstance(cell, int):
-        return str(cell).replace("-", "−")
-    return str(cell)
-
-
-Keep = Callable[[Figure, str, Sequence[str]], dict[str, Path]]
-"""Saves a figure under a name in some kinds of files, now or soon; their paths by kind."""
+    return cell if isinstance(cell, str) else minus(str(cell)) if isinstance(cell, int) else number(cell)
 
 
 @contextmanager
-def saving(folder: Path, processes: int = 1) -> Iterator[Keep]:
-    """A way to save figures into a folder; all are saved when it ends.
-
-    Args:
-        folder: made if need be.
-        processes: how many work at it. With more than one, the program's main module must be importable, as a command
-            is; a script of one's own needs the usual `if __name__ == "__main__"`.
-    """
+def _saving(folder: Path, processes: int) -> Iterator[Callable[[Figure, str, Sequence[str]], dict[str, Path]]]:
+    """A function that saves a figure under a name in some kinds of files, now or soon, and returns their paths by kind;
+    all are saved when the context ends."""
     if processes < 2:
         yield lambda figure, name, kinds: save(figure, folder, name, kinds)
         return
@@ -307,6 +304,56 @@ def saving(folder: Path, processes: int = 1) -> Iterator[Keep]:
         yield later
         for one in waiting:
             one.result()
+
+
+Drawings = Mapping[str, tuple[str, Callable[[], Figure]]]
+"""By file name: a caption and what draws the figure."""
+FOR_A_PROCESS = 6
+"""A process takes about as long to start as so many pictures take to save."""
+
+
+def drawn_pictures(
+    drawings: Drawings, folder: Path, progress: Callable[[str], None], processes: int = 1
+) -> dict[str, Picture]:
+    """Figures drawn, saved and ready to be shown. Pictures of the robot, which are large as SVG, are shown as PNG."""
+    drawn: dict[str, Picture] = {}
+    with _saving(folder / FIGURES, min(processes, len(drawings) // FOR_A_PROCESS)) as keep:
+        for name, (caption, draw) in drawings.items():
+            progress(f"drawing {name}")
+            figure, robot = draw(), name.startswith("timelapse")
+            paths = keep(figure, name, ("png", "pdf") if robot else ("png", "pdf", "svg"))
+            drawn[name] = Picture(figure, caption, paths["png" if robot else "svg"])
+    return drawn
+
+
+def build_report(
+    folder: Path,
+    title: str,
+    summary: str,
+    drawings: Drawings,
+    sections: Callable[[dict[str, Picture]], Sequence[Section]],
+    footer: str = "Made by tailwork.",
+    *,
+    progress: Callable[[str], None] = lambda what: None,
+    processes: int = 1,
+) -> Path:
+    """Draw and save all figures into `folder`/figures, and write `folder`/report.html; its path.
+
+    Args:
+        folder: where the report goes; made if need be.
+        title: of the page.
+        summary: the conclusion, above all else.
+        drawings: captions and what draws the figures, by file name.
+        sections: makes the parts of the page from the pictures, by file name.
+        footer: below all.
+        progress: called with what is being done.
+        processes: how many save figures. With more than one, the program's main module must be importable, as a command
+            is; a script of one's own needs the usual `if __name__ == "__main__"`.
+    """
+    pictures = drawn_pictures(drawings, folder, progress, processes)
+    progress("writing the page")
+    write_page(folder / REPORT, page(title, summary, sections(pictures), footer))
+    return folder / REPORT
 
 
 def write_numbers(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[str | float]]) -> None:

@@ -15,7 +15,7 @@ from tailwork.view.scene.scene import Caption, Curve, Plot, Rows
 EFFORTS = {"N m": "torques", "N": "tensions"}
 
 
-def friction_used(force: Floats) -> Floats:
+def friction_ratio(force: Floats) -> Floats:
     """Tangential over normal force of (…, 3) forces; infinite where a foot would pull."""
     across, normal = np.hypot(force[..., 0], force[..., 1]), force[..., 2]
     return np.where(normal > 0, across / np.where(normal > 0, normal, 1.0), np.inf)
@@ -73,7 +73,7 @@ def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
         return []
     force = run.data["foot_force"].to_numpy()[rows]
     feet, legs = [str(foot) for foot in run.data["foot"].to_numpy()], list(run.model.layout.legs)
-    across = friction_used(force)
+    across = friction_ratio(force)
     # Not shown: a foot that would pull, or that hardly touches, where the ratio says nothing.
     across = np.where(np.isfinite(across) & (force[..., 2] > 1e-3 * np.abs(force[..., 2]).max()), across, np.nan)
     dashes = [legs.index(foot) // len(FEET) % len(LINES) for foot in feet]
@@ -89,10 +89,7 @@ def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
 def caption_of(run: Run, notes: tuple[str, ...] = ()) -> Caption:
     """Robot, motion and measures of a run; notes of what must be known of it."""
     return Caption(
-        robot=run.model.robot.name,
-        motion=run.title,
-        measures=tuple(_measures(run)),
-        notes=(*_ended(run), *notes),
+        robot=run.model.robot.name, motion=run.title, measures=tuple(_measures(run)), notes=(*_ended(run), *notes)
     )
 
 
