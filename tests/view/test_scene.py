@@ -205,13 +205,13 @@ def test_fewer_moments_keep_both_ends_and_say_so() -> None:
         scenes_of({})
 
 
-def test_what_holds_no_numbers_is_left_out_and_said() -> None:
+def test_samples_that_are_nan_are_left_out_and_noted() -> None:
     run = run_of("pendulum")
     q = run.data["q"].to_numpy().copy()
     q[15:] = np.nan
     broken = replace(run, data=run.data.assign(q=(("time", "coordinate"), q)))
     scene = scene_of(broken)
-    assert len(scene.times) == 15 and "what follows holds no numbers" in scene.caption.notes[0]
+    assert len(scene.times) == 15 and "what follows is NaN" in scene.caption.notes[0]
     q[:] = np.nan
     with pytest.raises(RobotError, match="first sample is finite"):
         scene_of(replace(run, data=run.data.assign(q=(("time", "coordinate"), q))))

@@ -161,8 +161,8 @@ def test_the_eye_goes_along_with_a_walker_and_the_ground_passes_by() -> None:
         of.picture(number)
         middles.append(np.mean(shot.axes.get_xlim()))
     np.testing.assert_allclose(np.diff(middles), 0.3, atol=0.01)
-    low, high = shot.take.ground.lower[1], shot.take.ground.upper[1]
-    assert low <= shot.take.low[0] and shot.axes.get_xlim()[1] <= high, "it never ends"
+    low, high = shot.seen.lower[1], shot.seen.upper[1]
+    assert low <= shot.low[0] and shot.axes.get_xlim()[1] <= high, "it never ends"
 
 
 # Files
@@ -302,7 +302,7 @@ def test_a_run_that_ended_early_keeps_its_last_pose() -> None:
     short = ended_early(scene, 0.5, "why")
     of = film([short, scene], np.linspace(0.0, 0.3, 5), SMALL, view="side", theme=LIGHT, plots=True, forces=False,
               traces=False, slow="")  # fmt: skip
-    poses = [shot.take.strip.samples for shot in of.shots]
+    poses = [shot.strip.samples for shot in of.shots]
     np.testing.assert_array_equal(poses[0][2].places, poses[0][4].places)
     np.testing.assert_array_equal(poses[0][2].places, poses[1][4].places)
     of.picture(4)

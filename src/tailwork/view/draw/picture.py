@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.files import kind_of, write_whole
+from tailwork.format import capitalised
 from tailwork.simulation import Run
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import Ground, draw_ground, ground_under
@@ -30,7 +31,22 @@ from tailwork.view.scene.colors import lit, looks, shown
 from tailwork.view.scene.sample import Sample, samples_at
 from tailwork.view.scene.scene import ARROW
 
-HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06  # heights of titles and times, distances [in]
+PICTURES = ("strip", "ghosts", "pose")
+FRAMES, MOST_FRAMES = 6, 60
+"""Times of a strip or of ghosts: by default, and how many at most can be told apart on a page."""
+WIDEST = 6
+"""Most times of a strip side by side."""
+HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06
+"""Heights of titles and times, distances [in]."""
+PALEST, PALE = 0.85, 0.35
+"""How far the oldest ghost and the last but one are faded."""
+LETTERS = 17.0
+"""Of the smallest text, an inch."""
+BENDS = 3
+"""Degree of the smooth path on which an eye goes along."""
+SMALL = 0.7 * LINE
+"""Width of edges in small panels [pt]."""
+ARROWS_TEXT = f"arrows: forces on the feet; the robot’s weight would be {ARROW:g} torsos long"
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,16 @@ class Sheet:
         wide, tall = self.figure.get_size_inches()
         self.figure.text(left / wide, 1.0 - top / tall, text, va="top", **style)
 
+    def frame(self, title: str, below: Sequence[str], color: str) -> None:
+        """A title above all panels, and lines below them."""
+        self.write(EDGE, EDGE, title, fontsize=9, fontweight="bold")
+        for n, line in enumerate(reversed(below)):
+            self.write(EDGE, self.figure.get_figheight() - TIME * (n + 1), line, fontsize=7, color=color)
+
+    def name(self, left: float, top: float, strip: Strip) -> None:
+        """The name of a run, in its colour."""
+        self.write(left, top + EDGE, strip.label, fontweight="bold", color=strip.color)
+
 
 def aspect(low: Floats, high: Floats) -> float:
     """Height over width."""
@@ -66,19 +92,6 @@ def show_part(axes: Axes, low: Floats, high: Floats, way: Floats | float = 0.0) 
     """Show the part of the world between two corners (2,), so far from there (2,) [m]."""
     (left, lower), (right, upper) = low + way, high + way
     axes.set(xlim=(left, right), ylim=(lower, upper))
-
-
-PALEST, PALE = 0.85, 0.35  # how far the oldest ghost and the last but one are faded
-LETTERS = 17.0
-"""Of the smallest text, an inch."""
-BENDS = 3
-"""Degree of the smooth way on which an eye goes along."""
-SMALL = 0.7 * LINE
-"""Width of edges in small panels [pt]."""
-ARROWS_SAID = f"arrows: forces on the feet; the robot’s weight would be {ARROW:g} torsos long"
-
-MOST_FRAMES = 60
-"""More times than this cannot be told apart on a page."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,15 +187,13 @@ def _figure(strips: Sequence[Strip], frames: int, title: str) -> Figure:
     head = HEAD if title else 0.0
     height = head + len(strips) * (row + GAP) + TIME
     sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
-    if title:
-        sheet.write(EDGE, EDGE, title, fontsize=9, fontweight="bold")
+    sheet.frame(title, [legend_text(strips, ground)], LIGHT.faint)
     for k, strip in enumerate(strips):
         top = head + k * (row + GAP)
-        sheet.write(EDGE, top + EDGE, strip.label, fontweight="bold", color=strip.color)
+        sheet.name(EDGE, top, strip)
         write_notes(sheet, EDGE + large + GAP, top + EDGE, strip, 68)
         draw_ghosts(sheet.panel(EDGE, top + TITLE, large), strip, ground)
         draw_samples(sheet, strip, ground, (EDGE + large + GAP, top + TITLE), small, columns)
-    sheet.write(EDGE, height - TIME, said(strips, ground), fontsize=7, color=LIGHT.faint)
     return sheet.figure
 
 
@@ -279,7 +290,7 @@ def lines_of(text: str, width: float) -> list[str]:
     return fill(text, int(LETTERS * width)).splitlines()
 
 
-def said(
+def legend_text(
     strips: Sequence[Strip], ground: Ground, forces: bool = False, traces: bool = True, ghosts: bool = True
 ) -> str:
     """What grid, circles and arrows mean."""
@@ -287,15 +298,8 @@ def said(
     scenes = [strip.subject.scene for strip in strips]
     names = dict.fromkeys(scene.markers[k].name for scene in scenes for k in traced(scene, ghosts))
     notes += [f"circles: {', '.join(names)}"] if traces and names else []
-    notes += [ARROWS_SAID] if forces and any(scene.forces for scene in scenes) else []
-    text = "; ".join(notes)
-    return text[:1].upper() + text[1:]
-
-
-PICTURES = ("strip", "ghosts", "pose")
-FRAMES = 6
-WIDEST = 6
-"""Most times of a strip side by side."""
+    notes += [ARROWS_TEXT] if forces and any(scene.forces for scene in scenes) else []
+    return capitalised("; ".join(notes))
 
 
 def picture(
@@ -316,12 +320,12 @@ def picture(
     Args:
         shown: runs by label, or their scenes.
         kind: "strip": times one by one, a row a run; "ghosts": times over each other, older ones paler; "pose": one
-            sample.
+            time.
         frames: how many times, evenly spaced over the longest run, of a strip or of ghosts.
         times: these times instead [s]; of a pose one, else the last.
         view: "three-quarter", "side", "rear", "top", or two angles (see `tailwork.view.draw.camera.camera`).
         forces: with arrows for the forces on the feet (not over ghosts); if None, a pose has them.
-        traces: with centres of mass and their ways; if None, all but a strip have them.
+        traces: with centres of mass and their paths; if None, all but a strip have them.
         dark: light on dark paper.
         transparent: without the paper.
         title: above all.
@@ -399,12 +403,11 @@ def _rows(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> Fi
     head = HEAD if title else 0.0
     height = head + sum(rows) + TIME
     sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
-    _write_title(sheet, title)
+    sheet.frame(title, [legend_text(strips, ground, forces, traces, ghosts=False)], theme.faint)
     for strip, top in zip(strips, head + np.cumsum([0.0, *rows[:-1]]), strict=True):
-        sheet.write(EDGE, top + EDGE, strip.label, fontweight="bold", color=strip.color)
+        sheet.name(EDGE, top, strip)
         write_notes(sheet, 0.35 * PAGE, top + EDGE, strip, 78)
         draw_samples(sheet, strip, ground, (EDGE, top + TITLE), width, columns, forces, traces)
-    sheet.write(EDGE, height - TIME, said(strips, ground, forces, traces, ghosts=False), fontsize=7, color=theme.faint)
     return sheet.figure
 
 
@@ -418,16 +421,16 @@ def _large(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> F
     row = TITLE + width * aspect(low, high) + TIME + GAP
     head = HEAD if title else 0.0
     below = [
-        said(strips, ground, forces and not ghosts, traces, ghosts),
+        legend_text(strips, ground, forces and not ghosts, traces, ghosts),
         *notes_of([strip.subject.scene for strip in strips], PAGE - 2 * EDGE),
     ]
     height = head + ceil(len(strips) / columns) * row + TIME * len(below)
     sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
-    _write_title(sheet, title)
+    sheet.frame(title, below, theme.faint)
     for n, strip in enumerate(strips):
         left, top = EDGE + (n % columns) * (width + GAP), head + (n // columns) * row
         one, last = strip.subject, strip.samples[-1]
-        sheet.write(left, top + EDGE, strip.label, fontweight="bold", color=strip.color)
+        sheet.name(left, top, strip)
         axes = sheet.panel(left, top + TITLE, width)
         if ghosts:
             draw_ghosts(axes, strip, ground, traces)
@@ -436,11 +439,4 @@ def _large(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> F
             set_stage(axes, one, last, forces=forces, traces=traces)
         times = in_ms(last.time) if len(strip.samples) == 1 else f"{in_ms(strip.samples[0].time)} to {in_ms(last.time)}"
         sheet.write(left + width / 2, top + row - TIME - GAP, times, ha="center", color=theme.faint)
-    for n, line in enumerate(below):
-        sheet.write(EDGE, height - TIME * (len(below) - n), line, fontsize=7, color=theme.faint)
     return sheet.figure
-
-
-def _write_title(sheet: Sheet, title: str) -> None:
-    if title:
-        sheet.write(EDGE, EDGE, title, fontsize=9, fontweight="bold")

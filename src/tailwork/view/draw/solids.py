@@ -95,12 +95,14 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
-    """Things of one kind: points in frames (n, points, 3), their frames (n, points), colours (n, 3)."""
+class Solids:
+    """Things of one kind: boxes by their eight corners (the last axis changes fastest), bars, cables and springs by
+    start and end, balls by their middle."""
 
-    points: Floats
-    frames: Numbers
-    colors: Floats
+    points: Floats  # in their frames (n, points, 3) [m]
+    frames: Numbers  # (n, points)
+    colors: Floats  # (n, 3)
+    radii: Floats  # of bars (n, 2), of balls (n, 3), of the coils of springs (n, 1) [m]; zero: a straight line
 
     def places(self, sample: Sample) -> Floats:
         """The points in the inertial frame, (n, points, 3) [m]."""
@@ -108,41 +110,15 @@ class Kind:
 
 
 @dataclass(frozen=True, eq=False)
-class Boxes(Kind):
-    """Boxes: eight corners each, the last axis changes fastest."""
-
-
-@dataclass(frozen=True, eq=False)
-class Bars(Kind):
-    """Round bars: start and end."""
-
-    radii: Floats  # (n, 2) [m]
-    rounded: NDArray[np.bool_]  # (n,)
-
-
-@dataclass(frozen=True, eq=False)
-class Balls(Kind):
-    """Balls and ellipsoids: the middle."""
-
-    radii: Floats  # (n, 3) [m]
-    bars: Numbers  # (n,): the bar that it sits at an end of; −1: none
-
-
-@dataclass(frozen=True, eq=False)
-class Lines(Kind):
-    """Pieces of cables and springs: start and end."""
-
-    radii: Floats  # of coils (n,) [m]; zero: a straight line
-
-
-@dataclass(frozen=True, eq=False)
 class Parts:
     """All of a robot."""
 
-    boxes: Boxes
-    bars: Bars
-    balls: Balls
-    lines: Lines
+    boxes: Solids
+    bars: Solids
+    rounded: NDArray[np.bool_]  # whether the ends of each bar are
+    balls: Solids
+    bar_of_ball: Numbers  # the bar that each ball sits at an end of; −1: none
+    lines: Solids  # pieces of cables and springs
     size: float  # longest side of the torso [m]
 
 
@@ -153,18 +129,12 @@ def parts_of(scene: Scene, theme: Theme) -> Parts:
     balls = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Ball)]
     pieces = [(thread, *ends) for thread in scene.threads for ends in pairwise(thread.points)]
     return Parts(
-        boxes=Boxes(*_fixed([(solid, _corners(box)) for solid, box in boxes], 8)),
-        bars=Bars(
-            *_fixed([(solid, [bar.start, bar.end]) for solid, bar in bars], 2),
-            radii=np.array([(bar.start_radius, bar.end_radius) for _, bar in bars]).reshape(-1, 2),
-            rounded=np.array([bar.rounded for _, bar in bars], dtype=bool),
-        ),
-        balls=Balls(
-            *_fixed([(solid, [ball.center]) for solid, ball in balls], 1),
-            radii=np.array([ball.radii for _, ball in balls]).reshape(-1, 3),
-            bars=np.array([_held_by(solid, ball, bars) for solid, ball in balls], dtype=int),
-        ),
-        lines=Lines(
+        boxes=_solids([(solid, _corners(box), ()) for solid, box in boxes], 8, 0),
+        bars=_solids([(s, [bar.start, bar.end], (bar.start_radius, bar.end_radius)) for s, bar in bars], 2, 2),
+        rounded=np.array([bar.rounded for _, bar in bars], dtype=bool),
+        balls=_solids([(solid, [ball.center], ball.radii) for solid, ball in balls], 1, 3),
+        bar_of_ball=np.array([_held_by(solid, ball, bars) for solid, ball in balls], dtype=int),
+        lines=Solids(
             points=np.array([(a[1], b[1]) for _, a, b in pieces]).reshape(-1, 2, 3),
             frames=np.array([(a[0], b[0]) for _, a, b in pieces], dtype=int).reshape(-1, 2),
             colors=_colors([theme.readable(thread.color) for thread, _, _ in pieces]),
@@ -174,11 +144,14 @@ def parts_of(scene: Scene, theme: Theme) -> Parts:
     )
 
 
-def _fixed(solids: Sequence[tuple[Solid, Sequence[Point]]], each: int) -> tuple[Floats, Numbers, Floats]:
-    """Points, frames and colours of solids, with so many points each."""
-    points = np.array([points for _, points in solids], dtype=float).reshape(-1, each, 3)
-    frames = np.repeat(np.array([solid.frame for solid, _ in solids], dtype=int)[:, None], each, axis=1)
-    return points, frames, _colors([solid.color for solid, _ in solids])
+def _solids(solids: Sequence[tuple[Solid, Sequence[Point], Sequence[float]]], each: int, radii: int) -> Solids:
+    """Solids with so many points and radii each."""
+    return Solids(
+        points=np.array([points for _, points, _ in solids], dtype=float).reshape(-1, each, 3),
+        frames=np.repeat(np.array([solid.frame for solid, _, _ in solids], dtype=int)[:, None], each, axis=1),
+        colors=_colors([solid.color for solid, _, _ in solids]),
+        radii=np.array([own for _, _, own in solids], dtype=float).reshape(len(solids), radii),
+    )
 
 
 def _colors(colors: Sequence[str]) -> Floats:
@@ -229,11 +202,11 @@ class Patches:
 
 def patches(parts: Parts, sample: Sample, camera: Camera, theme: Theme, faded: float = 0.0) -> Patches:
     """All that is seen of a robot; `faded` from 0 (as it is) to 1 (paper)."""
-    bars = _bars(parts.bars, sample, camera)
+    bars = _bars(parts.bars, parts.rounded, sample, camera)
     found = [
         _boxes(parts.boxes, sample, camera),
         *bars,
-        *_balls(parts.balls, sample, camera, bars[0].depths),
+        *_balls(parts, sample, camera, bars[0].depths),
         _lines(parts.lines, sample, camera),
     ]
     outlines, faces, edges, depths, widths = (
@@ -261,8 +234,8 @@ def shadow(parts: Parts, sample: Sample, camera: Camera, theme: Theme, height: C
     """
     found = (
         _boxes(parts.boxes, sample, ABOVE),
-        _bars(parts.bars, sample, ABOVE)[0],
-        _balls(parts.balls, sample, ABOVE, np.empty(0))[0],
+        _bars(parts.bars, parts.rounded, sample, ABOVE)[0],
+        _balls(parts, sample, ABOVE, np.empty(0))[0],
     )
     flat = np.concatenate([part.outlines for part in found])
     outlines = camera.project(np.concatenate([flat, height(flat)[..., None]], axis=-1))
@@ -306,7 +279,7 @@ def _shaded(colors: Floats, normals: Floats, camera: Camera) -> Floats:
     return np.where((light > 0)[:, None], blend(colors, BRIGHT, np.abs(light)), blend(colors, DEEP, np.abs(light)))
 
 
-def _boxes(boxes: Boxes, sample: Sample, camera: Camera) -> Patches:
+def _boxes(boxes: Solids, sample: Sample, camera: Camera) -> Patches:
     """The sides of boxes that the eye sees. Boxes of one frame are as near as the first of them."""
     places = boxes.places(sample)
     own = camera.depth(places.mean(axis=1))
@@ -323,7 +296,7 @@ def _boxes(boxes: Boxes, sample: Sample, camera: Camera) -> Patches:
     return _patches(padded(np.concatenate(outlines)), np.concatenate(colors), np.concatenate(depths), 0.35)
 
 
-def _bars(bars: Bars, sample: Sample, camera: Camera) -> list[Patches]:
+def _bars(bars: Solids, rounded: NDArray[np.bool_], sample: Sample, camera: Camera) -> list[Patches]:
     """Bodies of bars, then bright stripes on them, then the flat ends that the eye sees."""
     places = bars.places(sample)
     a, b = np.swapaxes(camera.project(places), 0, 1)
@@ -332,7 +305,7 @@ def _bars(bars: Bars, sample: Sample, camera: Camera) -> list[Patches]:
     across = np.stack([-heading[:, 1], heading[:, 0]], axis=-1)
     across = np.where((across @ SPOT < 0)[:, None], -across, across)
     depths = camera.depth(places.mean(axis=1))
-    flat = ~bars.rounded
+    flat = ~rounded
     bodies = np.where(
         flat[:, None, None], drums(a, b, heading, narrow, first, second), capsules(a, b, first, second)
     )  # fmt: skip
@@ -364,15 +337,16 @@ def _axes(places: Floats, camera: Camera) -> tuple[Floats, Floats, Floats]:
     return heading, np.abs(axes @ camera.toward), axes
 
 
-def _balls(balls: Balls, sample: Sample, camera: Camera, bars: Floats) -> list[Patches]:
+def _balls(parts: Parts, sample: Sample, camera: Camera, bars: Floats) -> list[Patches]:
     """Balls and ellipsoids, each on top of the bar that it sits at an end of, then their bright spots."""
+    balls = parts.balls
     middles = balls.places(sample)[:, 0]
     turns = sample.rotations[balls.frames[:, 0]]
     stretched = np.stack([camera.right, camera.up]) @ (turns * balls.radii[:, None, :])
     matrices = roots(stretched @ np.swapaxes(stretched, 1, 2))
     depths = camera.depth(middles)
     if len(bars):
-        depths = np.where(balls.bars >= 0, np.maximum(depths, bars[balls.bars] + 1e-6), depths)
+        depths = np.where(parts.bar_of_ball >= 0, np.maximum(depths, bars[parts.bar_of_ball] + 1e-6), depths)
     centers = camera.project(middles)
     spots = centers + 0.3 * (matrices @ SPOT)
     return [
@@ -381,7 +355,7 @@ def _balls(balls: Balls, sample: Sample, camera: Camera, bars: Floats) -> list[P
     ]
 
 
-def _lines(lines: Lines, sample: Sample, camera: Camera) -> Patches:
+def _lines(lines: Solids, sample: Sample, camera: Camera) -> Patches:
     """Cables as straight lines, springs as coils."""
     a, b = np.swapaxes(lines.places(sample), 0, 1)
     ways = np.where(

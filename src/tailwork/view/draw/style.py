@@ -13,6 +13,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -104,8 +105,12 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def arranged(figure: Figure) -> Figure:
-    """The figure with its arrangement settled, so that each file of it is arranged alike."""
+def arranged(figure: Figure, title: str = "", keys: Sequence[Artist] = ()) -> Figure:
+    """The figure with a title above, a legend below, and its arrangement settled, so that all its files are alike."""
+    titled(figure, title)
+    if keys:
+        figure.align_ylabels()
+        legend_below(figure, keys)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     return figure
@@ -122,11 +127,11 @@ def line_key(text: str, style: Look, **more: Any) -> Line2D:
     return Line2D([], [], color=style.color, linestyle=style.line, label=text, **more)
 
 
-def legend_below(figure: Figure, handles: Sequence[Line2D]) -> None:
+def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
     """One legend below all panels: in one row if there is room, else in as many columns as find some."""
     widths = [0.064 * len(str(handle.get_label())) + 0.55 for handle in handles]  # [in]
     columns = len(handles) if sum(widths) < figure.get_figwidth() else int(figure.get_figwidth() / max(widths))
-    figure.legend(handles=handles, loc="outside lower center", ncols=max(1, columns))
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=max(1, columns))
 
 
 def zero_line(axes: Axes) -> None:

@@ -17,19 +17,7 @@ from tailwork.errors import RobotError, UnknownNameError
 from tailwork.simulation import Run
 from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
 from tailwork.typing import Floats
-from tailwork.view.draw.style import (
-    COLUMN,
-    FAINT,
-    PAGE,
-    WARNING,
-    arranged,
-    legend_below,
-    line_key,
-    look,
-    new_figure,
-    titled,
-    zero_line,
-)
+from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, line_key, look, new_figure, zero_line
 from tailwork.view.scene.colors import BLUE, FEET, GREEN, LINES, VERMILION, looks, shown
 from tailwork.view.scene.curves import friction_ratio
 
@@ -89,10 +77,7 @@ def torso_response(runs: Mapping[str, Run], *, title: str = "") -> Figure:
             top.set_ylabel(f"{name} [deg]")
             bottom.set_ylabel(f"{name} rate [deg/s]")
             bottom.set_xlabel("time [ms]")
-        figure.align_ylabels()
-        titled(figure, title)
-        legend_below(figure, keys)
-        return arranged(figure)
+        return arranged(figure, title, keys)
 
 
 MOST_FRICTION = 2.0
@@ -135,10 +120,7 @@ def foot_forces(runs: Mapping[str, Run], *, title: str = "") -> Figure:
                 place.set_title(
                     f"axis cut at {MOST_FRICTION:g}; infinite where a foot pulls", color=WARNING, fontsize=7
                 )
-        figure.align_ylabels()
-        titled(figure, title)
-        legend_below(figure, [Line2D([], [], label=foot, **_style(k)) for k, foot in enumerate(feet)])
-        return arranged(figure)
+        return arranged(figure, title, [Line2D([], [], label=foot, **_style(k)) for k, foot in enumerate(feet)])
 
 
 def _style(k: int) -> dict[str, Any]:
@@ -200,9 +182,7 @@ def net_rotation(
             keys.append(Line2D([], [], color=FAINT, linestyle=":", linewidth=0.9, label="in the air"))
         axes.set_xlabel("tail bending angle [deg]")
         axes.set_ylabel(f"net torso {axis} [deg]")
-        titled(figure, title)
-        legend_below(figure, keys)
-        return arranged(figure)
+        return arranged(figure, title, keys)
 
 
 BAND = {"color": "#c3cad2", "linewidth": 3.6}
@@ -247,10 +227,7 @@ def curvature_tracking(
         above.set_ylabel("curvature [1/m]")
         below.set_ylabel("error [1/m]")
         below.set_xlabel("time [ms]")
-        figure.align_ylabels()
-        titled(figure, title)
-        legend_below(figure, keys)
-        return arranged(figure)
+        return arranged(figure, title, keys)
 
 
 COLORS = (BLUE, VERMILION, GREEN)
@@ -289,6 +266,4 @@ def series(panels: Sequence[Panel], *, columns: int = 3, title: str = "") -> Fig
             axes.set_ylabel(panel.quantity)
             if k + columns >= len(panels):
                 axes.set_xlabel("time [ms]")
-        titled(figure, title)
-        legend_below(figure, [Line2D([], [], label=label, **looks[label]) for label in labels])
-        return arranged(figure)
+        return arranged(figure, title, [Line2D([], [], label=label, **looks[label]) for label in labels])

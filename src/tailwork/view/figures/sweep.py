@@ -16,11 +16,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from tailwork.format import headed, minus
 from tailwork.studies.measures import UNITS
 from tailwork.studies.sweep.axes import LOG, Varied
 from tailwork.studies.sweep.folder import Results
 from tailwork.typing import Floats
-from tailwork.view.draw.style import COLUMN, PAGE, WARNING, arranged, look, new_figure, titled, zero_line
+from tailwork.view.draw.style import COLUMN, PAGE, WARNING, arranged, look, new_figure, zero_line
 from tailwork.view.scene.colors import BLUE, INK, VERMILION
 
 GREY = "#c9d1d9"
@@ -41,16 +42,12 @@ OUTLIERS = 0.01
 
 def measure_label(name: str) -> str:
     """A measure as an axis names it."""
-    return _with_unit(name.replace("_", " "), UNITS[name])
+    return headed(name.replace("_", " "), UNITS[name])
 
 
 def varied_label(varied: Varied) -> str:
     """What is varied, as an axis names it."""
-    return _with_unit(varied.path, varied.unit)
-
-
-def _with_unit(name: str, unit: str) -> str:
-    return name if unit in ("", "1") else f"{name} [{unit.replace('^2', '²').replace('^3', '³')}]"
+    return headed(varied.path, varied.unit)
 
 
 def curves(results: Results, *, title: str = "") -> Figure:
@@ -82,7 +79,6 @@ def curves(results: Results, *, title: str = "") -> Figure:
             axes.set_ylabel(measure_label(name).replace(" [", "\n["))
             _scale(axes, "x", varied)
         panels[-1].set_xlabel(varied_label(varied))
-        titled(figure, title)
         keys: list[Any] = []
         if early.any():
             keys.append(Line2D([], [], color=BLUE, linestyle="none", marker="o", markersize=3.2, mfc="white",
@@ -90,8 +86,7 @@ def curves(results: Results, *, title: str = "") -> Figure:
         if refused.any():
             keys.append(Line2D([], [], color=WARNING, linestyle="none", marker="x", markersize=4.0,
                                label=f"not possible ({refused.sum():,})"))  # fmt: skip
-        _legend(figure, keys)
-        return arranged(figure)
+        return arranged(figure, title, keys)
 
 
 def design_map(results: Results, measure: str, *, title: str = "") -> Figure:
@@ -114,9 +109,7 @@ def design_map(results: Results, measure: str, *, title: str = "") -> Figure:
         bar = figure.colorbar(drawn, ax=axes, extend=colours.extend, aspect=28, pad=0.02)
         bar.set_label(measure_label(measure))
         bar.outline.set_visible(False)  # type: ignore[operator]  # a spine, which is an artist
-        titled(figure, title)
-        _legend(figure, _map_keys(results))
-        return arranged(figure)
+        return arranged(figure, title, _map_keys(results))
 
 
 def pair_matrix(results: Results, measure: str, *, title: str = "") -> Figure:
@@ -162,10 +155,8 @@ def pair_matrix(results: Results, measure: str, *, title: str = "") -> Figure:
         bar = figure.colorbar(drawn, cax=beside, extend=colours.extend)
         bar.set_label(f"mean {measure_label(measure)}")
         bar.outline.set_visible(False)  # type: ignore[operator]
-        titled(figure, title)
-        if not np.isfinite(found).all():
-            _legend(figure, [Patch(facecolor=GREY, label="no design there ran to its end")])
-        return arranged(figure)
+        missing = [] if np.isfinite(found).all() else [Patch(facecolor=GREY, label="no design there ran to its end")]
+        return arranged(figure, title, missing)
 
 
 def _scale(axes: Axes, which: str, varied: Varied) -> None:
@@ -176,11 +167,6 @@ def _scale(axes: Axes, which: str, varied: Varied) -> None:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         axis.set_minor_formatter(NullFormatter())
-
-
-def _legend(figure: Figure, keys: list[Any]) -> None:
-    if keys:
-        figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
 
 
 class _Colours:
@@ -275,7 +261,7 @@ def _contours(axes: Axes, centres: list[Floats], values: Floats, colours: _Colou
         return
     heights = np.ma.masked_invalid(values)
     lines = axes.contour(*centres, heights, levels=levels, colors=colours.line, linewidths=0.7, linestyles="-")
-    axes.clabel(lines, fontsize=6.5, fmt=lambda level: f"{level:g}".replace("-", "−"))
+    axes.clabel(lines, fontsize=6.5, fmt=lambda level: minus(f"{level:g}"))
 
 
 def is_smooth(values: Floats) -> bool:

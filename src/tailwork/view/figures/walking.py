@@ -22,7 +22,7 @@ from tailwork.typing import Floats
 from tailwork.view.draw.camera import Ground, draw_ground, meshed, nice
 from tailwork.view.draw.picture import EDGE, GAP, HEAD, TIME, Sheet
 from tailwork.view.draw.stage import Subject, joined, set_stage, subject
-from tailwork.view.draw.style import FAINT, LIGHT, PAGE, RULE, arranged, legend_below, look, new_figure, titled
+from tailwork.view.draw.style import FAINT, LIGHT, PAGE, RULE, arranged, look, new_figure
 from tailwork.view.scene import scene_of
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, VERMILION, mixed
 from tailwork.view.scene.sample import Sample, samples_at
@@ -83,9 +83,7 @@ def footfall(
         axes.spines["left"].set_visible(False)
         keys = [Patch(facecolor=color, label=f"foot {state}s") for state, color in STATE_COLORS.items()]
         keys += [] if gait is None else [Patch(facecolor=INK, label="stance in the gait (thin bar)")]
-        titled(figure, title)
-        figure.legend(handles=keys, loc="outside lower center", ncols=len(keys), handlelength=1.2)
-        return arranged(figure)
+        return arranged(figure, title, keys)
 
 
 def _wanted(gait: Gait, foot: str, times: Floats) -> list[tuple[float, float, int]]:
@@ -161,15 +159,12 @@ def torso_travel(run: Run, gait: Gait, *, settling: int, unit: Length = METRE, t
             axes.set_title(what)
         for axes in panels[-1]:
             axes.set_xlabel("time [s]")
-        figure.align_ylabels()
-        titled(figure, title)
         keys = [Line2D([], [], color=color, label=name) for name, color in LINE_COLORS.items()]
         keys += [
             Line2D([], [], color=VERMILION, linewidth=0.9, linestyle=LINES[1], label="speed asked for"),
             Line2D([], [], color=RULE, linewidth=6.0, label="left out of the numbers"),
         ]
-        legend_below(figure, keys)
-        return arranged(figure)
+        return arranged(figure, title, keys)
 
 
 def _stride_means(times: Floats, values: Floats, each: int) -> tuple[Floats, Floats]:

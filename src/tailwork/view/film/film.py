@@ -16,7 +16,17 @@ from matplotlib.text import Text
 
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import Ground, draw_ground, meshed
-from tailwork.view.draw.picture import Strip, ground_of, in_ms, limits, lines_of, notes_of, said, show_part, strip_of
+from tailwork.view.draw.picture import (
+    Strip,
+    ground_of,
+    in_ms,
+    legend_text,
+    limits,
+    lines_of,
+    notes_of,
+    show_part,
+    strip_of,
+)
 from tailwork.view.draw.stage import Stage, set_stage, subject
 from tailwork.view.draw.style import Theme, drawing
 from tailwork.view.film.charts import ROW, Chart, draw_charts, heads_of, panels_of, spans
@@ -25,95 +35,7 @@ from tailwork.view.scene.colors import shown
 from tailwork.view.scene.sample import samples_at
 
 LOOKS = 25
-"""Moments at which one looks how much room the robots need."""
-
-
-@dataclass(frozen=True, eq=False)
-class Framing:
-    """How much room robots need over a whole film, at the same scale."""
-
-    strips: list[Strip]  # a sample a picture
-    ground: Ground
-    low: Floats  # lower left corner of all, on the sheet of the camera [m]
-    high: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Take:
-    """What a panel shows over the whole film."""
-
-    strip: Strip  # a sample a picture
-    ground: Ground
-    low: Floats  # lower left corner of what is seen of the first picture, on the sheet of the camera [m]
-    high: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Shot:
-    """A panel as drawn, and what moves in it."""
-
-    take: Take
-    axes: Axes
-    stage: Stage
-    ground: LineCollection | PolyCollection | None  # None: it stands still
-
-    @property
-    def moving(self) -> list[Artist]:
-        """All that moves, lowest first."""
-        return self.stage.moving if self.ground is None else [self.ground, *self.stage.moving]
-
-    def show(self, number: int) -> None:
-        """Move all to where it is in a picture."""
-        strip = self.take.strip
-        if strip.follows:
-            show_part(self.axes, self.take.low, self.take.high, strip.eye(number))
-        self.stage.show(strip.samples[number])
-
-
-def framed(scenes: Sequence[Scene], times: Floats, view: str, theme: Theme, forces: bool) -> Framing:
-    """What scenes need over some times [s]."""
-    strips = [strip_of(subject(scene, view, theme), samples_at(scene, times), follow=True) for scene in scenes]
-    few = np.unique(np.linspace(0, len(times) - 1, LOOKS).astype(int))
-    looked = [Strip(s.subject, [s.samples[k] for k in few], s.ways[few]) for s in strips]
-    ground = ground_of(looked)
-    return Framing(strips, ground, *limits(looked, ground, forces))
-
-
-def takes_of(framing: Framing, sizes: Sequence[tuple[float, float]]) -> list[Take]:
-    """What panels so wide and high [in] show, all at the same scale."""
-    scale = max(float(((framing.high - framing.low) / size).max()) for size in sizes)  # m an inch
-    middle, ground = (framing.low + framing.high) / 2.0, framing.ground
-    found = []
-    for strip, size in zip(framing.strips, sizes, strict=True):
-        half = scale * np.array(size) / 2.0
-        seen = _passed(strip, ground, half) if strip.follows else ground
-        found.append(Take(strip, seen, middle - half, middle + half))
-    return found
-
-
-def _passed(strip: Strip, ground: Ground, half: Floats) -> Ground:
-    """All the ground that comes into sight of an eye that goes along and sees half as much to each side."""
-    reach = 2.0 * float(half.max()) / max(0.3, abs(float(strip.subject.camera.toward[2])))
-    ways = strip.ways[:, :2]
-    return meshed(ground.lower + ways.min(axis=0) - reach, ground.upper + ways.max(axis=0) + reach, ground.mesh)
-
-
-def set_shot(figure: Figure, take: Take, place: tuple[float, float, float, float], forces: bool, traces: bool) -> Shot:
-    """Draw a panel at a place: left, top, width and height from the upper left corner of the figure [in]."""
-    left, top, width, height = place
-    wide, tall = figure.get_size_inches()
-    axes = figure.add_axes((left / wide, 1.0 - (top + height) / tall, width / wide, height / tall))
-    axes.set_axis_off()
-    show_part(axes, take.low, take.high)
-    one = take.strip.subject
-    ground = draw_ground(axes, one.camera, take.ground, one.theme, one.scene.terrain)
-    stage = set_stage(axes, one, take.strip.samples[0], forces=forces, traces=traces)
-    shot = Shot(take, axes, stage, ground if take.strip.follows else None)
-    for artist in shot.moving:
-        artist.set_animated(True)
-    return shot
-
-
+"""Times at which one looks how much room the robots need."""
 HEIGHT, HIGHER = 4.6, 6.0
 """Least height of the sheet with one robot and with several [in]. Letters grow with the number of pixels."""
 LEAST, EACH = 5.0, 2.6
@@ -125,6 +47,61 @@ BESIDE, ABOVE = 0.6, 0.46
 
 Place = tuple[float, float, float, float]
 """Left, top, width and height, from the upper left corner of the sheet [in]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shot:
+    """A robot's panel as drawn, and what moves in it; the eye goes along with a robot that walks."""
+
+    strip: Strip  # a sample a picture
+    low: Floats  # lower left corner of what is seen in the first picture, on the sheet of the camera [m]
+    high: Floats
+    seen: Ground  # all that ever comes into sight
+    axes: Axes
+    stage: Stage
+    ground: LineCollection | PolyCollection | None  # None: it stands still
+
+    @property
+    def moving(self) -> list[Artist]:
+        """All that moves, lowest first."""
+        return self.stage.moving if self.ground is None else [self.ground, *self.stage.moving]
+
+    def show(self, number: int) -> None:
+        """Move all to where it is in a picture."""
+        if self.strip.follows:
+            show_part(self.axes, self.low, self.high, self.strip.eye(number))
+        self.stage.show(self.strip.samples[number])
+
+
+def set_shots(
+    figure: Figure, strips: Sequence[Strip], ground: Ground, corners: tuple[Floats, Floats], places: Sequence[Place],
+    forces: bool, traces: bool,
+) -> list[Shot]:  # fmt: skip
+    """Draw a panel a robot, all at the same scale, so that all between two corners (2,) of the sheet [m] is seen."""
+    low, high = corners
+    scale = max(float(((high - low) / place[2:]).max()) for place in places)  # m an inch
+    wide, tall = figure.get_size_inches()
+    shots = []
+    for strip, (left, top, width, height) in zip(strips, places, strict=True):
+        half, one = scale * np.array([width, height]) / 2.0, strip.subject
+        start, end = (low + high) / 2.0 - half, (low + high) / 2.0 + half
+        axes = figure.add_axes((left / wide, 1.0 - (top + height) / tall, width / wide, height / tall))
+        axes.set_axis_off()
+        show_part(axes, start, end)
+        seen = _passed(strip, ground, half) if strip.follows else ground
+        drawn = draw_ground(axes, one.camera, seen, one.theme, one.scene.terrain)
+        stage = set_stage(axes, one, strip.samples[0], forces=forces, traces=traces)
+        shots.append(Shot(strip, start, end, seen, axes, stage, drawn if strip.follows else None))
+        for artist in shots[-1].moving:
+            artist.set_animated(True)
+    return shots
+
+
+def _passed(strip: Strip, ground: Ground, half: Floats) -> Ground:
+    """All the ground that comes into sight of an eye that goes along and sees half as much to each side."""
+    reach = 2.0 * float(half.max()) / max(0.3, abs(float(strip.subject.camera.toward[2])))
+    ways = strip.ways[:, :2]
+    return meshed(ground.lower + ways.min(axis=0) - reach, ground.upper + ways.max(axis=0) + reach, ground.mesh)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,32 +145,36 @@ def film(
         theme: colours.
         plots: with curves beside the robots.
         forces: with arrows for the forces on the feet.
-        traces: with centres of mass and their ways.
-        slow: how slow it is, in words.
+        traces: with centres of mass and their paths.
+        slow: how slow it is, as text.
     """
     dpi = min(size[0] / max(LEAST, EACH * len(scenes)), size[1] / (HEIGHT if len(scenes) == 1 else HIGHER))
     wide, tall = size[0] / dpi, size[1] / dpi
     with drawing(theme):
         figure = Figure(figsize=(wide, tall), dpi=dpi)
         canvas = FigureCanvasAgg(figure)
-        framing = framed(scenes, times, view, theme, forces)
+        strips = [strip_of(subject(scene, view, theme), samples_at(scene, times), follow=True) for scene in scenes]
+        few = np.unique(np.linspace(0, len(times) - 1, LOOKS).astype(int))
+        looked = [Strip(strip.subject, [strip.samples[k] for k in few], strip.ways[few]) for strip in strips]
+        ground = ground_of(looked)
         clock, left_over = _write_caption(canvas, scenes, slow, theme)
-        meant = said(framing.strips, framing.ground, forces, traces, ghosts=False)
+        meant = legend_text(strips, ground, forces, traces, ghosts=False)
         below = [*lines_of(left_over, wide), *lines_of(meant, wide), *notes_of(scenes, wide)]
         columns = [panels_of(scene) if plots else [] for scene in scenes]
         places = _places(wide, tall - ROW * (len(below) - 1), [bool(panels) for panels in columns])
-        takes = takes_of(framing, [robot[2:] for robot, _ in places])
         until = (min(scene.times[0] for scene in scenes), max(scene.times[-1] for scene in scenes))
-        shots, charts = [], []
+        corners = limits(looked, ground, forces)
+        shots = set_shots(figure, strips, ground, corners, [robot for robot, _ in places], forces, traces)
+        charts: list[Chart] = []
         heads = heads_of(columns, [curves[2] for _, curves in places])
-        for take, panels, span, head, (robot, curves) in zip(
-            takes, columns, spans(columns), heads, places, strict=True
+        for strip, panels, span, head, (robot, curves) in zip(
+            strips, columns, spans(columns), heads, places, strict=True
         ):
-            shots.append(set_shot(figure, take, robot, forces, traces))
             if panels:
-                charts += draw_charts(figure, take.strip.subject.scene, panels, span, head, curves, until, theme)
+                charts += draw_charts(figure, strip.subject.scene, panels, span, head, curves, until, theme)
             if len(scenes) > 1:
-                _write_name(figure, take, robot)
+                left, top = robot[0] / wide, 1.0 - (robot[1] - NAME) / tall
+                figure.text(left, top, strip.label, va="top", fontweight="bold", color=strip.color)
         for n, line in enumerate(reversed(below)):
             figure.text(MARGIN / wide, (0.4 * FOOT + n * ROW) / tall, line, va="center", fontsize=7, color=theme.faint)
         canvas.draw()
@@ -245,9 +226,3 @@ def _write_caption(canvas: FigureCanvasAgg, scenes: Sequence[Scene], slow: str, 
         return clock, ""
     written.remove()
     return clock, more
-
-
-def _write_name(figure: Figure, take: Take, place: Place) -> None:
-    left, top, _, _ = place
-    figure.text(left / figure.get_figwidth(), 1.0 - (top - NAME) / figure.get_figheight(), take.strip.label, va="top",
-                fontweight="bold", color=take.strip.color)  # fmt: skip
