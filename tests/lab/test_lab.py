@@ -330,21 +330,25 @@ def test_meshes_are_closed_and_as_large_as_their_shapes() -> None:
 def test_robots_stand_apart() -> None:
     extents = [(np.array([-0.2, -0.8, 0.0]), np.array([0.5, 0.3, 0.5])), (np.array([-0.4, 0.0, 0.0]), np.ones(3))]
     left, right = places(extents, gap=0.25)
+    turned = [(np.array([0.0, -high[0], 0.0]), np.array([0.0, -low[0], 0.0])) for low, high in extents]
+    assert places(turned, gap=0.25, forward="x") == [left, right], "to the right of a robot that faces x is −y"
     assert left == -right
     assert (right - 0.4) - (left + 0.5) >= 0.25
     assert places(extents[:1], gap=0.25) == [0.0]
 
 
+@pytest.mark.parametrize("forward", ["x", "y"])
 @pytest.mark.parametrize("aspect", [0.45, 0.7, 1.6])
-def test_all_is_seen_in_the_free_part_of_the_window(aspect: float) -> None:
+def test_all_is_seen_in_the_free_part_of_the_window(aspect: float, forward: str) -> None:
     middle, radius, field = np.array([0.1, -0.2, 0.3]), 0.7, 1.3
-    eye, look_at = eye_for(middle, radius, aspect, field)
-    forward = (look_at - eye) / np.linalg.norm(look_at - eye)
-    right = np.cross(forward, [0.0, 0.0, 1.0])
+    eye, look_at = eye_for(middle, radius, aspect, field, forward)
+    assert (eye - middle)["xy".index(forward)] < 0, "behind the robots"
+    ahead = (look_at - eye) / np.linalg.norm(look_at - eye)
+    right = np.cross(ahead, [0.0, 0.0, 1.0])
     right /= np.linalg.norm(right)
-    up = np.cross(right, forward)
+    up = np.cross(right, ahead)
     seen = middle - eye
-    across, high = (seen @ axis / (seen @ forward) / np.tan(field / 2.0) for axis in (right, up))
+    across, high = (seen @ axis / (seen @ ahead) / np.tan(field / 2.0) for axis in (right, up))
     phone = aspect < 0.6
     assert across == pytest.approx(0.0, abs=1e-12)
     assert high == pytest.approx(1.0 - FREE if phone else 0.0, abs=1e-12)

@@ -29,6 +29,10 @@ from tailwork.studies.design.search import STARTS, ImpossibleError
 from tailwork.studies.design.spread import SPREAD, checked_spread
 from tailwork.studies.design.words import problem_words
 
+LEFT = ("unit", "note", "limit", "agrees", rows.VERIFIED_HEADER[-1])
+"""Columns of text."""
+WARNED = "yellow"
+
 
 def add_design(commands: Any, what: str) -> None:
     """The command and its options."""
@@ -147,11 +151,6 @@ def _print(
     print_answer(console, answers[0])
     if answers[0].front is not None:
         print_front(console, answers[0])
-
-
-LEFT = ("unit", "note", "limit", "agrees", rows.VERIFIED_HEADER[-1])
-"""Columns of text."""
-WARNED = "yellow"
 
 
 def print_answer(console: Console, answer: Answer) -> None:

@@ -20,6 +20,9 @@ from tailwork.model import Model
 from tailwork.model.summary import Standing, limb_masses, pinnable, standing, total_mass
 from tailwork.robots import Robot, presets
 
+TORSO = 6
+"""Coordinates of the torso, which come first."""
+
 
 def add_robots(commands: Any, what: str) -> None:
     """The command."""
@@ -38,10 +41,6 @@ def run_robots(options: argparse.Namespace) -> int:
         table.add_row(name, f"{total_mass(robot):.4g}", str(len(limbs)), str(joints), summary)
     Console().print(table)
     return 0
-
-
-TORSO = 6
-"""Coordinates of the torso, which come first."""
 
 
 def add_show(commands: Any, what: str) -> None:

@@ -28,6 +28,10 @@ const gl = document.createElement('canvas').getContext('webgl');
 const card = gl && gl.getExtension('WEBGL_debug_renderer_info');
 keep('{FAST}', card && !/swiftshader|llvmpipe|software/i.test(gl.getParameter(card.UNMASKED_RENDERER_WEBGL)));
 keep('{LIKES_DARK}', matchMedia('(prefers-color-scheme: dark)').matches);"></style>"""
+SPEEDS = {"1": 1.0, "1/2": 0.5, "1/5": 0.2, "1/10": 0.1, "1/20": 0.05, "1/50": 0.02}
+"""By what is shown: seconds of the run in a second."""
+REST = 0.7
+"""How long the end stays before it starts again, on the wall [s]."""
 
 
 def prepare(client: ClientHandle) -> None:
@@ -80,12 +84,6 @@ def message_html(kind: str, text: str) -> str:
         f"{COLORS[kind]}1a;font-size:0.8em;line-height:1.35;overflow-wrap:anywhere;white-space:pre-wrap"
     )
     return f'<div role="status" style="{style}">{escape(text)}</div>'
-
-
-SPEEDS = {"1": 1.0, "1/2": 0.5, "1/5": 0.2, "1/10": 0.1, "1/20": 0.05, "1/50": 0.02}
-"""By what is shown: seconds of the run in a second."""
-REST = 0.7
-"""How long the end stays before it starts again, on the wall [s]."""
 
 
 @dataclass

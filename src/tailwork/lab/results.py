@@ -27,6 +27,10 @@ MEASURES = {
     "friction needed": "friction_needed",
 }
 """What is shown, and the measure."""
+_CELL = "text-align:right;padding:0.1em 0 0.1em 0.7em;white-space:nowrap;font-variant-numeric:tabular-nums"
+_SIGNS = {"yes": "✓ yes", "no": "✗ no"}
+File = tuple[str, bytes]
+"""Its name and what is in it."""
 
 
 def rows(experiment: Experiment, friction: float) -> list[Row]:
@@ -62,10 +66,6 @@ def results_html(experiment: Experiment, friction: float) -> str:
     )
 
 
-_CELL = "text-align:right;padding:0.1em 0 0.1em 0.7em;white-space:nowrap;font-variant-numeric:tabular-nums"
-_SIGNS = {"yes": "✓ yes", "no": "✗ no"}
-
-
 def _line(text: str, values: Sequence[str]) -> str:
     cells = "".join(f'<td style="{_CELL}">{escape(_SIGNS.get(value, value))}</td>' for value in values)
     unbroken = escape(text).replace("N m", "N&nbsp;m")
@@ -76,10 +76,6 @@ def _swatch(outcome: Outcome) -> str:
     """A square of the tail's colour."""
     color = outcome.scene.color
     return f'<span style="display:inline-block;width:0.7em;height:0.7em;margin-right:0.35em;background:{color}"></span>'
-
-
-File = tuple[str, bytes]
-"""Its name and what is in it."""
 
 
 def robot_file(outcome: Outcome) -> File:

@@ -34,6 +34,12 @@ GRID_COLORS = {False: ((214, 218, 223), (176, 182, 190)), True: ((52, 58, 66), (
 
 Extent = tuple[Floats, Floats]
 """Lower and upper corner of what is drawn of a robot [m]."""
+LEFT, BEHIND, ABOVE = 0.55, 1.0, 0.62
+"""Shares of the direction from the robots to the eye: behind them, where their tails are, to the left and above."""
+NARROW = 0.6
+"""Windows that are narrower than this, for their height, are those of phones: controls cover their lower part."""
+FREE = 0.4
+"""Share of a phone's height that they leave free."""
 
 
 def places(extents: Sequence[Extent], gap: float, forward: str = "y") -> list[float]:
@@ -115,15 +121,8 @@ class StagedRobot:
         self._scene: Scene | None = None
 
     def show(self, scene: Scene, place: Floats, top: float, *, forces: bool, traces: bool) -> None:
-        """Another run, on the nodes that are there, where they are of the same kind.
-
-        Args:
-            scene: the run.
-            place: where the robot stands (3,) [m].
-            top: height of the highest that is ever drawn of it [m].
-            forces: whether arrows are shown.
-            traces: whether centres of mass are shown.
-        """
+        """Another run, on the nodes that are there, where they are of the same kind; at a place (3,), with its label
+        above the highest that is ever drawn of it [m]."""
         kind = (
             [(solid.frame, type(solid.shape), _flat(solid.shape)) for solid in scene.solids],
             [(thread.kind, len(thread.points)) for thread in scene.threads],
@@ -258,14 +257,6 @@ def _flat(shape: Any) -> bool:
 
 def _rgb(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
-
-
-LEFT, BEHIND, ABOVE = 0.55, 1.0, 0.62
-"""Shares of the direction from the robots to the eye: behind them, where their tails are, to the left and above."""
-NARROW = 0.6
-"""Windows that are narrower than this, for their height, are those of phones: controls cover their lower part."""
-FREE = 0.4
-"""Share of a phone's height that they leave free."""
 
 
 def eye_for(middle: Floats, radius: float, aspect: float, field: float, forward: str = "y") -> tuple[Floats, Floats]:

@@ -34,13 +34,13 @@ def length_of(tail: Any) -> float:
     if limb.tip is None:
         return 0.0
     tip = places[limb.tip.joint] + np.array(limb.tip.point, dtype=float)
-    return float(np.linalg.norm(tip - places[limb.joints[0].name]))
+    return round(float(np.linalg.norm(tip - places[limb.joints[0].name])), 12)
 
 
 def mass_of(tail: Any) -> float:
     """Of the whole tail [kg]."""
     (limb,) = tail.limbs("tail").values()
-    return float(sum(joint.body.mass for joint in limb.joints if joint.body is not None))
+    return round(float(sum(joint.body.mass for joint in limb.joints if joint.body is not None)), 12)
 
 
 def _links_field(tail: Any) -> str:

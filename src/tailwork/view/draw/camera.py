@@ -21,6 +21,9 @@ UP = np.array([0.0, 0.0, 1.0])
 
 VIEWS = {"three-quarter": (44.0, 32.0), "side": (90.0, 0.0), "rear": (0.0, 0.0), "top": (90.0, 90.0)}
 """By view: how far the eye is turned from behind the robot to its right, and how far above the ground [deg]."""
+FLAT = Terrain(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
+PIECES = 2
+"""Pieces that a mesh of uneven ground is drawn in, along each axis."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,6 @@ def _angles(view: str) -> tuple[float, float]:
         )
         raise RobotError("view", view, f"{required} [deg]")
     return turn, lift
-
-
-FLAT = Terrain(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
-PIECES = 2
-"""Pieces that a mesh of uneven ground is drawn in, along each axis."""
 
 
 @dataclass(frozen=True)

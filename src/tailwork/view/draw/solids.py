@@ -28,6 +28,20 @@ HALF = (CORNERS - 1) // 2
 FULL = np.linspace(0.0, 2.0 * np.pi, CORNERS)
 TURNS = (CORNERS - 3) / 4
 """Of a coil: four corners each."""
+Numbers = NDArray[np.int64]
+BRIGHT, DEEP = "#ffffff", "#10161d"
+"""What light and shade are mixed of, as in `tailwork.view.scene.colors.lit`."""
+SPOT = np.array([-0.5, 0.85])
+"""Where round things shine, from their middle towards the light, on the sheet."""
+SHINE, EDGE = 0.35, 0.4
+"""How bright they shine there, and how dark their edge is."""
+FARTHEST = 0.28
+"""How far the farthest parts are faded."""
+LINE = 0.5
+"""Width of edges [pt]."""
+SIDES = (((0, 1, 3, 2), 0, -1), ((4, 6, 7, 5), 0, 1), ((0, 4, 5, 1), 1, -1),
+         ((2, 3, 7, 6), 1, 1), ((0, 2, 6, 4), 2, -1), ((1, 5, 7, 3), 2, 1))  # fmt: skip
+"""Of a box: four corners, and the axis along which, and whether, they lie below or above its middle."""
 
 
 def circles(centers: Floats, matrices: Floats) -> Floats:
@@ -54,16 +68,8 @@ def capsules(a: Floats, b: Floats, first: Floats, second: Floats) -> Floats:
 
 
 def drums(a: Floats, b: Floats, heading: Floats, narrow: Floats, first: Floats, second: Floats) -> Floats:
-    """Round bars with flat ends.
-
-    Args:
-        a: middles of their starts (n, 2).
-        b: middles of their ends.
-        heading: directions (n, 2) of their axes on the sheet, unit vectors.
-        narrow: how much their ends are foreshortened, (n,) from 0 to 1.
-        first: radii of their starts (n,).
-        second: radii of their ends.
-    """
+    """Round bars with flat ends, radii (n,), about the middles of their starts a and ends b, (n, 2), with unit vectors
+    (n, 2) along their axes; `narrow` from 0 to 1 is how much their ends are foreshortened (n,)."""
     across = np.stack([-heading[:, 1], heading[:, 0]], axis=-1)
     angles = np.linspace(-np.pi / 2.0, np.pi / 2.0, HALF)[None, :, None]
     end = narrow[:, None, None] * np.cos(angles) * heading[:, None] + np.sin(angles) * across[:, None]
@@ -89,9 +95,6 @@ def _arcs(centers: Floats, radii: Floats, start: Floats, end: Floats) -> Floats:
 
 def _directions(angles: Floats) -> Floats:
     return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,21 +172,6 @@ def _held_by(ball: Solid, shape: Ball, bars: Sequence[tuple[Solid, Bar]]) -> int
     return next(ends, -1)
 
 
-BRIGHT, DEEP = "#ffffff", "#10161d"
-"""What light and shade are mixed of, as in `tailwork.view.scene.colors.lit`."""
-SPOT = np.array([-0.5, 0.85])
-"""Where round things shine, from their middle towards the light, on the sheet."""
-SHINE, EDGE = 0.35, 0.4
-"""How bright they shine there, and how dark their edge is."""
-FARTHEST = 0.28
-"""How far the farthest parts are faded."""
-LINE = 0.5
-"""Width of edges [pt]."""
-SIDES = (((0, 1, 3, 2), 0, -1), ((4, 6, 7, 5), 0, 1), ((0, 4, 5, 1), 1, -1),
-         ((2, 3, 7, 6), 1, 1), ((0, 2, 6, 4), 2, -1), ((1, 5, 7, 3), 2, 1))  # fmt: skip
-"""Of a box: four corners, and the axis along which, and whether, they lie below or above its middle."""
-
-
 @dataclass(frozen=True, eq=False)
 class Patches:
     """Polygons on the sheet, to be painted in this order."""
@@ -223,15 +211,7 @@ def patches(parts: Parts, sample: Sample, camera: Camera, theme: Theme, faded: f
 
 
 def shadow(parts: Parts, sample: Sample, camera: Camera, theme: Theme, height: Callable[[Floats], Floats]) -> Patches:
-    """The shadow of a robot on the ground under light from straight above.
-
-    Args:
-        parts: the robot.
-        sample: when.
-        camera: from where it is seen.
-        theme: its colour.
-        height: of the ground [m] at places (…, 2).
-    """
+    """The shadow of a robot under light from straight above, on ground of a height [m] at places (…, 2)."""
     found = (
         _boxes(parts.boxes, sample, ABOVE),
         _bars(parts.bars, parts.rounded, sample, ABOVE)[0],

@@ -127,16 +127,8 @@ class Stage:
 
 
 def set_stage(axes: Axes, one: Subject, sample: Sample, *, forces: bool, traces: bool, line: float = LINE) -> Stage:
-    """Draw a robot at a time, with its shadow.
-
-    Args:
-        axes: the panel.
-        one: the robot.
-        sample: when.
-        forces: with arrows for the forces on the feet.
-        traces: with centres of mass and their paths until then.
-        line: width of edges [pt].
-    """
+    """Draw a robot with its shadow, edges so wide [pt]; with arrows for the forces on the feet, with centres of mass
+    and their paths until then."""
     markers = one.scene.markers if traces else ()
     stage = Stage(
         subject=one,

@@ -91,6 +91,8 @@ DOTS_PER_INCH = 200
 
 _settings = RLock()
 """Matplotlib keeps its settings in one place; threads draw one after the other."""
+DARKEST = 0.1
+"""Luminance below which a colour is made brighter on dark paper."""
 
 
 @contextlib.contextmanager
@@ -154,10 +156,6 @@ def save(figure: Figure, folder: str | os.PathLike[str], name: str, kinds: Seque
     for kind, path in paths.items():
         write_whole(path, rendered(figure, kind))
     return paths
-
-
-DARKEST = 0.1
-"""Luminance below which a colour is made brighter on dark paper."""
 
 
 @dataclass(frozen=True)

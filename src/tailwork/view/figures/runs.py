@@ -19,19 +19,19 @@ from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
 from tailwork.typing import Floats
 from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, line_key, look, new_figure, zero_line
 from tailwork.view.scene.colors import BLUE, FEET, GREEN, LINES, VERMILION, looks, shown
-from tailwork.view.scene.curves import friction_ratio
+from tailwork.view.scene.curves import friction_ratio, stop_note
 
 NOTE_WIDTH = 92
 """Letters a line of why a run stopped."""
 STOPPED = "stopped"
 """Name (gid) of the crosses where lines end early."""
-
-
-def stop_note(run: Run) -> str:
-    """When and why a run ended early; empty: it did not."""
-    if run.stopped is None:
-        return ""
-    return f"stopped at {run.stopped.time * 1e3:.0f} ms: {run.stopped.reason}"
+LEAST_SPAN = (0.2, 2.0)
+"""Of the axes of angles [deg] and rates [deg/s]."""
+MOST_FRICTION = 2.0
+"""The axis of friction never goes beyond this; hardly any ground gives more."""
+BAND = {"color": "#c3cad2", "linewidth": 3.6}
+"""How the desired curvature is drawn: a broad pale line under the others."""
+COLORS = (BLUE, VERMILION, GREEN)
 
 
 def mark_stop(axes: Axes, time: float, value: float, color: str) -> None:
@@ -40,10 +40,6 @@ def mark_stop(axes: Axes, time: float, value: float, color: str) -> None:
         [time], [value], marker="x", color=color, markersize=5.0, markeredgewidth=1.3, linestyle="none", clip_on=False,
         zorder=4, gid=STOPPED,
     )  # fmt: skip
-
-
-LEAST_SPAN = (0.2, 2.0)
-"""Of the axes of angles [deg] and rates [deg/s]."""
 
 
 def torso_response(runs: Mapping[str, Run], *, title: str = "") -> Figure:
@@ -78,10 +74,6 @@ def torso_response(runs: Mapping[str, Run], *, title: str = "") -> Figure:
             bottom.set_ylabel(f"{name} rate [deg/s]")
             bottom.set_xlabel("time [ms]")
         return arranged(figure, title, keys)
-
-
-MOST_FRICTION = 2.0
-"""The axis of friction never goes beyond this; hardly any ground gives more."""
 
 
 def foot_forces(runs: Mapping[str, Run], *, title: str = "") -> Figure:
@@ -185,10 +177,6 @@ def net_rotation(
         return arranged(figure, title, keys)
 
 
-BAND = {"color": "#c3cad2", "linewidth": 3.6}
-"""How the desired curvature is drawn: a broad pale line under the others."""
-
-
 def curvature_tracking(
     times: ArrayLike | Mapping[str, ArrayLike],
     desired: Mapping[str, ArrayLike],
@@ -228,9 +216,6 @@ def curvature_tracking(
         below.set_ylabel("error [1/m]")
         below.set_xlabel("time [ms]")
         return arranged(figure, title, keys)
-
-
-COLORS = (BLUE, VERMILION, GREEN)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,9 @@ from tailwork.view.scene.sample import Sample, samples_at
 STATE_COLORS = {"stick": BLUE, "slip": ORANGE}
 """Of feet on the ground, in every picture; a foot in the air has none."""
 BAR, PLAN = 0.56, 0.12  # heights of a bar and of the line of the gait, where feet are 1 apart
+ROW_NAMES = {2: ("front", "hind"), 3: ("front", "middle", "hind")}
+SIDES = ("left", "right")
+LINE_COLORS = {"torso": BLUE, "pitch": GREEN, "roll": PURPLE}
 
 
 def spells(times: Floats, states: Sequence[int]) -> list[tuple[float, float, int]]:
@@ -88,11 +91,6 @@ def footfall(
 
 def _wanted(gait: Gait, foot: str, times: Floats) -> list[tuple[float, float, int]]:
     return spells(times, gait.in_stance(foot, times).astype(int).tolist())
-
-
-ROW_NAMES = {2: ("front", "hind"), 3: ("front", "middle", "hind")}
-SIDES = ("left", "right")
-LINE_COLORS = {"torso": BLUE, "pitch": GREEN, "roll": PURPLE}
 
 
 @dataclass(frozen=True)

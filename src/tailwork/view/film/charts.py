@@ -119,18 +119,8 @@ def draw_charts(
     figure: Figure, scene: Scene, panels: Sequence[Panel], spans: Sequence[tuple[float, float]], heads: Sequence[float],
     place: tuple[float, float, float, float], until: tuple[float, float], theme: Theme,
 ) -> list[Chart]:  # fmt: skip
-    """Panels one below the other.
-
-    Args:
-        figure: on which.
-        scene: whose times the curves have.
-        panels: the curves.
-        spans: least and greatest value of each panel.
-        heads: heights of their titles and legends [in].
-        place: left, top, width and height, from the upper left corner of the figure [in].
-        until: first and last time of all scenes [s].
-        theme: colours.
-    """
+    """Panels one below the other, with their least and greatest values, the heights of their titles and legends [in],
+    and a place on the figure: left, top, width and height from its upper left corner [in]; over the times of all scenes."""
     left, top, width, height = place
     wide, tall = figure.get_size_inches()
     each = (height - BELOW - sum(heads)) / len(panels)

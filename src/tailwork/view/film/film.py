@@ -135,19 +135,8 @@ def film(
     scenes: Sequence[Scene], times: Floats, size: tuple[int, int], *, view: str, theme: Theme, plots: bool,
     forces: bool, traces: bool, slow: str,
 ) -> Film:  # fmt: skip
-    """A film of scenes side by side.
-
-    Args:
-        scenes: what it shows.
-        times: of its pictures [s].
-        size: of a picture [pixels].
-        view: one of `tailwork.view.draw.camera.VIEWS`, or two angles.
-        theme: colours.
-        plots: with curves beside the robots.
-        forces: with arrows for the forces on the feet.
-        traces: with centres of mass and their paths.
-        slow: how slow it is, as text.
-    """
+    """A film of scenes side by side, pictures of a size [pixels] at some times [s]; the rest as for `write_video`, with
+    text that says how slow it is."""
     dpi = min(size[0] / max(LEAST, EACH * len(scenes)), size[1] / (HEIGHT if len(scenes) == 1 else HIGHER))
     wide, tall = size[0] / dpi, size[1] / dpi
     with drawing(theme):

@@ -17,6 +17,10 @@ HEIGHT = 480
 """Of a player within another page [px]."""
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 """What the page may load: nothing but what it holds."""
+MOST = 201
+"""Moments that are kept: notebooks are saved with what they show."""
+NOTEBOOK_HEIGHT = 620
+"""Of the frame [px]."""
 
 
 def playback_page(scenes: Sequence[Scene], *, title: str = "", layout: str = "side") -> str:
@@ -85,12 +89,6 @@ def _checked(scenes: Sequence[Scene]) -> Sequence[Scene]:
 def _built(name: str) -> str:
     """A file of the built player (its source stands in the folder `player` of the project)."""
     return files("tailwork.view.player").joinpath("built", name).read_text(encoding="utf-8")
-
-
-MOST = 201
-"""Moments that are kept: notebooks are saved with what they show."""
-NOTEBOOK_HEIGHT = 620
-"""Of the frame [px]."""
 
 
 def notebook_html(run: Run) -> str:

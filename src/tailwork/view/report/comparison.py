@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailwork.format import fixed, number
+from tailwork.format import fixed, minus, number
 from tailwork.model import Model
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Comparison, Result, sweep_rotations
@@ -24,6 +24,10 @@ from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rota
 from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report
 
 MAP_TEXT = {"arc": "the arc of Eq. 86", "chain": "the centre of mass of the evenly bent chain of links"}
+ROTATION_HEADER = (
+    "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
+    "work [J]", "least normal force [N]", "friction needed",
+)  # fmt: skip
 
 
 def figures(comparison: Comparison) -> Drawings:
@@ -100,12 +104,6 @@ def rotation_rows(results: Mapping[str, Result]) -> list[list[str]]:
             fixed(r.measures.friction_needed, 2),
         ])  # fmt: skip
     return rows
-
-
-ROTATION_HEADER = (
-    "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
-    "work [J]", "least normal force [N]", "friction needed",
-)  # fmt: skip
 
 
 def notes(results: Mapping[str, Result]) -> str:
@@ -198,7 +196,7 @@ def tail_table(comparison: Comparison) -> Table:
         places = dict(zip(model.point_names, model.points(q), strict=True))
         first = model.layout.limbs[name].joints[0].name
         length = float(np.linalg.norm(places[f"{name}.tip"] - places[f"{name}.{first}"]))
-        mount = ", ".join(f"{x:g}" for x in robot.part(name).mount)
+        mount = minus(", ".join(f"{x:g}" for x in robot.part(name).mount))
         rows.append([tail, robot.part(name).kind, f"{mass:.3g}", f"{length:.3g}", mount])
     return Table(("tail", "kind", "mass [kg]", "length [m]", "mount [m]"), rows, "The tails")
 

@@ -14,9 +14,8 @@ from tailwork.studies.compare.soft_manoeuvre import critical_damping
 from tailwork.studies.motions import motion_words
 from tailwork.studies.policies import POLICY_TEXT
 from tailwork.view.figures.ground import convergence_figure, feet_figure, slip_times, torso_figure
-from tailwork.view.figures.runs import stop_note
 from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report
-from tailwork.view.scene.curves import friction_ratio
+from tailwork.view.scene.curves import friction_ratio, stop_note
 
 CONVERGENCE_HEADER = (
     "stiffness [N/m]", "sinks [mm]", "first half [mm]", "first half [°]", "sticking [mm]", "sticking [°]", "end [mm]",

@@ -115,6 +115,10 @@ WARNING = "Warning: "
 """With this, a paragraph that stands out begins."""
 LONG = 24
 """Columns of text with longer cells may break their lines."""
+Drawings = Mapping[str, tuple[str, Callable[[], Figure]]]
+"""By file name: a caption and what draws the figure."""
+FOR_A_PROCESS = 6
+"""A process takes about as long to start as so many pictures take to save."""
 
 
 @dataclass(frozen=True)
@@ -304,12 +308,6 @@ def _saving(folder: Path, processes: int) -> Iterator[Callable[[Figure, str, Seq
         yield later
         for one in waiting:
             one.result()
-
-
-Drawings = Mapping[str, tuple[str, Callable[[], Figure]]]
-"""By file name: a caption and what draws the figure."""
-FOR_A_PROCESS = 6
-"""A process takes about as long to start as so many pictures take to save."""
 
 
 def drawn_pictures(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tailwork.format import fixed, minus, number
 from tailwork.simulation import Run
 from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
 from tailwork.typing import Floats
@@ -89,7 +90,10 @@ def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
 def caption_of(run: Run, notes: tuple[str, ...] = ()) -> Caption:
     """Robot, motion and measures of a run; notes of what must be known of it."""
     return Caption(
-        robot=run.model.robot.name, motion=run.title, measures=tuple(_measures(run)), notes=(*_ended(run), *notes)
+        robot=run.model.robot.name,
+        motion=run.title,
+        measures=tuple(_measures(run)),
+        notes=(*filter(None, [stop_note(run)]), *notes),
     )
 
 
@@ -99,16 +103,16 @@ def _measures(run: Run) -> list[tuple[str, str]]:
         angles, rates = torso_angles(run), torso_rates(run)
         net = [np.degrees(angles[name][-1] - angles[name][0]) for name in TURNS]
         peak = [np.degrees(np.abs(rates[name]).max()) for name in TURNS]
-        found.append(("torso has turned (pitch, roll, yaw)", ", ".join(_signed(x) for x in net) + " °"))
+        found.append(("torso has turned (pitch, roll, yaw)", ", ".join(fixed(x, 2, signed=True) for x in net) + " °"))
         found.append(("largest rates", ", ".join(f"{x:.3g}" for x in peak) + " °/s"))
     found += _efforts(run)
     if run.ground is not None:
         found.append(("feet", "none slipped or left the ground" if run.assumption_held() else "some slipped or lifted"))
     elif run.model.foot_names:
         least, friction = run.min_normal_force(), run.friction_needed()
-        found.append(("least normal force of a foot", f"{least:.3g} N".replace("-", "−")))
+        found.append(("least normal force of a foot", f"{number(least, 3)} N"))
         found.append(("friction needed", "none is enough: a foot would pull" if least <= 0 else f"{friction:.3g}"))
-    found.append(("energy balances to", f"{run.energy_balance_error():.1e}".replace("-", "−")))
+    found.append(("energy balances to", minus(f"{run.energy_balance_error():.1e}")))
     return found
 
 
@@ -129,11 +133,6 @@ def _efforts(run: Run) -> list[tuple[str, str]]:
             for unit, value in largest.items()]  # fmt: skip
 
 
-def _ended(run: Run) -> tuple[str, ...]:
-    if run.stopped is None:
-        return ()
-    return (f"stopped at {run.stopped.time * 1e3:.0f} ms: {run.stopped.reason}",)
-
-
-def _signed(x: float) -> str:
-    return f"{round(float(x), 2) + 0.0:+.2f}".replace("-", "−")
+def stop_note(run: Run) -> str:
+    """When and why a run ended early; empty: it did not."""
+    return "" if run.stopped is None else f"stopped at {run.stopped.time * 1e3:.0f} ms: {run.stopped.reason}"

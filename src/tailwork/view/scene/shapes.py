@@ -168,7 +168,7 @@ def _pulley_radius(limb: Limb) -> float:
     turned = np.abs(np.array(gearing_of(limb), dtype=float)).sum(axis=0)
     radii = [float(motor.ratio) / turned[limb.coordinates.index(motor.coordinate)] for motor in limb.actuators
              if isinstance(motor, Motor) and motor.unit == "N"]  # fmt: skip
-    return max(map(abs, radii), default=0.0)
+    return float(max(map(abs, radii), default=0.0))
 
 
 def _draw_drums(result: Drawn, name: str, limb: Limb) -> None:
