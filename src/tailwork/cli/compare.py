@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare, print a table, write the report."""
     console = wide_console()
     plan = _plan(options)
-    cases(plan)  # what is impossible is said before anything is done
+    cases(plan)  # what is impossible fails before anything is done
     ready_folder(options.out)
     ready_folder(options.out / "figures")
     with bar(console, f"runs are kept in {options.out}: the same command goes on") as tell:

@@ -169,9 +169,9 @@ def print_answer(console: Console, answer: Answer) -> None:
         console.print("\nwhat the limits cost", style="bold")
         for text in prices:
             console.print(f"  {text}")
-    said = [words.robust_words(answer), "" if feet_pull(answer) else feet_words(answer)]
-    said += [words.airborne_words(answer), "" if answer.verified.disagreements() else words.verified_words(answer)]
-    for text in filter(None, said):
+    more = [words.robust_words(answer), "" if feet_pull(answer) else feet_words(answer)]
+    more += [words.airborne_words(answer), "" if answer.verified.disagreements() else words.verified_words(answer)]
+    for text in filter(None, more):
         console.print(f"\n{text}")
     _print_table(console, "\nverification", rows.VERIFIED_HEADER, rows.verified_rows(answer))
     console.print(f"\n{words.optima_words(answer)}")

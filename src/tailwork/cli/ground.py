@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     if len(set(stiffnesses)) != len(stiffnesses):
         raise RobotError("--stiffness", options.stiffness, "stiffnesses that differ")
     grounds = grounds_for(manoeuvre.robot, stiffnesses or STIFFNESSES, *friction)
-    check_possible(manoeuvre)  # what is impossible is said before anything is done
+    check_possible(manoeuvre)  # what is impossible fails before anything is done
     for needed in (options.out, options.out / "runs", options.out / "figures"):
         ready_folder(needed)
     with bar(console, "nothing is kept: run the command again") as tell:
@@ -88,12 +88,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print(console: Console, comparison: SoftComparison) -> None:
-    from tailwork.view.report.ground import CONVERGENCE_HEADER, convergence_rows, ground_words, notes, time_rows
+    from tailwork.view.report.ground import CONVERGENCE_HEADER, convergence_rows, ground_text, notes, time_rows
 
     manoeuvre = comparison.manoeuvre
     console.print(f"{manoeuvre.robot.name}, {manoeuvre.motion.name}: {motion_words(manoeuvre.motion)}")
     console.print(f"leg policy: {POLICY_TEXT[manoeuvre.policy]}")
-    console.print(f"ground: {ground_words(comparison)}")
+    console.print(f"ground: {ground_text(comparison)}")
     feet = time_rows(comparison)
     console.print(plain_table("\nWhen feet first slip and lift [ms]", "foot", "needs", *comparison.runs, rows=feet))
     for note in notes(comparison):

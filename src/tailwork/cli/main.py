@@ -45,8 +45,8 @@ def parser(commands: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 if it succeeded, 2 if its input was at fault."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    options = parser(words[:1]).parse_args(words)
+    texts = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser(texts[:1]).parse_args(texts)
     try:
         return options.run(options)
     except TailworkError as error:

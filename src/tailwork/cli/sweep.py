@@ -131,7 +131,7 @@ def _say_what(console: Console, sweep: Sweep) -> None:
 
 @contextmanager
 def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[Callable[[int], None]]:
-    """A bar that is told how many designs are done, with the rate and the time left; a line now and then without a
+    """A bar: a function of how many designs are done, with the rate and the time left; a line now and then without a
     terminal.
 
     Args:
@@ -143,7 +143,7 @@ def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[C
     columns = (SpinnerColumn(), BarColumn(24), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
     if before:
         console.print(f"{before:,} of them were done before")
-    start = said = time.monotonic()
+    start = printed = time.monotonic()
     first = last = before  # the first designs are not of the rate: a new kind of robot is compiled with them
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -151,15 +151,15 @@ def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[C
             since = start
 
             def tell(done: int) -> None:
-                nonlocal said, last, first, since
+                nonlocal printed, last, first, since
                 last, now = done, time.monotonic()
                 if first == before:
                     first, since = done, now
-                words = rate_words(done - first, total - done, now - since)
-                progress.update(task, completed=done, description=words)
-                if not console.is_terminal and now - said > OFTEN and done < total:
-                    said = now
-                    console.print(f"{done:,} of {total:,}: {words}")
+                text = rate_text(done - first, total - done, now - since)
+                progress.update(task, completed=done, description=text)
+                if not console.is_terminal and now - printed > OFTEN and done < total:
+                    printed = now
+                    console.print(f"{done:,} of {total:,}: {text}")
 
             yield tell
     except KeyboardInterrupt:
@@ -171,7 +171,7 @@ def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[C
         console.print(f"{last - before:,} designs in {took:.1f} s, {_a_second((last - before) / took)}")
 
 
-def rate_words(done: int, left: int, seconds: float) -> str:
+def rate_text(done: int, left: int, seconds: float) -> str:
     """How fast it goes and how long it will take."""
     if done <= 0 or seconds <= 0.0:
         return ""

@@ -41,12 +41,12 @@ def wide_console(least: int = 80) -> Console:
 
 
 @contextmanager
-def bar(console: Console, kept: str, *, every: int = 20) -> Iterator[Callable[[int, int, str], None]]:
+def bar(console: Console, interrupted: str, *, every: int = 20) -> Iterator[Callable[[int, int, str], None]]:
     """A progress bar: a function of (done, all, what comes next); without a terminal, lines on stderr now and then.
 
     Args:
         console: where it is shown.
-        kept: what is printed when the work is interrupted.
+        interrupted: what is printed when the work is interrupted.
         every: without a terminal, a line for every so many that are done; what comes next within one of them has a line
             of its own, or for every tenth of several steps that are alike.
     """
@@ -72,7 +72,7 @@ def bar(console: Console, kept: str, *, every: int = 20) -> Iterator[Callable[[i
             yield tell
     except KeyboardInterrupt:
         done = f"{last[0]} of {last[1]} finished; " if last[1] else ""
-        console.print(f"{done}{kept}", soft_wrap=True)  # that it was interrupted, the command says
+        console.print(f"{done}{interrupted}", soft_wrap=True)  # that it was interrupted, the command says
         raise
 
 

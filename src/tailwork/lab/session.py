@@ -25,7 +25,7 @@ FRAME = 1 / 30
 """Between two poses that are sent [s]."""
 PATIENCE = 2.0
 """How long what cannot be interrupted is waited for [s]."""
-TOLD = 0.1
+SLIDER_STEP = 0.1
 """Between two positions of the time slider that are sent [s]."""
 COMPILING = "a new structure is compiled: some seconds to a minute or two, once"
 CHANGED = "changed: what is shown is the run before; press Run"
@@ -117,7 +117,7 @@ class Session:
         self._guarded(act, wanted)
 
     def _guarded(self, act: Callable[[], Any], wanted: Callable[[], bool] = lambda: True) -> None:
-        """Do something; what goes wrong is said in the page, and the lab lives on."""
+        """Do something; what goes wrong is shown in the page, and the lab lives on."""
         try:
             act()
         except TailworkError as error:
@@ -237,7 +237,7 @@ class Session:
 
     def _play(self) -> None:
         """Moves the robots until the person leaves."""
-        told = 0.0
+        sent = 0.0
         while not self._closed.wait(FRAME):
             with self._lock:
                 if self.experiment is None or not self._clock.playing or self._quick.locked():
@@ -245,8 +245,8 @@ class Session:
                 now = self._clock.now()
                 with self.client.atomic():
                     self.stage.pose(now)
-                    if time.monotonic() - told > TOLD:
-                        told = time.monotonic()
+                    if time.monotonic() - sent > SLIDER_STEP:
+                        sent = time.monotonic()
                         self.controls.time.value = round(1e3 * now, 1)
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from tailwork.view.scene.sample import Sample, coils, samples_at
 from tailwork.view.scene.scene import directions
 
 GAP = 0.5
-"""Least way between robots that stand side by side, in lengths of the torso."""
+"""Least distance between robots that stand side by side, in lengths of the torso."""
 GRID_STEP = 0.1  # [m]; robots stand at whole steps, so that another design does not move them
 SEEN_THROUGH = 0.7
 """Opacity of the torso, so that the centre of mass is seen in it."""
@@ -49,8 +49,8 @@ def places(extents: Sequence[Extent], gap: float, forward: str = "y") -> list[fl
     reach = [sorted((float(lower @ right), float(upper @ right))) for lower, upper in extents]
     found = [0.0]
     for (_, end), (start, _) in pairwise(reach):
-        way = end - start + gap
-        found.append(found[-1] + GRID_STEP * ceil(way / GRID_STEP - 1e-9))
+        distance = end - start + gap
+        found.append(found[-1] + GRID_STEP * ceil(distance / GRID_STEP - 1e-9))
     return [place - found[-1] / 2.0 for place in found]
 
 
@@ -274,9 +274,9 @@ def eye_for(middle: Floats, radius: float, aspect: float, field: float, forward:
     direction /= np.linalg.norm(direction)
     free = FREE if aspect < NARROW else 1.0
     slope = math.tan(field / 2.0)
-    way = radius / math.sin(math.atan(min(free, aspect) * slope))
+    distance = radius / math.sin(math.atan(min(free, aspect) * slope))
     right = np.cross([0.0, 0.0, 1.0], direction)
     up = np.cross(direction, right / np.linalg.norm(right))
     lower = (1.0 - free) * slope  # what is free is above the middle of the window: the eye looks down
-    position = middle + way * direction
-    return position, position - way * (direction + lower * up) / math.hypot(1.0, lower)
+    position = middle + distance * direction
+    return position, position - distance * (direction + lower * up) / math.hypot(1.0, lower)

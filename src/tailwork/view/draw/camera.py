@@ -98,9 +98,9 @@ class Ground:
         """The mesh with its unit."""
         return f"{self.mesh:g} m" if self.mesh >= 0.1 else f"{self.mesh * 1e3:g} mm"
 
-    def near(self, way: Floats) -> Ground:
+    def near(self, shift: Floats) -> Ground:
         """As much of the ground, so far from here (3,) [m], to a mesh."""
-        moved = np.round(way[:2] / self.mesh) * self.mesh
+        moved = np.round(shift[:2] / self.mesh) * self.mesh
         return Ground(self.lower + moved, self.upper + moved, self.mesh)
 
 

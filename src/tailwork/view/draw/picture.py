@@ -57,13 +57,13 @@ class Sheet:
     low: Floats  # lower left corner of each panel, on the sheet of the camera [m]
     high: Floats
 
-    def panel(self, left: float, top: float, width: float, way: Floats | float = 0.0) -> Axes:
+    def panel(self, left: float, top: float, width: float, shift: Floats | float = 0.0) -> Axes:
         """An empty panel without axes; the eye has gone so far from where it was (2,) [m]."""
         wide, tall = self.figure.get_size_inches()
         height = width * aspect(self.low, self.high)
         axes = self.figure.add_axes((left / wide, 1.0 - (top + height) / tall, width / wide, height / tall))
         axes.set_axis_off()
-        show_part(axes, self.low, self.high, way)
+        show_part(axes, self.low, self.high, shift)
         return axes
 
     def write(self, left: float, top: float, text: str, **style: Any) -> None:
@@ -88,9 +88,9 @@ def aspect(low: Floats, high: Floats) -> float:
     return float(tall / wide)
 
 
-def show_part(axes: Axes, low: Floats, high: Floats, way: Floats | float = 0.0) -> None:
+def show_part(axes: Axes, low: Floats, high: Floats, shift: Floats | float = 0.0) -> None:
     """Show the part of the world between two corners (2,), so far from there (2,) [m]."""
-    (left, lower), (right, upper) = low + way, high + way
+    (left, lower), (right, upper) = low + shift, high + shift
     axes.set(xlim=(left, right), ylim=(lower, upper))
 
 
@@ -100,7 +100,7 @@ class Strip:
 
     subject: Subject
     samples: list[Sample]
-    ways: Floats  # of the eye over the ground (samples, 3) [m]
+    shifts: Floats  # how far the eye has gone over the ground (samples, 3) [m]
 
     @property
     def label(self) -> str:
@@ -115,11 +115,11 @@ class Strip:
     @property
     def follows(self) -> bool:
         """Whether the eye goes along."""
-        return bool(self.ways.any())
+        return bool(self.shifts.any())
 
     def eye(self, number: int) -> Floats:
         """How far the eye has gone on the sheet at a sample (2,) [m]."""
-        return self.subject.camera.project(self.ways[number])
+        return self.subject.camera.project(self.shifts[number])
 
 
 def strip_of(one: Subject, shown: list[Sample], follow: bool = False) -> Strip:
@@ -130,7 +130,7 @@ def strip_of(one: Subject, shown: list[Sample], follow: bool = False) -> Strip:
         return Strip(one, shown, np.zeros_like(gone))
     order = np.arange(len(shown))
     fitted = np.polynomial.Polynomial
-    smooth = [fitted.fit(order, way, min(BENDS, len(order) - 1))(order) for way in gone.T]
+    smooth = [fitted.fit(order, shift, min(BENDS, len(order) - 1))(order) for shift in gone.T]
     return Strip(one, shown, np.array(smooth).T)
 
 
@@ -200,9 +200,9 @@ def _figure(strips: Sequence[Strip], frames: int, title: str) -> Figure:
 def ground_of(strips: Sequence[Strip]) -> Ground:
     """The ground under all that is shown; for an eye that goes along, as it is at the first sample."""
     corners = [
-        np.array(seen_from_above(strip.subject, sample)) - way[:2]
+        np.array(seen_from_above(strip.subject, sample)) - shift[:2]
         for strip in strips
-        for sample, way in zip(strip.samples, strip.ways, strict=True)
+        for sample, shift in zip(strip.samples, strip.shifts, strict=True)
     ]
     return ground_under(np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0))
 
@@ -257,7 +257,7 @@ def draw_samples(
     for n, sample in enumerate(strip.samples):
         left, top = place[0] + (n % columns) * width, place[1] + (n // columns) * (step + TIME)
         axes = sheet.panel(left, top, width, strip.eye(n))
-        draw_ground(axes, one.camera, ground.near(strip.ways[n]), one.theme, one.scene.terrain)
+        draw_ground(axes, one.camera, ground.near(strip.shifts[n]), one.theme, one.scene.terrain)
         set_stage(axes, one, sample, forces=forces, traces=traces, line=SMALL)
         sheet.write(left + width / 2, top + step, in_ms(sample.time), ha="center", color=one.theme.faint)
 

@@ -338,8 +338,8 @@ def _balls(parts: Parts, sample: Sample, camera: Camera, bars: Floats) -> list[P
 def _lines(lines: Solids, sample: Sample, camera: Camera) -> Patches:
     """Cables as straight lines, springs as coils."""
     a, b = np.swapaxes(lines.places(sample), 0, 1)
-    ways = np.where(
+    lines_drawn = np.where(
         (lines.radii > 0)[:, None, None], coils(a, b, lines.radii, TURNS, CORNERS), padded(np.stack([a, b], axis=1))
     )
     faces, edges = (np.hstack([lines.colors, np.full((len(a), 1), alpha)]) for alpha in (0.0, 1.0))
-    return Patches(camera.project(ways), faces, edges, camera.depth((a + b) / 2.0), np.full(len(a), 1.3))
+    return Patches(camera.project(lines_drawn), faces, edges, camera.depth((a + b) / 2.0), np.full(len(a), 1.3))

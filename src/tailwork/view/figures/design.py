@@ -155,9 +155,9 @@ def _histogram(axes: Axes, borders: Floats, counts: Floats, sides: Sequence[Any]
         if low - room <= side.bound <= high + room:
             axes.axvline(side.bound, color=WARNING, linewidth=1.2, gid="limit")
         else:  # far off: on which side
-            right, said = side.bound > high, f"limit {number(side.bound)}"
+            right, text = side.bound > high, f"limit {number(side.bound)}"
             axes.text(
-                0.99 if right else 0.01, 0.98, f"{said} →" if right else f"← {said}", transform=axes.transAxes,
+                0.99 if right else 0.01, 0.98, f"{text} →" if right else f"← {text}", transform=axes.transAxes,
                 ha="right" if right else "left", va="top", fontsize=6.5, color=WARNING,
             )  # fmt: skip
     colours = np.where(beyond, VERMILION, SKY)

@@ -189,6 +189,6 @@ def convergence_figure(comparison: SoftComparison, *, title: str = "") -> Figure
                 axes.loglog(stiffness, values, color=color, marker=marker, linestyle="none")
             axes.set_xlabel("stiffness [N/m]")
             axes.set_ylabel(name)
-        keys = [Line2D([], [], color=color, marker=marker, linestyle="none", label=f"largest {said}")
-                for said, (_, color, marker) in halves.items()]  # fmt: skip
+        keys = [Line2D([], [], color=color, marker=marker, linestyle="none", label=f"largest {text}")
+                for text, (_, color, marker) in halves.items()]  # fmt: skip
         return arranged(figure, title, [*keys, Line2D([], [], color=FAINT, linewidth=0.8, label="1/stiffness")])

@@ -188,7 +188,7 @@ def curvature_tracking(
 
     Args:
         times: of the samples [s]; by "tail, segment" where lines have times of their own (runs of different lengths).
-        desired: by "tail, segment": curvature asked for [1/m].
+        desired: by "tail, segment": desired curvature [1/m].
         actual: by "tail, segment": curvature found [1/m]; may end early (fewer samples).
         title: above the panels.
     """
@@ -202,10 +202,10 @@ def curvature_tracking(
                 raise UnknownNameError.among("desired", label, desired, "line")
             found, wanted = (np.asarray(lines[label], dtype=float) for lines in (actual, desired))
             milliseconds = np.asarray(times[label] if isinstance(times, Mapping) else times, dtype=float) * 1e3
-            asked = (milliseconds[: len(wanted)], wanted)
-            if not any(all(map(np.array_equal, asked, other)) for other in drawn):  # most lines are asked the same
-                above.plot(*asked, zorder=1.5, gid="desired", **BAND)
-                drawn.append(asked)
+            target = (milliseconds[: len(wanted)], wanted)
+            if not any(all(map(np.array_equal, target, other)) for other in drawn):  # most lines share their target
+                above.plot(*target, zorder=1.5, gid="desired", **BAND)
+                drawn.append(target)
             line = {"color": style.color, "linestyle": style.line}
             above.plot(milliseconds[: len(found)], found, label=shown(label), gid="actual", **line)
             below.plot(milliseconds[: len(found)], found - wanted[: len(found)], gid="error", **line)

@@ -56,7 +56,7 @@ def footfall(
     Args:
         run: on compliant ground.
         window: from when to when [s]; None: all of it.
-        gait: if given, a thin line under each bar is the stance that it asks for.
+        gait: if not None, a thin line under each bar is the stance that it asks for.
         names: of the feet as they are printed; None: their own.
         title: above the bars.
     """
@@ -126,7 +126,7 @@ def torso_travel(run: Run, gait: Gait, *, settling: int, unit: Length = METRE, t
 
     Args:
         run: of a walking robot.
-        gait: what it is asked for.
+        gait: the desired one.
         settling: strides at the start that numbers leave out: shaded.
         unit: of lengths.
         title: above the panels.
@@ -159,7 +159,7 @@ def torso_travel(run: Run, gait: Gait, *, settling: int, unit: Length = METRE, t
             axes.set_xlabel("time [s]")
         keys = [Line2D([], [], color=color, label=name) for name, color in LINE_COLORS.items()]
         keys += [
-            Line2D([], [], color=VERMILION, linewidth=0.9, linestyle=LINES[1], label="speed asked for"),
+            Line2D([], [], color=VERMILION, linewidth=0.9, linestyle=LINES[1], label="desired speed"),
             Line2D([], [], color=RULE, linewidth=6.0, label="left out of the numbers"),
         ]
         return arranged(figure, title, keys)
@@ -212,8 +212,8 @@ def stride_pictures(
                 axes = sheet.panel(left, top, width, one.camera.project(one.under(sample)))
                 _draw(axes, one, sample, touching, mesh)
                 top += tall
-            said = f"{(times[row] - times[rows[0]]) * 1e3:.0f} ms"
-            sheets[0].write(left + width / 2, top, said, ha="center", color=FAINT)
+            text = f"{(times[row] - times[rows[0]]) * 1e3:.0f} ms"
+            sheets[0].write(left + width / 2, top, text, ha="center", color=FAINT)
         note = (
             f"Grid {Ground(np.zeros(2), np.zeros(2), mesh).shown}. A foot that sticks is blue, one that slips orange."
         )

@@ -120,7 +120,7 @@ def draw_charts(
     place: tuple[float, float, float, float], until: tuple[float, float], theme: Theme,
 ) -> list[Chart]:  # fmt: skip
     """Panels one below the other, with their least and greatest values, the heights of their titles and legends [in],
-    and a place on the figure: left, top, width and height from its upper left corner [in]; over the times of all scenes."""
+    and a place on the figure: left, top, width, height from its upper left corner [in]; over times of all scenes."""
     left, top, width, height = place
     wide, tall = figure.get_size_inches()
     each = (height - BELOW - sum(heads)) / len(panels)

@@ -100,8 +100,8 @@ def set_shots(
 def _passed(strip: Strip, ground: Ground, half: Floats) -> Ground:
     """All the ground that comes into sight of an eye that goes along and sees half as much to each side."""
     reach = 2.0 * float(half.max()) / max(0.3, abs(float(strip.subject.camera.toward[2])))
-    ways = strip.ways[:, :2]
-    return meshed(ground.lower + ways.min(axis=0) - reach, ground.upper + ways.max(axis=0) + reach, ground.mesh)
+    shifts = strip.shifts[:, :2]
+    return meshed(ground.lower + shifts.min(axis=0) - reach, ground.upper + shifts.max(axis=0) + reach, ground.mesh)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ def film(
         canvas = FigureCanvasAgg(figure)
         strips = [strip_of(subject(scene, view, theme), samples_at(scene, times), follow=True) for scene in scenes]
         few = np.unique(np.linspace(0, len(times) - 1, LOOKS).astype(int))
-        looked = [Strip(strip.subject, [strip.samples[k] for k in few], strip.ways[few]) for strip in strips]
+        looked = [Strip(strip.subject, [strip.samples[k] for k in few], strip.shifts[few]) for strip in strips]
         ground = ground_of(looked)
         clock, left_over = _write_caption(canvas, scenes, slow, theme)
         meant = legend_text(strips, ground, forces, traces, ghosts=False)

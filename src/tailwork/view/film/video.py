@@ -94,11 +94,11 @@ def _input(size: tuple[int, int], fps: float) -> list[str]:
 def _fed(source: Sequence[str], target: Sequence[str]) -> Iterator[IO[bytes]]:
     """A running ffmpeg that takes pictures; at the end it has written its file, or it is gone."""
     command = [ffmpeg(), "-hide_banner", "-loglevel", "error", "-nostdin", "-y", *source, *target]
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as log:
         try:
             # A session of its own: an interrupt from the keyboard reaches us, and we stop it.
             process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
+                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True
             )  # fmt: skip
         except OSError as error:
             raise FileError(command[0], f"cannot be run ({error.strerror}): {REMEDY}") from None
@@ -118,8 +118,8 @@ def _fed(source: Sequence[str], target: Sequence[str]) -> Iterator[IO[bytes]]:
                 process.stdin.close()
             process.wait()
         if code != 0 or broken:
-            said.seek(0)
-            reason = said.read().decode(errors="replace").strip().splitlines()[-1:] or ["it says nothing"]
+            log.seek(0)
+            reason = log.read().decode(errors="replace").strip().splitlines()[-1:] or ["it says nothing"]
             raise FileError(command[0], f"ffmpeg failed: {reason[0]}")
 
 
@@ -148,9 +148,9 @@ def write_video(
         view: "three-quarter", "side", "rear", "top", or two angles (see `tailwork.view.draw.camera.camera`).
         plots: with angles of the torso, normal forces of the feet and efforts of the tail, and a cursor in them.
         forces: with arrows for the forces on the feet.
-        traces: with centres of mass and the ways that they have come.
+        traces: with centres of mass and their paths until then.
         dark: light on dark paper.
-        tell: is told how many pictures are done, and how many there will be.
+        tell: called with how many pictures are done, and how many there will be.
 
     Returns:
         The path.
@@ -160,7 +160,7 @@ def write_video(
     slow, size = _slow(scenes, slow), _size(size or SIZES[kind])
     fps = _fps(RATES[kind] if fps is None else fps, MOST_RATES[kind])
     times = picture_times(scenes, slow, fps)
-    ffmpeg()  # what is missing is said before the work
+    ffmpeg()  # fails before the work, if it is missing
     made = film(
         scenes, times, size, view=view, theme=DARK if dark else LIGHT, plots=plots, forces=forces, traces=traces,
         slow=_words(slow),

@@ -18,7 +18,7 @@ HEIGHT = 480
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 """What the page may load: nothing but what it holds."""
 MOST = 201
-"""Moments that are kept: notebooks are saved with what they show."""
+"""Samples of the run: notebooks are saved with what they show."""
 NOTEBOOK_HEIGHT = 620
 """Of the frame [px]."""
 

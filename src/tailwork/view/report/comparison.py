@@ -36,9 +36,9 @@ def figures(comparison: Comparison) -> Drawings:
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
         runs = {tail: r.run for tail, r in results.items()}
-        said, title = motion_words(motion), f"{motion.name}, leg policy {comparison.plan.policy}"
+        text, title = motion_words(motion), f"{motion.name}, leg policy {comparison.plan.policy}"
         found[f"torso-{motion.name}"] = (
-            f"Torso response while the tail {said}." if motion.space != "joints" else f"Torso response: {said}.",
+            f"Torso response while the tail {text}." if motion.space != "joints" else f"Torso response: {text}.",
             _drawing(torso_response, runs, title),
         )
         bends = {tail: bending(r.run, r.case.manoeuvre) for tail, r in results.items()}

@@ -28,7 +28,7 @@ FEET_TEXT = (
     "pinned model does not know."
 )
 CONVERGENCE_TEXT = (
-    "How far the torso is from the one on pinned feet: the way of its point P, the first sinking taken off, and the "
+    "How far the torso is from the one on pinned feet: the path of its point P, the first sinking taken off, and the "
     "angle between the two; the largest as long as all feet stick, the largest in the first half of that time, and at "
     "the end. It falls as 1/stiffness (a slope of −1) as long as all feet stick; less so where a leg comes near to "
     "being straight, because softer ground then takes up more of it. The error of the method is taken off by "
@@ -70,8 +70,8 @@ def convergence_rows(comparison: SoftComparison) -> list[list[str]]:
     return rows
 
 
-def ground_words(comparison: SoftComparison) -> str:
-    """The ground in a few words."""
+def ground_text(comparison: SoftComparison) -> str:
+    """The ground as text."""
     ground = comparison.grounds[0].ground
     share = ground.tangential_damping / critical_damping(comparison.manoeuvre.robot, float(ground.stiffness))
     return (
@@ -146,7 +146,7 @@ def _summary(comparison: SoftComparison) -> str:
     return (
         f"Robot {manoeuvre.robot.name}. Motion of its tail: {motion_words(manoeuvre.motion)}. Leg policy: "
         f"{POLICY_TEXT[manoeuvre.policy]}. The same is done on pinned feet and on flat compliant ground: "
-        f"{ground_words(comparison)}. There the robot starts as it stands, pressed into the ground by what its feet "
+        f"{ground_text(comparison)}. There the robot starts as it stands, pressed into the ground by what its feet "
         "bear at the first instant."
     )
 

@@ -212,8 +212,8 @@ def _names(sections: Sequence[Section]) -> list[str]:
     """A name for each section that a link can point to."""
     names: list[str] = []
     for k, section in enumerate(sections):
-        words = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-")
-        names.append(f"{k + 1}-{words}" if words else f"{k + 1}")
+        slug = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-")
+        names.append(f"{k + 1}-{slug}" if slug else f"{k + 1}")
     return names
 
 

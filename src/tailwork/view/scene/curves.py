@@ -1,4 +1,4 @@
-"""What is said of a run beside its picture: curves over time, and a caption with its measures."""
+"""What stands beside the picture of a run: curves over time, and a caption with its measures."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def slerp(start: Floats, end: Floats, share: Floats) -> Floats:
 
 
 def coils(a: Floats, b: Floats, radius: Floats, turns: float, corners: int) -> Floats:
-    """Springs as lines (n, corners, 3) that wind about the way from a to b, (n, 3), with straight ends [m]."""
+    """Springs as lines (n, corners, 3) that wind about the line from a to b, (n, 3), with straight ends [m]."""
     along = (b - a)[:, None]
     unit = along[:, 0] / np.maximum(np.linalg.norm(along, axis=-1), 1e-12)
     first = np.cross(unit, np.eye(3)[np.argmin(np.abs(unit), axis=1)])

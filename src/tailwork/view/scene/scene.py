@@ -151,7 +151,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Caption:
-    """What is shown, in words."""
+    """What is shown, as text."""
 
     robot: str  # its name
     motion: str  # what the tail or the legs do; empty: not known
@@ -177,7 +177,7 @@ class Scene:
     plots: tuple[Plot, ...]  # what can be plotted beside it
     events: tuple[tuple[float, str], ...]  # (time [s], what happened)
     tips: tuple[tuple[str, int, Point], ...]  # (limb, number of a frame, point in it [m]): ends of limbs without a foot
-    caption: Caption  # what is shown, in words
+    caption: Caption  # what is shown, as text
 
     @property
     def duration(self) -> float:
