@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,9 @@ from tailwork.lab.tails import (
     torso_slider,
 )
 from tailwork.robots import biswal, liu2018, liu2020
+from tailwork.robots.body import bar
 from tailwork.robots.io.toml import as_text, from_text
+from tailwork.robots.limb import Joint, Limb, Tip
 from tailwork.simulation import load_run
 from tailwork.simulation.run import Stopped
 from tailwork.studies.motions import KINDS
@@ -112,6 +114,29 @@ def test_springs_of_a_usrt_carry_a_longer_and_heavier_tail_as_well_as_the_old_on
     changed = redesigned(TAILS["usrt"], {"length": 0.8, "mass": 2.0, "links": 4})
     assert carried(changed) == pytest.approx(carried(TAILS["usrt"]), rel=1e-12)
     assert redesigned(TAILS["usrt"], {"stiffness": 7.0}).bending_stiffness == 7.0  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True)
+class Whip:
+    """A tail of one's own: a bar on a hinge."""
+
+    kind = "whip"
+    length: float
+    mass: float
+    mount: tuple[float, float, float] = (0.0, -0.2, 0.0)
+
+    def limbs(self, name: str) -> dict[str, Limb]:
+        hinge = Joint(name="swing", axis=(0.0, 0.0, 1.0), offset=self.mount, body=bar(self.mass, self.length, 1))
+        return {name: Limb(joints=(hinge,), tip=Tip(joint="swing", point=(0.0, -self.length, 0.0)))}
+
+
+def test_an_own_tail_has_sliders_and_can_be_redesigned() -> None:
+    tail = Whip(0.5, 0.8)
+    assert [slider.name for slider in tail_sliders(tail)] == ["length", "mass", "mount y", "mount z"]
+    assert (length_of(tail), mass_of(tail)) == (0.5, 0.8)
+    changed = redesigned(tail, {"length": 0.25, "mass": 1.6, "mount z": 0.1})
+    assert changed == Whip(0.25, 1.6, (0.0, -0.2, 0.1))
+    assert redesigned(tail, {}) == tail
 
 
 def test_a_design_says_what_it_does_not_know() -> None:

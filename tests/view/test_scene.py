@@ -12,7 +12,7 @@ from pucks import DAMPED, bumpy, ground, tailed, thrown
 from small_walks import small_biswal, small_nelson_quinn
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model import Model
-from tailwork.robots import liu2020
+from tailwork.robots import FreeLimb, liu2020
 from tailwork.robots.limb import BendingSpring, PointSpring
 from tailwork.simulation import Run, simulate
 from tailwork.studies.manoeuvre import Manoeuvre, perform
@@ -20,6 +20,7 @@ from tailwork.studies.motions import coupled
 from tailwork.view.scene import Ball, Bar, Box, Scene, scene_of, scenes_of
 from tailwork.view.scene.colors import TAILS, lit
 from tailwork.view.scene.motion import quaternions
+from tailwork.view.scene.shapes import drawn
 
 ROUNDING = 1e-13  # [m], of places on robots of about a metre
 KINDS = ("pendulum", "r3", "usrt", "cockroach", "biswal", "hills", "airborne", "fixed")
@@ -147,6 +148,17 @@ def test_sizes_are_the_robots_own() -> None:
     coxae = [s.shape for s in scene_for("cockroach").solids if isinstance(s.shape, Ball) and s.role == "leg"]
     leg = run_of("cockroach").model.robot.part("front_left")
     assert len(coxae) == 6 and (leg.coxa_length / 2, leg.coxa_height, leg.coxa_width) in [coxa.radii for coxa in coxae]
+
+
+def test_an_own_tail_is_drawn_by_what_it_is_made_of() -> None:
+    """A chain of links with a kind of its own: bars; with cables through holes: discs; on pulleys: drums."""
+    usrt, r3 = liu2020("usrt"), liu2020("r3")
+    for robot, flat in ((usrt, usrt.part("tail").links), (r3, 12), (liu2020("pendulum"), 0)):
+        own = replace(robot, parts={**robot.parts, "tail": FreeLimb(limb=robot.limbs()["tail"])})
+        tail = [solid.shape for solid in drawn(own, "#123456").solids if solid.role == "tail"]
+        known = [solid.shape for solid in drawn(robot, "#123456").solids if solid.role == "tail"]
+        assert tail == known
+        assert sum(isinstance(shape, Bar) and not shape.rounded for shape in tail) == flat
 
 
 @pytest.mark.parametrize("kind", KINDS)

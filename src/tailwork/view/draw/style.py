@@ -13,6 +13,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib import rc_params_from_file
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
@@ -32,53 +33,8 @@ FAINT = "#6e7781"
 RULE = "#e4e7eb"
 WARNING = "#b3261e"
 
-RC: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so that a picture is the same on every machine
-    "mathtext.fontset": "dejavusans",
-    "font.size": 8.0,
-    "axes.titlesize": 8.0,
-    "axes.labelsize": 8.0,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "legend.fontsize": 8.0,
-    "figure.titlesize": 9.0,
-    "figure.titleweight": "bold",
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": "#8c959f",
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.titlelocation": "left",
-    "axes.titlepad": 4.0,
-    "axes.xmargin": 0.02,
-    "axes.unicode_minus": True,
-    "grid.color": RULE,
-    "grid.linewidth": 0.6,
-    "xtick.color": "#8c959f",
-    "ytick.color": "#8c959f",
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "lines.linewidth": 1.3,
-    "lines.markersize": 4.0,
-    "lines.solid_capstyle": "round",
-    "legend.frameon": False,
-    "legend.handlelength": 2.4,
-    "legend.columnspacing": 1.6,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "figure.constrained_layout.h_pad": 0.05,
-    "figure.constrained_layout.w_pad": 0.05,
-    "svg.hashsalt": "tailwork",
-    "svg.fonttype": "path",  # the same letters everywhere, whichever fonts are there
-    "pdf.fonttype": 42,
-}
+RC: Any = rc_params_from_file(Path(__file__).with_name("tailwork.mplstyle"), use_default_template=False)
+"""Settings of matplotlib: the style sheet beside this module."""
 
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib
@@ -79,13 +78,8 @@ def curves(results: Results, *, title: str = "") -> Figure:
             axes.set_ylabel(measure_label(name).replace(" [", "\n["))
             _scale(axes, "x", varied)
         panels[-1].set_xlabel(varied_label(varied))
-        keys: list[Any] = []
-        if early.any():
-            keys.append(Line2D([], [], color=BLUE, linestyle="none", marker="o", markersize=3.2, mfc="white",
-                               label=f"ended early ({early.sum():,})"))  # fmt: skip
-        if refused.any():
-            keys.append(Line2D([], [], color=WARNING, linestyle="none", marker="x", markersize=4.0,
-                               label=f"not possible ({refused.sum():,})"))  # fmt: skip
+        hollow = {"color": BLUE, "marker": "o", "markersize": 3.2, "mfc": "white"}
+        keys = _end_keys(results, hollow, {"color": WARNING, "marker": "x", "markersize": 4.0})
         return arranged(figure, title, keys)
 
 
@@ -196,28 +190,13 @@ class _Colours:
         self.map: Colormap = matplotlib.colormaps["RdBu_r" if both else "viridis"]
 
 
-@dataclass(frozen=True)
-class _Grid:
-    """A grid of two varied numbers in rising order, as cells: rows for the second, columns for the first."""
-
-    results: Results
-
-    @cached_property
-    def orders(self) -> list[np.ndarray]:
-        return [np.argsort(one.at(np.arange(one.size)), kind="stable") for one in self.results.sweep.varied]
-
-    def cells(self, column: np.ndarray) -> np.ndarray:
-        """A column of the results as cells."""
-        first, second = self.results.sweep.varied
-        return column.reshape(first.size, second.size)[np.ix_(*self.orders)].T
-
-    @property
-    def centres(self) -> list[Floats]:
-        return [one.at(order).astype(float) for one, order in zip(self.results.sweep.varied, self.orders, strict=True)]
-
-    @property
-    def edges(self) -> list[Floats]:
-        return [_edges(x, one.spacing == LOG) for one, x in zip(self.results.sweep.varied, self.centres, strict=True)]
+def _grid(results: Results) -> tuple[list[Floats], Callable[[np.ndarray], np.ndarray]]:
+    """Of a grid of two varied numbers, both in rising order: the centres of its cells, and a function from a column of
+    the results to cells, rows for the second number and columns for the first."""
+    first, second = results.sweep.varied
+    orders = [np.argsort(one.at(np.arange(one.size)), kind="stable") for one in (first, second)]
+    centres = [one.at(order).astype(float) for one, order in zip((first, second), orders, strict=True)]
+    return centres, lambda column: column.reshape(first.size, second.size)[np.ix_(*orders)].T
 
 
 def _edges(centres: Floats, logarithmic: bool) -> Floats:
@@ -232,10 +211,10 @@ def _edges(centres: Floats, logarithmic: bool) -> Floats:
 
 
 def _cells(axes: Axes, results: Results, measure: str, colours: _Colours) -> Any:
-    grid = _Grid(results)
-    x, y = grid.edges
-    values = grid.cells(np.where(results.refused, np.nan, results.measures[measure]))
-    early, refused = grid.cells(results.early), grid.cells(results.refused)
+    centres, cells = _grid(results)
+    x, y = (_edges(c, one.spacing == LOG) for c, one in zip(centres, results.sweep.varied, strict=True))
+    values = cells(np.where(results.refused, np.nan, results.measures[measure]))
+    early, refused = cells(results.early), cells(results.refused)
     axes.set_facecolor(GREY)
     drawn = axes.pcolormesh(
         x, y, np.ma.masked_invalid(np.nan_to_num(values, nan=np.nan, posinf=1e300, neginf=-1e300)), cmap=colours.map,
@@ -246,10 +225,9 @@ def _cells(axes: Axes, results: Results, measure: str, colours: _Colours) -> Any
         axes.pcolormesh(x, y, veil, cmap=ListedColormap(["white"]), alpha=VEIL, rasterized=True, gid="ended early")
     for mask, name in ((early, "border early"), (refused, "border refused")):
         axes.add_collection(LineCollection(_borders(mask, x, y), colors=INK, linewidths=0.8, gid=name), autolim=False)
-    whole = grid.cells(results.whole)
-    smooth = np.where(whole & np.isfinite(values), values, np.nan)
+    smooth = np.where(cells(results.whole) & np.isfinite(values), values, np.nan)
     if is_smooth(smooth):
-        _contours(axes, grid.centres, smooth, colours)
+        _contours(axes, centres, smooth, colours)
     return drawn
 
 
@@ -320,24 +298,24 @@ def _map_keys(results: Results) -> list[Any]:
     keys: list[Any] = []
     if results.whole.any():
         mark = {"linestyle": "none", "color": VERMILION, "markersize": 6.0, "markeredgecolor": "white"}
-        keys += [
-            Line2D([], [], marker="^", label="highest", **mark),
-            Line2D([], [], marker="v", label="lowest", **mark),
-        ]
-    grid = results.sweep.sampling == "grid"
-    if results.early.any():
-        label = f"ended early ({results.early.sum():,})"
-        keys.append(
-            Patch(facecolor="#b9d3d0", edgecolor=INK, linewidth=0.8, label=label) if grid
-            else Line2D([], [], linestyle="none", marker="o", mfc="#b9d3d0", mec=INK, mew=0.4, label=label)
-        )  # fmt: skip
-    if results.refused.any():
-        label = f"not possible ({results.refused.sum():,})"
-        keys.append(
-            Patch(facecolor=GREY, edgecolor=INK, linewidth=0.8, label=label) if grid
-            else Line2D([], [], linestyle="none", marker="x", color=WARNING, label=label)
-        )  # fmt: skip
-    return keys
+        keys += [Line2D([], [], marker=m, label=text, **mark) for m, text in (("^", "highest"), ("v", "lowest"))]
+    if results.sweep.sampling != "grid":
+        dot = {"marker": "o", "mfc": "#b9d3d0", "mec": INK, "mew": 0.4}
+        return keys + _end_keys(results, dot, {"marker": "x", "color": WARNING})
+    colors = (
+        ("#b9d3d0", f"ended early ({results.early.sum():,})"),
+        (GREY, f"not possible ({results.refused.sum():,})"),
+    )
+    shown = [results.early.any(), results.refused.any()]
+    return keys + [Patch(facecolor=color, edgecolor=INK, linewidth=0.8, label=text)
+                   for (color, text), there in zip(colors, shown, strict=True) if there]  # fmt: skip
+
+
+def _end_keys(results: Results, early: dict[str, Any], refused: dict[str, Any]) -> list[Any]:
+    """Entries in the legend for designs that ended early or are not possible, if there are any, in some styles."""
+    keys = ((results.early, "ended early", early), (results.refused, "not possible", refused))
+    return [Line2D([], [], linestyle="none", label=f"{text} ({mask.sum():,})", **style)
+            for mask, text, style in keys if mask.any()]  # fmt: skip
 
 
 class _Bins:

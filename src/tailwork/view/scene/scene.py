@@ -197,7 +197,7 @@ class Scene:
 
     @cached_property
     def stacked(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Places and turns of all frames, forces and markers over time, (times, things, 3 or 4)."""
+        """Places [m] and turns [1] of all frames, forces [N] and markers [m] over time, (times, things, 3 or 4)."""
         groups = (
             [frame.places for frame in self.frames], [frame.turns for frame in self.frames],
             [force.forces for force in self.forces], [marker.places for marker in self.markers],
