@@ -14,11 +14,9 @@ from tailwork.lab.tails import Slider, friction_slider, motion_sliders, tail_sli
 from tailwork.robots.facing import forward_axis
 from tailwork.robots.robot import Robot
 from tailwork.studies.motions import KINDS
+from tailwork.studies.policies import POLICY_TEXT
 
-POLICY_HINT = (
-    "paper: the constant torques of Liu & Ben-Tzvi 2020; constant: constant torques that balance the robot at the "
-    "start; joint, foot: springs and dampers as well; airborne: no feet on the ground"
-)
+POLICY_HINT = "; ".join(f"{name}: {text}" for name, text in POLICY_TEXT.items())
 
 
 class SliderGroup:

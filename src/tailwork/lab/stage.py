@@ -14,6 +14,7 @@ from viser import SceneApi
 from tailwork.lab.meshes import mesh_of
 from tailwork.typing import Floats
 from tailwork.view.scene import Bar, Scene, Solid, Thread
+from tailwork.view.scene.colors import channels
 from tailwork.view.scene.sample import Sample, coils, samples_at
 from tailwork.view.scene.scene import directions
 
@@ -178,12 +179,12 @@ class StagedRobot:
             corners, triangles = mesh_of(solid.shape)
             self._shapes.append(
                 api.add_mesh_simple(
-                    f"{self._frames[solid.frame].name}/shape {k}", corners, triangles, color=_rgb(solid.color),
+                    f"{self._frames[solid.frame].name}/shape {k}", corners, triangles, color=channels(solid.color),
                     opacity=SEEN_THROUGH if solid.role in ("torso", "front") else None,
                 )
             )  # fmt: skip
         for k, marker in enumerate(scene.markers):
-            color = _rgb(marker.color)
+            color = channels(marker.color)
             self._markers.append(api.add_icosphere(f"{root}/marker {k}", radius=marker.radius, color=color))
             line = _trace(marker.places)
             self._traces.append(
@@ -194,11 +195,11 @@ class StagedRobot:
             if threads:
                 width = 2.0 * threads[0].radius if kind == "cable" else 0.35 * threads[0].radius
                 lines = thread_lines(threads, start)
-                node = api.add_line_segments(f"{root}/{kind}s", lines, _rgb(threads[0].color), thickness=width)
+                node = api.add_line_segments(f"{root}/{kind}s", lines, channels(threads[0].color), thickness=width)
                 self._threads.append((threads, node))
         if scene.forces:
             thick = 0.012 * scene.size
-            colors = np.array([_rgb(force.color) for force in scene.forces], dtype=np.uint8)
+            colors = np.array([channels(force.color) for force in scene.forces], dtype=np.uint8)
             self._arrows = api.add_arrows(
                 f"{root}/forces", start.arrows(scene), colors, shaft_radius=thick, head_radius=2.6 * thick,
                 head_length=6.0 * thick,
@@ -210,9 +211,13 @@ class StagedRobot:
             if solid.shape != before.shape:
                 node.vertices = mesh_of(solid.shape)[0]
             if solid.color != before.color:
-                node.color = _rgb(solid.color)
+                node.color = channels(solid.color)
         for node, line, marker in zip(self._markers, self._traces, scene.markers, strict=True):
-            node.radius, node.color, line.colors = marker.radius, _rgb(marker.color), np.array(_rgb(marker.color))
+            node.radius, node.color, line.colors = (
+                marker.radius,
+                channels(marker.color),
+                np.array(channels(marker.color)),
+            )
             line.points = _trace(marker.places)
         self._threads = [
             (tuple(thread for thread in scene.threads if thread.kind == before[0].kind), node)
@@ -253,10 +258,6 @@ def _trace(path: Floats) -> Floats:
 
 def _flat(shape: Any) -> bool:
     return isinstance(shape, Bar) and not shape.rounded
-
-
-def _rgb(color: str) -> tuple[int, int, int]:
-    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
 def eye_for(middle: Floats, radius: float, aspect: float, field: float, forward: str = "y") -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ from tailwork.view.draw.camera import ABOVE, UP, Camera
 from tailwork.view.draw.style import Theme, blend
 from tailwork.view.scene import Ball, Bar, Box, Scene, Solid
 from tailwork.view.scene.sample import Sample, coils
-from tailwork.view.scene.scene import Point, point_of
+from tailwork.view.scene.scene import Point
 
 CORNERS = 25
 HALF = (CORNERS - 1) // 2
@@ -132,7 +132,7 @@ def parts_of(scene: Scene, theme: Theme) -> Parts:
     balls = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Ball)]
     pieces = [(thread, *ends) for thread in scene.threads for ends in pairwise(thread.points)]
     return Parts(
-        boxes=_solids([(solid, _corners(box), ()) for solid, box in boxes], 8, 0),
+        boxes=_solids([(solid, box.corners, ()) for solid, box in boxes], 8, 0),
         bars=_solids([(s, [bar.start, bar.end], (bar.start_radius, bar.end_radius)) for s, bar in bars], 2, 2),
         rounded=np.array([bar.rounded for _, bar in bars], dtype=bool),
         balls=_solids([(solid, [ball.center], ball.radii) for solid, ball in balls], 1, 3),
@@ -159,11 +159,6 @@ def _solids(solids: Sequence[tuple[Solid, Sequence[Point], Sequence[float]]], ea
 
 def _colors(colors: Sequence[str]) -> Floats:
     return np.array([to_rgb(color) for color in colors]).reshape(-1, 3)
-
-
-def _corners(box: Box) -> list[Point]:
-    center, half = np.array(box.center), np.array(box.size) / 2.0
-    return [point_of(center + half * signs) for signs in product((-1.0, 1.0), repeat=3)]
 
 
 def _held_by(ball: Solid, shape: Ball, bars: Sequence[tuple[Solid, Bar]]) -> int:

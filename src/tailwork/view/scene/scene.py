@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,12 @@ class Box:
 
     center: Point  # in its frame [m]
     size: Point  # along the axes of its frame [m]
+
+    @property
+    def corners(self) -> list[Point]:
+        """All eight, in its frame [m]; the last axis changes fastest."""
+        center, half = np.array(self.center), np.array(self.size) / 2.0
+        return [point_of(center + half * signs) for signs in product((-1.0, 1.0), repeat=3)]
 
 
 @dataclass(frozen=True)
@@ -147,6 +154,11 @@ class Plot:
     group: str  # "angles", "rates", "torques" or "feet"
     curves: tuple[Curve, ...]  # over the times of the scene
     shared: bool = False  # whether plots of several scenes are one
+
+    @property
+    def heading(self) -> str:
+        """Title and unit."""
+        return f"{self.title} [{self.unit}]"
 
 
 @dataclass(frozen=True)
@@ -255,6 +267,4 @@ def _skeleton(shape: Shape) -> tuple[list[Point], float]:
         return [shape.start, shape.end], max(shape.start_radius, shape.end_radius)
     if isinstance(shape, Ball):
         return [shape.center], max(shape.radii)
-    center, half = np.array(shape.center), np.array(shape.size) / 2.0
-    signs = [(a, b, c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
-    return [point_of(center + half * sign) for sign in signs], 0.0
+    return shape.corners, 0.0
