@@ -53,7 +53,9 @@ def add_ground(commands: Any, what: str) -> None:
         "--friction", action=Once, metavar="STATIC[,KINETIC]",
         help=f"of the ground (default {STATIC_FRICTION:g},{KINETIC_FRICTION:g}; one alone: kinetic is 5/6 of it)",
     )  # fmt: skip
-    command.add_argument("--out", type=Path, default=Path("soft-ground"), help="the folder (default: soft-ground)")
+    command.add_argument(
+        "--out", type=Path, default=Path("compliant-ground"), help="the folder (default: compliant-ground)"
+    )
     command.set_defaults(run=run)
 
 

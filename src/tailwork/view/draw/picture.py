@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from tailwork.typing import Floats
 from tailwork.view.draw.camera import Ground, draw_ground, ground_under
 from tailwork.view.draw.solids import LINE, paint
 from tailwork.view.draw.stage import Subject, joined, seen_from_above, set_stage, subject
-from tailwork.view.draw.style import DARK, DOTS_PER_INCH, KINDS, LIGHT, METADATA, PAGE, Theme, drawing, look
+from tailwork.view.draw.style import DARK, DOTS_PER_INCH, KINDS, LIGHT, PAGE, Theme, drawing, rendered
 from tailwork.view.scene import Scene, scene_of, scenes_of
 from tailwork.view.scene.colors import lit, looks, shown
 from tailwork.view.scene.sample import Sample, samples_at
@@ -364,10 +363,7 @@ def write_picture(figure: Figure, path: str | os.PathLike[str], *, dpi: float = 
     kind = check_picture(path)
     if not isinstance(dpi, Real) or not 10 <= dpi <= 2400:
         raise RobotError("dpi", dpi, "a number from 10 to 2400")
-    memory = io.BytesIO()
-    with look():
-        figure.savefig(memory, format=kind, dpi=float(dpi), metadata=METADATA[kind], facecolor="auto")
-    write_whole(path, memory.getvalue())
+    write_whole(path, rendered(figure, kind, float(dpi)))
     return Path(path)
 
 

@@ -97,11 +97,11 @@ def zero_line(axes: Axes) -> None:
     axes.axhline(0.0, color="#8c959f", linewidth=0.6, zorder=1)
 
 
-def rendered(figure: Figure, kind: str) -> bytes:
-    """The figure as the content of a file: "png", "pdf" or "svg"."""
+def rendered(figure: Figure, kind: str, dpi: float = DOTS_PER_INCH) -> bytes:
+    """The figure as the content of a file: "png" with so many dots an inch, "pdf" or "svg"."""
     memory = io.BytesIO()
     with look():
-        figure.savefig(memory, format=kind, dpi=DOTS_PER_INCH, metadata=METADATA[kind])
+        figure.savefig(memory, format=kind, dpi=dpi, metadata=METADATA[kind], facecolor="auto")
     return memory.getvalue()
 
 

@@ -33,11 +33,11 @@ MOST_COLUMNS = 4
 def _looks(comparison: SoftComparison) -> dict[str, Look]:
     """How each run is drawn in every picture."""
     _, *grounds = comparison.runs
-    soft = {
+    compliant = {
         label: Look(COLORS[k % len(COLORS)], LINES[(k + 1) % len(LINES)], MARKERS[k % len(MARKERS)])
         for k, label in enumerate(grounds)
     }
-    return {PINNED: Look(INK, LINES[0], "o"), **soft}
+    return {PINNED: Look(INK, LINES[0], "o"), **compliant}
 
 
 def torso_figure(comparison: SoftComparison, *, title: str = "") -> Figure:

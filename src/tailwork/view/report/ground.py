@@ -152,8 +152,8 @@ def _summary(comparison: SoftComparison) -> str:
 
 
 def _footer(comparison: SoftComparison) -> str:
-    pinned, soft = comparison.pinned, [ground.run for ground in comparison.grounds]
-    worst = max(run.momentum_balance_error() for run in soft)
+    pinned, compliant = comparison.pinned, [ground.run for ground in comparison.grounds]
+    worst = max(run.momentum_balance_error() for run in compliant)
     return (
         f"On pinned feet energy balances to {pinned.energy_balance_error():.1e} of what moved; on the ground momentum "
         f"balances to {worst:.1e} of the weight's impulse. Made by tailwork; runs are kept in the folder."
