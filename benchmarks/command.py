@@ -26,7 +26,7 @@ from benchmarks.synthesis_race import LEAST_RATE, synthesis_race
 from benchmarks.trajectories import races
 from benchmarks.walking_race import walking_race
 from benchmarks.work_precision import Point, work_precision
-from tailwork.cli.tables import wide_console
+from tailwork.cli.terminal import wide_console
 from tailwork.errors import FileError, RobotError, TailworkError
 
 QUICK = 5

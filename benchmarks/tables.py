@@ -20,7 +20,7 @@ from benchmarks.synthesis_race import SynthesisRace
 from benchmarks.trajectories import Race
 from benchmarks.walking_race import WalkingRace
 from benchmarks.work_precision import Point
-from tailwork.cli.tables import plain_table
+from tailwork.cli.terminal import plain_table
 
 
 def _captioned(table: Table, caption: str) -> Table:

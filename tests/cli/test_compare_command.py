@@ -13,6 +13,7 @@ import pytest
 from pages import bare
 from tailwork.cli import compare as command_module
 from tailwork.cli import main
+from tailwork.format import fixed
 from tailwork.robots import liu2020, load
 from tailwork.simulation import Run, load_run
 from tailwork.studies.compare import comparison as module
@@ -81,7 +82,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         (f"yaw{angle}", tail) for angle in (20, 10) for tail in ("own", "r3")
     ]
     for line in lines[:2]:
-        assert f">{float(line['yaw [deg]']):.1f}</td>" in html
+        assert f">{fixed(float(line['yaw [deg]']), 1)}</td>" in html
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_notes_stand_below_the_table(
     (line,) = csv.DictReader((tmp_path / "out" / "measures.csv").read_text().splitlines())
     assert line["note"].startswith("ends at 0.270 s: leg4 nearly straight")
     (row,) = (
-        k for k, text in enumerate(lines) if text.split()[:2] == ["pendulum", f"{float(line['pitch [deg]']):.1f}"]
+        k for k, text in enumerate(lines) if text.split()[:2] == ["pendulum", fixed(float(line["pitch [deg]"]), 1)]
     )
     assert "ends" not in lines[row]
     (note,) = (k for k, text in enumerate(lines) if line["note"] in text)

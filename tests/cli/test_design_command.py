@@ -21,8 +21,8 @@ from rich.console import Console
 import tailwork
 from small_designs import SECOND, hurried, small_answer, small_problem
 from tailwork.cli import main
-from tailwork.cli.design_tables import print_choices, print_front
-from tailwork.cli.progress import COMPILED, bar
+from tailwork.cli.design import print_choices, print_front
+from tailwork.cli.terminal import COMPILED, bar
 from tailwork.errors import FileError, RobotError
 from tailwork.simulation.pose import torso_angles
 from tailwork.studies.design import Evaluator, Scenario

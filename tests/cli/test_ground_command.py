@@ -19,8 +19,8 @@ from tailwork.studies.manoeuvre import Manoeuvre
 from tailwork.studies.motions import yaw
 from tailwork.view.draw import style
 from tailwork.view.draw.style import WARNING, rendered
-from tailwork.view.figures.footing import convergence_figure, feet_figure, foot_spans, torso_figure
-from tailwork.view.report.footing import convergence_rows, figures, time_rows
+from tailwork.view.figures.ground import convergence_figure, feet_figure, foot_spans, torso_figure
+from tailwork.view.report.ground import convergence_rows, figures, time_rows
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,8 +25,8 @@ from tailwork.studies.compare import comparison
 from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.motions import yaw
 from tailwork.view.draw.style import save
-from tailwork.view.figures.series import Panel, series
-from tailwork.view.report import saving
+from tailwork.view.figures.runs import Panel, series
+from tailwork.view.report import page as saving
 
 
 def test_a_table_of_claims() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pucks import thrown
-from tailwork.cli import browse
+from tailwork.cli import terminal
 from tailwork.cli.main import main
 
 
@@ -24,7 +24,7 @@ def test_a_page_is_written_beside_its_run_and_opened(
 ) -> None:
     opened: list[str] = []
     monkeypatch.setenv("DISPLAY", ":0")
-    monkeypatch.setattr(browse.webbrowser, "open", lambda address: opened.append(address) or True)
+    monkeypatch.setattr(terminal.webbrowser, "open", lambda address: opened.append(address) or True)
     assert main(["view", str(run_file)]) == 0
     page = run_file.with_suffix(".html")
     assert opened == [page.as_uri()] and "no browser" not in capsys.readouterr().out
@@ -37,7 +37,7 @@ def test_where_no_browser_can_be_opened_the_address_is_printed(
 ) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(browse.sys, "platform", "linux")
+    monkeypatch.setattr(terminal.sys, "platform", "linux")
     out = run_file.with_name("two.html")
     other = run_file.parent / "other" / "run.nc"
     other.parent.mkdir()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,22 +22,30 @@ from tailwork.lab.choice import (
     tail_choices,
     tail_part,
 )
-from tailwork.lab.clock import REST, SPEEDS, Clock
-from tailwork.lab.design import length_of, mass_of, redesigned
 from tailwork.lab.experiment import Experiment, performed, to_compile
-from tailwork.lab.eye import FREE, eye_for
 from tailwork.lab.meshes import mesh_of
-from tailwork.lab.posing import ARROW, Pose, Poses, thread_lines
-from tailwork.lab.results import notes, results_html, rows
-from tailwork.lab.saving import playback_file, robot_file, run_file
-from tailwork.lab.sliders import friction_slider, motion_sliders, tail_sliders, torso_slider
-from tailwork.lab.stage import places
+from tailwork.lab.page import REST, SPEEDS, Clock
+from tailwork.lab.results import notes, playback_file, results_html, robot_file, rows, run_file
+from tailwork.lab.stage import FREE, eye_for, places, thread_lines
+from tailwork.lab.tails import (
+    friction_slider,
+    length_of,
+    mass_of,
+    motion_sliders,
+    redesigned,
+    tail_sliders,
+    torso_slider,
+)
 from tailwork.robots import biswal, liu2018, liu2020
+from tailwork.robots.body import bar
 from tailwork.robots.io.toml import as_text, from_text
+from tailwork.robots.limb import Joint, Limb, Tip
 from tailwork.simulation import load_run
 from tailwork.simulation.run import Stopped
 from tailwork.studies.motions import KINDS
 from tailwork.view.scene import Ball, Bar, Box, Thread
+from tailwork.view.scene.sample import Sample, samples_at
+from tailwork.view.scene.scene import ARROW
 
 TAILS = {name: tail_part(liu2020(), name) for name in ("pendulum", "r3", "usrt")} | {"own": liu2018().part("tail")}
 
@@ -108,6 +116,29 @@ def test_springs_of_a_usrt_carry_a_longer_and_heavier_tail_as_well_as_the_old_on
     assert redesigned(TAILS["usrt"], {"stiffness": 7.0}).bending_stiffness == 7.0  # type: ignore[union-attr]
 
 
+@dataclass(frozen=True)
+class Whip:
+    """A tail of one's own: a bar on a hinge."""
+
+    kind = "whip"
+    length: float
+    mass: float
+    mount: tuple[float, float, float] = (0.0, -0.2, 0.0)
+
+    def limbs(self, name: str) -> dict[str, Limb]:
+        hinge = Joint(name="swing", axis=(0.0, 0.0, 1.0), offset=self.mount, body=bar(self.mass, self.length, 1))
+        return {name: Limb(joints=(hinge,), tip=Tip(joint="swing", point=(0.0, -self.length, 0.0)))}
+
+
+def test_an_own_tail_has_sliders_and_can_be_redesigned() -> None:
+    tail = Whip(0.5, 0.8)
+    assert [slider.name for slider in tail_sliders(tail)] == ["length", "mass", "mount y", "mount z"]
+    assert (length_of(tail), mass_of(tail)) == (0.5, 0.8)
+    changed = redesigned(tail, {"length": 0.25, "mass": 1.6, "mount z": 0.1})
+    assert changed == Whip(0.25, 1.6, (0.0, -0.2, 0.1))
+    assert redesigned(tail, {}) == tail
+
+
 def test_a_design_says_what_it_does_not_know() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'length'"):
         redesigned(TAILS["pendulum"], {"lenght": 1.0})
@@ -170,9 +201,9 @@ def test_a_robot_file_is_read_and_its_mistakes_are_told() -> None:
         robot_from_file("my.toml", b"#" * 2_000_000)
     with pytest.raises(RobotError, match="one pendulum, R3 or USRT tail"):
         robot_from_file("my.toml", as_text(liu2020(None)).encode())
-    sideways = replace(biswal(), parts={**biswal().parts, "tail": TAILS["pendulum"]})
-    with pytest.raises(RobotError, match="faces y"):
-        robot_from_file("my.toml", as_text(sideways).encode())
+    facing_x = replace(biswal(), parts={**biswal().parts, "tail": TAILS["pendulum"]})
+    assert robot_from_file("my.toml", as_text(facing_x).encode()) == facing_x, "robots may face x, too"
+    assert [slider.name for slider in tail_sliders(TAILS["pendulum"], "x")][2:] == ["mount x", "mount z"]
 
 
 # What is simulated
@@ -269,22 +300,21 @@ def test_what_is_saved_can_be_read_again(experiment: Experiment, tmp_path: Any) 
 
 def test_poses_are_those_of_the_run_and_go_evenly_between_its_samples(experiment: Experiment) -> None:
     scene = experiment.outcomes[0].scene
-    poses = Poses(scene)
     limb, frame, point = scene.tips[0]
     path = scene.frames[frame].path(point)
     assert limb == "tail"
     for k in (0, 100, 300):
-        pose = poses.at(float(scene.times[k]))
-        assert pose.point(frame, point) == pytest.approx(path[k], abs=1e-12)
+        (pose,) = samples_at(scene, [scene.times[k]])
+        assert pose.points(frame, point) == pytest.approx(path[k], abs=1e-12)
         assert pose.markers[0] == pytest.approx(scene.markers[0].places[k], abs=1e-15)
-    halfway = poses.at(float(scene.times[100:102].mean()))
-    assert halfway.point(frame, point) == pytest.approx(path[100:102].mean(axis=0), abs=1e-5)
-    assert poses.at(99.0).point(frame, point) == pytest.approx(path[-1], abs=1e-12)
+    halfway, late = samples_at(scene, [scene.times[100:102].mean(), 99.0])
+    assert halfway.points(frame, point) == pytest.approx(path[100:102].mean(axis=0), abs=1e-5)
+    assert late.points(frame, point) == pytest.approx(path[-1], abs=1e-12)
 
 
 def test_arrows_start_at_the_feet_and_together_carry_the_weight(experiment: Experiment) -> None:
     scene = experiment.outcomes[0].scene
-    start, end = Poses(scene).at(0.0).arrows.transpose(1, 0, 2)
+    start, end = samples_at(scene, [0.0])[0].arrows(scene).transpose(1, 0, 2)
     assert start[:, 2] == pytest.approx(0.0, abs=1e-12)
     lifted = (end - start).sum(axis=0)[2] / (ARROW * scene.size)
     assert lifted == pytest.approx(sum(force.forces[0, 2] for force in scene.forces) / scene.weight, rel=1e-12)
@@ -292,7 +322,7 @@ def test_arrows_start_at_the_feet_and_together_carry_the_weight(experiment: Expe
 
 def test_threads_lead_through_their_points() -> None:
     turn = np.array([[1.0, 0.0, 0.0, 0.0], [np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]])  # the second a quarter about z
-    pose = Pose(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), turn, np.zeros((0, 3)), np.zeros((0, 2, 3)))
+    pose = Sample(0.0, np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), turn, np.zeros((0, 3)), np.zeros((0, 3)))
     points = ((0, (0.0, 0.0, 0.1)), (1, (1.0, 0.0, 0.0)))
     cable = thread_lines([Thread("cable", "c", points, "#000000", 0.001)], pose)
     assert cable == pytest.approx(np.array([[[0.0, 0.0, 0.1], [1.0, 1.0, 0.0]]]), abs=1e-15)
@@ -325,21 +355,25 @@ def test_meshes_are_closed_and_as_large_as_their_shapes() -> None:
 def test_robots_stand_apart() -> None:
     extents = [(np.array([-0.2, -0.8, 0.0]), np.array([0.5, 0.3, 0.5])), (np.array([-0.4, 0.0, 0.0]), np.ones(3))]
     left, right = places(extents, gap=0.25)
+    turned = [(np.array([0.0, -high[0], 0.0]), np.array([0.0, -low[0], 0.0])) for low, high in extents]
+    assert places(turned, gap=0.25, forward="x") == [left, right], "to the right of a robot that faces x is −y"
     assert left == -right
     assert (right - 0.4) - (left + 0.5) >= 0.25
     assert places(extents[:1], gap=0.25) == [0.0]
 
 
+@pytest.mark.parametrize("forward", ["x", "y"])
 @pytest.mark.parametrize("aspect", [0.45, 0.7, 1.6])
-def test_all_is_seen_in_the_free_part_of_the_window(aspect: float) -> None:
+def test_all_is_seen_in_the_free_part_of_the_window(aspect: float, forward: str) -> None:
     middle, radius, field = np.array([0.1, -0.2, 0.3]), 0.7, 1.3
-    eye, look_at = eye_for(middle, radius, aspect, field)
-    forward = (look_at - eye) / np.linalg.norm(look_at - eye)
-    right = np.cross(forward, [0.0, 0.0, 1.0])
+    eye, look_at = eye_for(middle, radius, aspect, field, forward)
+    assert (eye - middle)["xy".index(forward)] < 0, "behind the robots"
+    ahead = (look_at - eye) / np.linalg.norm(look_at - eye)
+    right = np.cross(ahead, [0.0, 0.0, 1.0])
     right /= np.linalg.norm(right)
-    up = np.cross(right, forward)
+    up = np.cross(right, ahead)
     seen = middle - eye
-    across, high = (seen @ axis / (seen @ forward) / np.tan(field / 2.0) for axis in (right, up))
+    across, high = (seen @ axis / (seen @ ahead) / np.tan(field / 2.0) for axis in (right, up))
     phone = aspect < 0.6
     assert across == pytest.approx(0.0, abs=1e-12)
     assert high == pytest.approx(1.0 - FREE if phone else 0.0, abs=1e-12)

@@ -225,7 +225,7 @@ def test_without_a_browser_the_address_is_printed(
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tailwork.cli.browse.webbrowser.open", lambda address: False)
+    monkeypatch.setattr("tailwork.cli.terminal.webbrowser.open", lambda address: False)
     monkeypatch.setattr("tailwork.cli.lab.wait", interrupted)
     monkeypatch.setattr(Lab, "get_ready", lambda lab: None)
     parser = argparse.ArgumentParser()

@@ -13,6 +13,7 @@ import tailwork
 STAGES = (
     "typing",
     "errors",
+    "format",
     "files",
     "algebra",
     "robots",

@@ -29,7 +29,7 @@ from tailwork.studies.motions import TailMotion, coupled, roll, yaw
 from tailwork.studies.policies import stand
 from tailwork.studies.tail_coordinates import profiles
 from tailwork.view.draw.style import save
-from tailwork.view.report import saving
+from tailwork.view.report import page as saving
 
 TENTH, HUNDREDTH = 0.05 + 1e-9, 0.005 + 1e-9  # half of the last printed digit
 

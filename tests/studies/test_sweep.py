@@ -18,7 +18,7 @@ import pytest
 
 from small_sweeps import HEAVY, made_up, quick_many, small_sweep, swept
 from tailwork.cli import main
-from tailwork.cli.sweep import rate_words
+from tailwork.cli.sweep import rate_text
 from tailwork.errors import FileError, RobotError
 from tailwork.robots import liu2020
 from tailwork.studies.manoeuvre import Manoeuvre, perform
@@ -404,11 +404,11 @@ def test_a_robot_without_a_tail(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_the_rate() -> None:
-    assert rate_words(0, 100, 1.0) == ""
-    assert rate_words(500, 1000, 1.0) == "500 a second, 2 s left"
-    assert rate_words(5, 7200, 1.0) == "5 a second, 24 min left"
-    assert rate_words(1, 3, 7.0) == "0.14 a second, 21 s left"
-    assert rate_words(2000, 20_000_000, 1.0) == "2,000 a second, 2.8 h left"
+    assert rate_text(0, 100, 1.0) == ""
+    assert rate_text(500, 1000, 1.0) == "500 a second, 2 s left"
+    assert rate_text(5, 7200, 1.0) == "5 a second, 24 min left"
+    assert rate_text(1, 3, 7.0) == "0.14 a second, 21 s left"
+    assert rate_text(2000, 20_000_000, 1.0) == "2,000 a second, 2.8 h left"
 
 
 def test_measures_have_short_words_for_names_that_exist() -> None:

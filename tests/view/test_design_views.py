@@ -55,7 +55,7 @@ from tailwork.view.figures.design import (
     tornado,
 )
 from tailwork.view.report import design as design_report
-from tailwork.view.report import saving
+from tailwork.view.report import page as saving
 from tailwork.view.report.design import figures, listed_points, write_report
 
 
@@ -193,7 +193,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "How it was found", "Feet", "Verification", "Beside the literature", "To run it again", "The problem",
     ]  # fmt: skip
     assert "<h1>Small &lt;problem&gt;</h1>" in html
-    assert design_report.LISTING not in html and design_report.CODE not in html
+    assert html.count('<pre class="listing"') == 2, "the code and the problem, with their lines as they are"
     assert f"load_run(&#x27;{tmp_path / 'runs' / 'best.nc'}&#x27;)" in html and "colour is the third" not in html
     assert "peak_tail_torque = { most = 4.0 }\nroll = { least = -15.0, most = 12.0 }" in html
     assert not re.search(r"(?:src|href)=[\"'](?:https?:)?//", html)

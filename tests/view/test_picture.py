@@ -19,16 +19,15 @@ from test_scene import run_of, scene_for
 
 from small_scenes import ended_early, gliding
 from tailwork import view
-from tailwork.cli.picture import add_picture
+from tailwork.cli.pictures import add_picture
 from tailwork.errors import FileError, RobotError, TailworkError, UnknownNameError
-from tailwork.view.draw.camera import camera
-from tailwork.view.draw.ghosts import strip_of
-from tailwork.view.draw.ground import heights_of
-from tailwork.view.draw.moment import moments, turned
-from tailwork.view.draw.stage import CENTERS, FORCES, ROBOT
-from tailwork.view.draw.subject import ARROW, subject
-from tailwork.view.draw.theme import DARK, LIGHT, luminance
+from tailwork.view.draw.camera import camera, heights_of
+from tailwork.view.draw.picture import strip_of
+from tailwork.view.draw.stage import CENTERS, FORCES, ROBOT, subject
+from tailwork.view.draw.style import DARK, LIGHT, luminance
 from tailwork.view.scene import Bar, Scene
+from tailwork.view.scene.sample import samples_at, slerp
+from tailwork.view.scene.scene import ARROW
 
 
 def drawn(figure: Figure, name: str) -> list[PolyCollection]:
@@ -53,7 +52,7 @@ def pixels(figure: Figure) -> np.ndarray:
 
 def test_at_a_sample_a_moment_is_the_sample() -> None:
     scene = scene_for("usrt")
-    for k, moment in zip((0, 7, 20), moments(scene, scene.times[[0, 7, 20]]), strict=True):
+    for k, moment in zip((0, 7, 20), samples_at(scene, scene.times[[0, 7, 20]]), strict=True):
         assert moment.time == scene.times[k]
         np.testing.assert_array_equal(moment.places, [frame.places[k] for frame in scene.frames])
         np.testing.assert_allclose(moment.rotations, [f.rotations()[k] for f in scene.frames], atol=1e-15)
@@ -64,19 +63,19 @@ def test_at_a_sample_a_moment_is_the_sample() -> None:
 def test_between_samples_bodies_stay_rigid_and_turn_evenly() -> None:
     scene = scene_for("usrt")
     early, late = (0.8 * scene.times[4] + 0.2 * scene.times[5], 0.2 * scene.times[4] + 0.8 * scene.times[5])
-    for moment in moments(scene, [early, late]):
+    for moment in samples_at(scene, [early, late]):
         squares = moment.rotations @ np.swapaxes(moment.rotations, 1, 2)
         np.testing.assert_allclose(squares, np.broadcast_to(np.eye(3), squares.shape), atol=1e-14)
     start, end = np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[np.cos(0.6), np.sin(0.6), 0.0, 0.0]])
     for share in (0.0, 0.25, 0.5, 1.0):
         angle = 1.2 * share
         expected = [[np.cos(angle / 2), np.sin(angle / 2), 0.0, 0.0]]
-        np.testing.assert_allclose(turned(start, end, np.array([[share]])), expected, atol=1e-15)
+        np.testing.assert_allclose(slerp(start, end, np.array([[share]])), expected, atol=1e-15)
 
 
 def test_before_its_start_and_after_its_end_a_scene_stands_still() -> None:
     scene = scene_for("pendulum")
-    first, last = moments(scene, [-1.0, 9.0])
+    first, last = samples_at(scene, [-1.0, 9.0])
     np.testing.assert_array_equal(first.places[0], scene.frames[0].places[0])
     np.testing.assert_array_equal(last.places[0], scene.frames[0].places[-1])
 
@@ -193,10 +192,10 @@ def test_the_eye_goes_along_with_a_robot_that_walks() -> None:
     stander = scene_for("pendulum")
     walker = gliding(stander, (0.0, 4.0, 0.0))
     for scene, walks in ((walker, True), (stander, False)):
-        strip = strip_of(subject(scene, "side", LIGHT), moments(scene, scene.times), follow=True)
+        strip = strip_of(subject(scene, "side", LIGHT), samples_at(scene, scene.times), follow=True)
         assert strip.follows == walks
     seen = [np.mean(axes.get_xlim()) for axes in view.picture([walker], "strip", frames=3, view="side").axes]
-    torso = moments(walker, [0.0, 0.15, 0.3])
+    torso = samples_at(walker, [0.0, 0.15, 0.3])
     np.testing.assert_allclose(np.diff(seen), np.diff([moment.places[0, 1] for moment in torso]), atol=1e-9)
     assert len({axes.get_xlim() for axes in view.picture([stander], "strip", frames=3).axes}) == 1
 

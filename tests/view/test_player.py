@@ -157,5 +157,5 @@ def test_wrong_layouts_and_heights() -> None:
     with pytest.raises(UnknownNameError, match=r"layout: got 'overlaid'.*'overlay'"):
         playback_page([r3_scene()], layout="overlaid")
     for height in (0, 1.5, True, "480"):
-        with pytest.raises(RobotError, match=r"height: .* whole number of pixels"):
+        with pytest.raises(RobotError, match=r"height: .* integer number of pixels"):
             player_fragment([r3_scene()], height=height)  # pyright: ignore[reportArgumentType]

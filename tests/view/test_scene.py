@@ -13,7 +13,7 @@ from pucks import DAMPED, bumpy, ground, tailed, thrown
 from small_walks import small_biswal, small_nelson_quinn
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model import Model
-from tailwork.robots import liu2020
+from tailwork.robots import FreeLimb, liu2020
 from tailwork.robots.limb import BendingSpring, PointSpring
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.record import arrays_of
@@ -22,6 +22,7 @@ from tailwork.studies.motions import coupled
 from tailwork.view.scene import Ball, Bar, Box, Scene, scene_of, scenes_of
 from tailwork.view.scene.colors import TAILS, lit
 from tailwork.view.scene.motion import quaternions
+from tailwork.view.scene.shapes import drawn
 
 ROUNDING = 1e-13  # [m], of places on robots of about a metre
 KINDS = ("pendulum", "r3", "usrt", "cockroach", "biswal", "hills", "airborne", "fixed")
@@ -151,6 +152,17 @@ def test_sizes_are_the_robots_own() -> None:
     assert len(coxae) == 6 and (leg.coxa_length / 2, leg.coxa_height, leg.coxa_width) in [coxa.radii for coxa in coxae]
 
 
+def test_an_own_tail_is_drawn_by_what_it_is_made_of() -> None:
+    """A chain of links with a kind of its own: bars; with cables through holes: discs; on pulleys: drums."""
+    usrt, r3 = liu2020("usrt"), liu2020("r3")
+    for robot, flat in ((usrt, usrt.part("tail").links), (r3, 12), (liu2020("pendulum"), 0)):
+        own = replace(robot, parts={**robot.parts, "tail": FreeLimb(limb=robot.limbs()["tail"])})
+        tail = [solid.shape for solid in drawn(own, "#123456").solids if solid.role == "tail"]
+        known = [solid.shape for solid in drawn(robot, "#123456").solids if solid.role == "tail"]
+        assert tail == known
+        assert sum(isinstance(shape, Bar) and not shape.rounded for shape in tail) == flat
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_colours_mean_the_same_in_space_and_in_plots(kind: str) -> None:
     scene = scene_for(kind)
@@ -207,15 +219,15 @@ def test_fewer_moments_keep_both_ends_and_say_so() -> None:
         scenes_of({})
 
 
-def test_what_holds_no_numbers_is_left_out_and_said() -> None:
+def test_samples_that_are_nan_are_left_out_and_noted() -> None:
     run = pickle.loads(pickle.dumps(run_of("pendulum")))  # its arrays alone
     q = run.data["q"].to_numpy().copy()
     q[15:] = np.nan
     broken = replace(run, record=arrays_of(run.data.assign(q=(("time", "coordinate"), q))))
     scene = scene_of(broken)
-    assert len(scene.times) == 15 and "what follows holds no numbers" in scene.caption.notes[0]
+    assert len(scene.times) == 15 and "what follows is NaN" in scene.caption.notes[0]
     q[:] = np.nan
-    with pytest.raises(RobotError, match="first sample holds numbers"):
+    with pytest.raises(RobotError, match="first sample is finite"):
         scene_of(replace(run, record=arrays_of(run.data.assign(q=(("time", "coordinate"), q)))))
     for wrong in (run, {}, {"a": 1}):
         with pytest.raises(RobotError, match="at least one run"):

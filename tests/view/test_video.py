@@ -15,16 +15,15 @@ from test_scene import run_of, scene_for
 
 from small_scenes import ended_early, gliding
 from tailwork import view
-from tailwork.cli.video import add_video
+from tailwork.cli.pictures import add_video
 from tailwork.errors import FileError, RobotError, TailworkError
-from tailwork.view.draw.moment import moments
-from tailwork.view.draw.subject import subject
-from tailwork.view.draw.theme import DARK, LIGHT, Theme
-from tailwork.view.film.ffmpeg import ffmpeg
+from tailwork.view.draw.stage import subject
+from tailwork.view.draw.style import DARK, LIGHT, Theme
+from tailwork.view.film.charts import panels_of
 from tailwork.view.film.film import Film, film
-from tailwork.view.film.plots import panels_of
-from tailwork.view.film.video import LASTS, picture_times, size_from_text
+from tailwork.view.film.video import LASTS, ffmpeg, picture_times, size_from_text
 from tailwork.view.scene.colors import lit
+from tailwork.view.scene.sample import samples_at
 
 SMALL = (320, 180)
 
@@ -91,7 +90,7 @@ def test_the_robot_of_a_picture_is_where_it_was_at_that_time() -> None:
     for number in (5, 1):
         of.picture(number)
         (shot,) = of.shots
-        (moment,) = moments(scene, [of.times[number]])
+        (moment,) = samples_at(scene, [of.times[number]])
         painted = [path.vertices for path in shot.stage.robot.get_paths()]
         np.testing.assert_array_equal(painted, subject(scene, "three-quarter", LIGHT).robot(moment).outlines)
 
@@ -162,8 +161,8 @@ def test_the_eye_goes_along_with_a_walker_and_the_ground_passes_by() -> None:
         of.picture(number)
         middles.append(np.mean(shot.axes.get_xlim()))
     np.testing.assert_allclose(np.diff(middles), 0.3, atol=0.01)
-    low, high = shot.take.ground.lower[1], shot.take.ground.upper[1]
-    assert low <= shot.take.low[0] and shot.axes.get_xlim()[1] <= high, "it never ends"
+    low, high = shot.seen.lower[1], shot.seen.upper[1]
+    assert low <= shot.low[0] and shot.axes.get_xlim()[1] <= high, "it never ends"
 
 
 # Files
@@ -303,7 +302,7 @@ def test_a_run_that_ended_early_keeps_its_last_pose() -> None:
     short = ended_early(scene, 0.5, "why")
     of = film([short, scene], np.linspace(0.0, 0.3, 5), SMALL, view="side", theme=LIGHT, plots=True, forces=False,
               traces=False, slow="")  # fmt: skip
-    poses = [shot.take.strip.moments for shot in of.shots]
+    poses = [shot.strip.samples for shot in of.shots]
     np.testing.assert_array_equal(poses[0][2].places, poses[0][4].places)
     np.testing.assert_array_equal(poses[0][2].places, poses[1][4].places)
     of.picture(4)

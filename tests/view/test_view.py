@@ -22,17 +22,15 @@ from tailwork.control import Constant, Polynomial, Tracking, point_to_point
 from tailwork.errors import FileError, RobotError, UnknownNameError
 from tailwork.simulation import Run, load_run
 from tailwork.simulation.pose import torso_angles, torso_rates
-from tailwork.view.draw.camera import VIEWS, camera
-from tailwork.view.draw.ground import nice
-from tailwork.view.draw.moment import Moment, moments
-from tailwork.view.draw.outlines import capsules, coils
-from tailwork.view.draw.style import KINDS, RC, rendered
-from tailwork.view.draw.subject import subject
-from tailwork.view.draw.theme import LIGHT
-from tailwork.view.figures.feet import friction
-from tailwork.view.figures.stops import STOPPED
-from tailwork.view.scene import Ball, Bar, Box, Frame, Scene, Solid, scene_of
+from tailwork.view.draw.camera import VIEWS, camera, nice
+from tailwork.view.draw.solids import CORNERS, TURNS, capsules
+from tailwork.view.draw.stage import subject
+from tailwork.view.draw.style import KINDS, LIGHT, RC, rendered
+from tailwork.view.figures.runs import STOPPED
+from tailwork.view.scene import Ball, Bar, Box, Scene, Solid, scene_of
 from tailwork.view.scene.colors import TAILS, looks, shown
+from tailwork.view.scene.curves import friction_ratio
+from tailwork.view.scene.sample import Sample, coils, samples_at
 from tailwork.view.scene.scene import Shape
 from tailwork.view.scene.shapes import torso_box
 
@@ -199,7 +197,7 @@ def test_foot_forces_shows_forces_and_friction(runs: dict[str, Run], stopped: Ru
             force = run.data["foot_force"].sel(foot=foot).to_numpy()
             (normal,), (needed,) = lines_named(above, foot), lines_named(below, foot)
             np.testing.assert_array_equal(normal[1], force[:, 2])
-            np.testing.assert_array_equal(needed[1], friction(force))
+            np.testing.assert_array_equal(needed[1], friction_ratio(force))
         assert any("would pull" in text.get_text() for text in above.texts)
         assert "cut at 2" in below.get_title(loc="left"), "the long run asks for more"
         largest = max(float(line[1].max()) for foot in run.model.foot_names for line in lines_named(below, foot))
@@ -211,7 +209,7 @@ def test_foot_forces_shows_forces_and_friction(runs: dict[str, Run], stopped: Ru
 
 
 def test_friction_is_infinite_where_a_foot_pulls() -> None:
-    np.testing.assert_allclose(friction(np.array([[3.0, 4.0, 10.0], [1.0, 0.0, -1.0]])), [0.5, np.inf])
+    np.testing.assert_allclose(friction_ratio(np.array([[3.0, 4.0, 10.0], [1.0, 0.0, -1.0]])), [0.5, np.inf])
 
 
 # Angles
@@ -263,7 +261,7 @@ def test_angles_that_are_none_are_refused(view_name: str) -> None:
 def test_corners_of_the_torso_are_where_the_model_has_the_hips(stopped: Run) -> None:
     """The hips of this robot are at the corners of its plate, half way between its upper and lower side."""
     run, scene = stopped, scene_of(stopped)
-    one, last = subject(scene, "three-quarter", LIGHT), moments(scene, [scene.times[-1]])[0]
+    one, last = subject(scene, "three-quarter", LIGHT), samples_at(scene, [scene.times[-1]])[0]
     corners = one.parts.boxes.places(last).reshape(-1, 3)
     drawn = one.robot(last).outlines.reshape(-1, 2)
     points = dict(zip(run.model.point_names, run.data["points"].to_numpy()[-1], strict=True))
@@ -276,15 +274,13 @@ def test_corners_of_the_torso_are_where_the_model_has_the_hips(stopped: Run) -> 
     assert seen == 7, "the eye sees three sides of a box and so seven of its corners"
 
 
-def random_moment(scene: Scene) -> Moment:
+def random_sample(scene: Scene) -> Sample:
     """Every frame somewhere, turned somehow."""
     random = np.random.default_rng(3)
     turns = random.normal(size=(len(scene.frames), 4))
-    frames = [Frame("", random.normal(size=(1, 3)), turn[None] / np.linalg.norm(turn)) for turn in turns]
-    places, rotations = (
-        np.concatenate(found) for found in zip(*((f.places, f.rotations()) for f in frames), strict=True)
-    )
-    return Moment(0.0, places, rotations, np.zeros((0, 3)), np.zeros((0, 3)))
+    places = random.normal(size=(len(scene.frames), 3))
+    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    return Sample(0.0, places, turns, np.zeros((0, 3)), np.zeros((0, 3)))
 
 
 def solid_scene(run: Run, *shapes: Shape) -> Scene:
@@ -303,7 +299,7 @@ def test_outlines_are_the_shadows_of_the_solids(runs: dict[str, Run], view_name:
     drum = Bar((0.0, 0.2, 0.0), (0.1, 0.0, 0.0), 0.1, 0.1, rounded=False)
     for shape in (box, ball, bar, drum):
         scene = solid_scene(runs["pendulum"], shape)
-        one, moment = subject(scene, view_name, LIGHT), random_moment(scene)
+        one, moment = subject(scene, view_name, LIGHT), random_sample(scene)
         outlines = one.robot(moment).outlines
         outlines = outlines[np.ptp(outlines, axis=1).max(axis=1) > 1e-6]
         place, turn = moment.places[1], moment.rotations[1]
@@ -326,7 +322,7 @@ def test_outlines_are_the_shadows_of_the_solids(runs: dict[str, Run], view_name:
 def test_the_front_of_the_torso_is_drawn_in_its_place(runs: dict[str, Run]) -> None:
     scene = scene_of(runs["pendulum"])
     one = subject(scene, "top", LIGHT)
-    body, front = one.parts.boxes.places(moments(scene, [0.0])[0])
+    body, front = one.parts.boxes.places(samples_at(scene, [0.0])[0])
     np.testing.assert_allclose(np.ptp(one.camera.project(body), axis=0), [0.45, 0.3], atol=1e-12)
     across = one.camera.project(front)[:, 0]
     assert across.min() == pytest.approx(0.2) and across.max() == pytest.approx(0.25), "forward is to the right"
@@ -335,11 +331,11 @@ def test_the_front_of_the_torso_is_drawn_in_its_place(runs: dict[str, Run]) -> N
 def test_nearer_solids_are_painted_later(runs: dict[str, Run]) -> None:
     """From the right, the right feet come after the left ones, and the torso between them."""
     scene = scene_of(runs["r3"])
-    one, moment = subject(scene, "side", LIGHT), moments(scene, [0.1])[0]
+    one, moment = subject(scene, "side", LIGHT), samples_at(scene, [0.1])[0]
     painted = one.robot(moment)
     assert (np.diff(painted.depths) >= 0).all()
     middles = (painted.outlines.min(axis=1) + painted.outlines.max(axis=1)) / 2.0
-    feet = one.feet(moment)
+    feet = moment.feet(scene)
     found = [int(np.linalg.norm(middles - place, axis=1).argmin()) for place in one.camera.project(feet)]
     right, left = ({k for k, foot in zip(found, feet, strict=True) if (foot[0] > 0) == side} for side in (True, False))
     assert min(right) > max(left)
@@ -370,7 +366,7 @@ def test_capsules_hold_both_circles() -> None:
 
 def test_coils_wind_about_their_axis() -> None:
     a, b = np.array([[0.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 2.0]])
-    (coil,) = coils(a, b, np.array([0.1]))
+    (coil,) = coils(a, b, np.array([0.1]), TURNS, CORNERS)
     away = np.hypot(coil[:, 0], coil[:, 1])
     assert away[0] == away[-1] == 0.0 and away.max() == pytest.approx(0.1)
     np.testing.assert_allclose(coil[[0, -1]], [a[0], b[0]], atol=1e-15)

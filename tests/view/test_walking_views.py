@@ -27,10 +27,18 @@ from tailwork.papers.nelson_quinn.experiments import PAPER_EFFORTS, PAPER_ERRORS
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.simulation.pose import torso_angles
-from tailwork.view.draw.moment import moments
-from tailwork.view.figures.footfall import STATE_COLORS, footfall, spells
-from tailwork.view.figures.walking import CENTIMETRE, leg_names, samples_a_stride, stride_pictures, torso_travel
+from tailwork.view.figures.walking import (
+    CENTIMETRE,
+    STATE_COLORS,
+    footfall,
+    leg_names,
+    samples_a_stride,
+    spells,
+    stride_pictures,
+    torso_travel,
+)
 from tailwork.view.scene import scene_of
+from tailwork.view.scene.sample import samples_at
 
 UNIT = re.compile(r"\[(deg|ms|s|mm|cm|m|cm/s|m/s|N m|N mm|mN|cm³|dyn cm/rad|\(mN cm\)²|1)\]$")
 
@@ -161,7 +169,7 @@ def test_on_the_ground_a_robot_is_drawn_where_it_is() -> None:
     rows, scene = [0, 150, 300], scene_of(run)
     joints = [k for k, frame in enumerate(scene.frames) if frame.name in run.model.point_names]
     assert len(joints) > 8
-    for row, moment in zip(rows, moments(scene, run.data["time"].to_numpy()[rows]), strict=True):
+    for row, moment in zip(rows, samples_at(scene, run.data["time"].to_numpy()[rows]), strict=True):
         points = run.data["points"].isel(time=row).sel(point=[scene.frames[k].name for k in joints])
         np.testing.assert_allclose(moment.places[joints], points, atol=1e-12)
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from rich.console import Console
 
-from tailwork.cli.choose import named_robot
-from tailwork.cli.progress import PROCESSES, bar
-from tailwork.cli.tables import plain_table, wide_console
+from tailwork.cli.inputs import MAP_HELP, POLICY_HELP, ROBOT_HELP, Once, default_policy, named_robot
+from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.files import ready_folder
 from tailwork.robots.robot import Robot
@@ -27,20 +26,10 @@ from tailwork.studies.compare.comparison import (
 )
 from tailwork.studies.manoeuvre import tail_name
 from tailwork.studies.motions import TailMotion, motion_from_text, motion_words, roll, yaw
-from tailwork.studies.policies import POLICIES
+from tailwork.studies.policies import POLICIES, POLICY_TEXT
 from tailwork.studies.tail_coordinates import MAPS
 
 SWEEPS = {"yaw": yaw, "roll": roll}
-
-
-class Once(argparse.Action):
-    """An option that may be given once: of two, neither is silently dropped."""
-
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        """Keep the value."""
-        if getattr(namespace, self.dest) is not None:
-            parser.error(f"{option_string}: one a study; run the command again, with another --out, for the other")
-        setattr(namespace, self.dest, values)
 
 
 def add_compare(commands: Any, what: str) -> None:
@@ -51,7 +40,7 @@ def add_compare(commands: Any, what: str) -> None:
         description="Runs every motion with every tail and leaves a folder: report.html, figures, measures.csv and the "
         "runs. Without options: the study of Liu & Ben-Tzvi 2020. A study that was interrupted goes on where it was.",
     )
-    command.add_argument("robot", nargs="?", default="liu2020", help="a preset or a robot file (default liu2020)")
+    command.add_argument("robot", nargs="?", default="liu2020", help=ROBOT_HELP)
     command.add_argument(
         "--tails", help=f"tails by name, separated by commas: own, {', '.join(TAIL_NAMES)}, or a robot file with a tail"
     )
@@ -60,25 +49,19 @@ def add_compare(commands: Any, what: str) -> None:
         help="a motion of the tail's centre of mass [deg, s]: yaw:40, yaw:40,duration=0.5, pitch:20,period=1.2, "
         "roll:40,angle=45 or coupled; may be repeated",
     )  # fmt: skip
-    command.add_argument(
-        "--sweep",
-        action="append",
-        choices=sorted(SWEEPS),
-        help="net rotation against bends of 10° to 80°; may be repeated",
-    )
-    command.add_argument(
-        "--policy", choices=POLICIES, action=Once, help="what the legs do (default: paper for liu2020, else constant)"
-    )
-    command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help="from centre of mass to tail shape")
+    text = "net rotation against bends of 10° to 80°; may be repeated"
+    command.add_argument("--sweep", action="append", choices=sorted(SWEEPS), help=text)
+    command.add_argument("--policy", choices=POLICIES, action=Once, help=POLICY_HELP)
+    command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help=MAP_HELP)
     command.add_argument("--out", type=Path, default=Path("comparison"), help="the folder (default: comparison)")
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare, print a table, write the report."""
-    console = wide_console(80, markup=False)
+    console = wide_console()
     plan = _plan(options)
-    cases(plan)  # what is impossible is said before anything is done
+    cases(plan)  # what is impossible fails before anything is done
     ready_folder(options.out)
     ready_folder(options.out / "figures")
     with bar(console, f"runs are kept in {options.out}: the same command goes on") as tell:
@@ -88,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         from tailwork.view.report.comparison import write_report  # slow to import, and needed for pictures only
 
         report = write_report(comparison, options.out, status.update, PROCESSES)
-    console.print(f"\nreport: {report}\nmeasures: {options.out / 'measures.csv'}", soft_wrap=True, highlight=False)
+    console.print(f"\nreport: {report}\nmeasures: {options.out / 'measures.csv'}", soft_wrap=True)
     return 0
 
 
@@ -99,18 +82,12 @@ def _plan(options: argparse.Namespace) -> Plan:
         robots = dict(paper.robots)
     else:
         robots = _robots(named_robot(options.robot), (options.tails or "own").split(","))
-    asked = bool(options.motions or options.sweep)
+    own = bool(options.motions or options.sweep)
     sweeps: dict[str, tuple[TailMotion, ...]] = {
         axis: tuple(SWEEPS[axis](angle) for angle in SWEPT) for axis in options.sweep or ()
     }
-    policy = options.policy or ("paper" if options.robot == "liu2020" else "constant")
-    return Plan(
-        robots,
-        motions if asked else paper.motions,
-        sweeps if asked else paper.sweeps,
-        policy,
-        options.com_map,
-    )
+    studied = (motions, sweeps) if own else (paper.motions, paper.sweeps)
+    return Plan(robots, *studied, default_policy(options), options.com_map)
 
 
 def _robots(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
@@ -131,18 +108,16 @@ def _robots(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
 
 
 def _print(console: Console, comparison: Comparison) -> None:
-    from tailwork.view.report.comparison import POLICY_WORDS, rotation_rows
+    from tailwork.view.report.comparison import rotation_rows
 
-    console.print(f"leg policy: {POLICY_WORDS[comparison.plan.policy]}")
+    console.print(f"leg policy: {POLICY_TEXT[comparison.plan.policy]}")
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
         table = plain_table(
             f"\n{motion.name}: {motion_words(motion)}", "tail", "pitch°", "roll°", "yaw°", "airborne°", "closed°",
-            "effect.", "N m", "J", "Fz N", "friction",
+            "effect.", "N m", "J", "Fz N", "friction", rows=rotation_rows(results),
         )  # fmt: skip
         table.padding = (0, 1, 0, 0)
-        for line in rotation_rows(results):
-            table.add_row(*line)
         console.print(table)
         for tail, result in results.items():
             if result.note:

@@ -1,21 +1,26 @@
-"""`tailwork design`: a design problem, its best designs and why, with a report."""
+"""`tailwork design`: a design problem, its best designs and why, with tables and a report."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
 
-from tailwork.cli.design_tables import print_answer, print_choices, print_front
-from tailwork.cli.progress import bar
-from tailwork.cli.tables import wide_console
+from tailwork.cli.inputs import CLUSTER_HELP, THREADS_HELP, check_threads
+from tailwork.cli.terminal import bar, plain_table, wide_console
 from tailwork.errors import FileError, RobotError
 from tailwork.files import write_whole
+from tailwork.studies.design import rows, words
 from tailwork.studies.design.answer import Answer, Settings, sorted_answers
+from tailwork.studies.design.cautions import cautions, feet_pull, feet_words
 from tailwork.studies.design.cluster import do_on_cluster
 from tailwork.studies.design.files import EXAMPLE, Problem, load_problem
 from tailwork.studies.design.kept import Case, Kept, cases, open_kept
@@ -23,6 +28,10 @@ from tailwork.studies.design.measures import MEASURES
 from tailwork.studies.design.search import STARTS, ImpossibleError
 from tailwork.studies.design.spread import SPREAD, checked_spread
 from tailwork.studies.design.words import problem_words
+
+LEFT = ("unit", "note", "limit", "agrees", rows.VERIFIED_HEADER[-1])
+"""Columns of text."""
+WARNED = "yellow"
 
 
 def add_design(commands: Any, what: str) -> None:
@@ -41,7 +50,7 @@ def add_design(commands: Any, what: str) -> None:
         help="write a problem file with comments to start from (default: problem.toml), and do nothing else",
     )  # fmt: skip
     command.add_argument("--out", type=Path, default=Path("design"), help="the folder (default: design)")
-    command.add_argument("--threads", type=int, help="on this machine (default: one for each processor)")
+    command.add_argument("--threads", type=int, help=THREADS_HELP)
     command.add_argument(
         "--starts", type=int, default=STARTS, help=f"searches, from designs that lie far apart (default {STARTS})"
     )
@@ -49,16 +58,13 @@ def add_design(commands: Any, what: str) -> None:
         "--spread", type=float, default=None,
         help=f"how much what is made scatters, as a share of each value (default {SPREAD:g})",
     )  # fmt: skip
-    command.add_argument(
-        "--cluster", metavar="ADDRESS",
-        help="do the choices on a Dask cluster: tcp://host:8786, or the scheduler's file (needs tailwork[cluster])",
-    )  # fmt: skip
+    command.add_argument("--cluster", metavar="ADDRESS", help=f"do the choices {CLUSTER_HELP}")
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Solve, print the tables, write the report."""
-    console = wide_console(80, markup=False)
+    console = wide_console()
     if options.example is not None:
         return _example(console, options)
     if options.problem is None:
@@ -96,8 +102,7 @@ def _example(console: Console, options: argparse.Namespace) -> int:
 
 
 def _settings(options: argparse.Namespace, problem: Problem) -> Settings:
-    if options.threads is not None and options.cluster is not None:
-        raise RobotError("--threads", options.threads, "none with --cluster: workers use the threads that they have")
+    check_threads(options.threads, options.cluster)
     if options.spread is not None:
         checked_spread("--spread", options.spread)
         if problem.robust is not None:
@@ -146,3 +151,72 @@ def _print(
     print_answer(console, answers[0])
     if answers[0].front is not None:
         print_front(console, answers[0])
+
+
+def print_answer(console: Console, answer: Answer) -> None:
+    """The best design, its measures, prices, verification and how sure it is."""
+    study = answer.study
+    chosen = f" with {words.choice_words(answer.choice)}" if answer.choice else ""
+    console.print(f"\n{words.headline(answer)}")
+    for text in cautions(answer):
+        console.print(f"\nwarning: {text}", style=WARNED)
+    _print_table(console, f"\n{words.best_name(study)}{chosen}", rows.DESIGN_HEADER, rows.design_rows(answer))
+    marks = rows.measure_caption(answer)
+    title = "\nits measures (at finer steps" + (f"; {marks})" if marks else ")")
+    _print_table(console, title, rows.MEASURE_HEADER, rows.measure_rows(answer))
+    prices = words.price_words(answer)
+    if prices:
+        console.print("\nwhat the limits cost", style="bold")
+        for text in prices:
+            console.print(f"  {text}")
+    more = [words.robust_words(answer), "" if feet_pull(answer) else feet_words(answer)]
+    more += [words.airborne_words(answer), "" if answer.verified.disagreements() else words.verified_words(answer)]
+    for text in filter(None, more):
+        console.print(f"\n{text}")
+    _print_table(console, "\nverification", rows.VERIFIED_HEADER, rows.verified_rows(answer))
+    console.print(f"\n{words.optima_words(answer)}")
+    if len(answer.found.optima) > 1:
+        _print_table(console, "", rows.optima_header(study), rows.optima_rows(answer))
+    _print_table(console, f"\n{words.swing_words(answer)}", rows.swing_header(study), rows.swing_rows(answer))
+    _print_table(console, "\ntolerance", rows.TOLERANCE_HEADER, rows.tolerance_rows(answer))
+    console.print(words.tolerance_words(answer), style="dim")
+
+
+def print_choices(
+    console: Console, answers: Sequence[Answer], none: Sequence[tuple[dict[str, Any], ImpossibleError]]
+) -> None:
+    """All choices, the best first, and those for which there is no design."""
+    _print_table(console, "\nall choices, the best first", *rows.choice_table(answers))
+    for choice, error in none:
+        console.print(f"{words.choice_words(choice)}: {error}", style=WARNED)
+
+
+def print_front(console: Console, answer: Answer) -> None:
+    """The Pareto set; its variables are in the file."""
+    assert answer.front is not None
+    study = answer.study
+    _print_table(
+        console, "\ntrade-off between the goals", rows.front_header(study), rows.front_rows(study, answer.front)
+    )
+    console.print(words.front_words(study, answer.front), style="dim")
+
+
+def _whole_unit(name: str) -> str:
+    """A head whose unit is not broken where it has a space: it has a line of its own."""
+    before, bracket, unit = name.partition(" [")
+    return f"{before}\n[{unit}" if bracket and " " in unit else name
+
+
+def _print_table(console: Console, title: str, header: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+    """A table. Heads are wrapped between words; where there is no room for the numbers, lines are longer than the
+    terminal is wide: nothing is cut."""
+    table: Table = plain_table(title, *(_whole_unit(name) for name in header))
+    for k, (column, name) in enumerate(zip(table.columns, header, strict=True)):
+        text = name in LEFT
+        if text:
+            column.justify = "left"
+        column.min_width = max(map(len, [*name.split(), *("" if text else row[k] for row in cells)]))
+    for row in cells:
+        table.add_row(*(Text(cell, style=WARNED if cell.endswith(rows.BROKEN) else "") for cell in row))
+    needed = Measurement.get(console, replace(console.options, max_width=10**4), table).minimum
+    console.print(table, width=max(needed, console.width), crop=False, overflow="ignore")

@@ -8,10 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
-from tailwork.cli.choose import named_robot
-from tailwork.cli.compare import Once
-from tailwork.cli.progress import PROCESSES, bar
-from tailwork.cli.tables import plain_table, wide_console
+from tailwork.cli.inputs import POLICY_HELP, ROBOT_HELP, Once, default_policy, named_robot, numbers
+from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.files import ready_folder
 from tailwork.studies.compare.soft_comparison import (
@@ -24,10 +22,11 @@ from tailwork.studies.compare.soft_comparison import (
 from tailwork.studies.compare.soft_manoeuvre import KINETIC_FRICTION, SOFT_POLICIES, STATIC_FRICTION
 from tailwork.studies.manoeuvre import Manoeuvre
 from tailwork.studies.motions import motion_from_text, motion_words
+from tailwork.studies.policies import POLICY_TEXT
 
 MOTION = "yaw:80"
 OWN_FIGURES = ("feet-slipping", "feet", "torso", "convergence")
-"""Those of `tailwork.view.report.footing.figures`; not every study has all."""
+"""Those of `tailwork.view.report.ground.figures`; not every study has all."""
 TWO_FRICTIONS = "static friction, or static and kinetic, such as 0.6,0.5"
 
 
@@ -40,15 +39,12 @@ def add_ground(commands: Any, what: str) -> None:
         "lift. Prints when they do, and how the ground's answer nears that of pinned feet as it stiffens. Leaves a "
         "folder: report.html, figures and the runs.",
     )
-    command.add_argument("robot", nargs="?", default="liu2020", help="a preset or a robot file (default liu2020)")
+    command.add_argument("robot", nargs="?", default="liu2020", help=ROBOT_HELP)
     command.add_argument("--tail", help="tail of the preset liu2020: pendulum (default), r3 or usrt")
     command.add_argument(
         "--motion", action=Once, help=f"of the tail's centre of mass [deg, s], as for `compare` (default {MOTION})"
     )
-    command.add_argument(
-        "--policy", choices=SOFT_POLICIES, action=Once,
-        help="what the legs do (default: paper for liu2020, else constant)",
-    )  # fmt: skip
+    command.add_argument("--policy", choices=SOFT_POLICIES, action=Once, help=POLICY_HELP)
     command.add_argument(
         "--stiffness", action=Once, metavar="K,K,…",
         help="of the ground under a foot [N/m], one or more (default 1e4,1e5,1e6)",
@@ -57,24 +53,25 @@ def add_ground(commands: Any, what: str) -> None:
         "--friction", action=Once, metavar="STATIC[,KINETIC]",
         help=f"of the ground (default {STATIC_FRICTION:g},{KINETIC_FRICTION:g}; one alone: kinetic is 5/6 of it)",
     )  # fmt: skip
-    command.add_argument("--out", type=Path, default=Path("soft-ground"), help="the folder (default: soft-ground)")
+    command.add_argument(
+        "--out", type=Path, default=Path("compliant-ground"), help="the folder (default: compliant-ground)"
+    )
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare, print the tables, save the runs, write the report."""
-    console = wide_console(80, markup=False)
-    policy = options.policy or ("paper" if options.robot == "liu2020" else "constant")
+    console = wide_console()
     motion = motion_from_text(options.motion or MOTION)
-    manoeuvre = Manoeuvre(named_robot(options.robot, options.tail), motion, policy)
-    stiffnesses = _numbers("--stiffness", options.stiffness, "stiffnesses [N/m], such as 1e4,1e5,1e6")
-    friction = _numbers("--friction", options.friction, TWO_FRICTIONS)
+    manoeuvre = Manoeuvre(named_robot(options.robot, options.tail), motion, default_policy(options))
+    stiffnesses = numbers("--stiffness", options.stiffness, "stiffnesses [N/m], such as 1e4,1e5,1e6") or []
+    friction = numbers("--friction", options.friction, TWO_FRICTIONS) or []
     if len(friction) > 2:
         raise RobotError("--friction", options.friction, TWO_FRICTIONS)
     if len(set(stiffnesses)) != len(stiffnesses):
         raise RobotError("--stiffness", options.stiffness, "stiffnesses that differ")
     grounds = grounds_for(manoeuvre.robot, stiffnesses or STIFFNESSES, *friction)
-    check_possible(manoeuvre)  # what is impossible is said before anything is done
+    check_possible(manoeuvre)  # what is impossible fails before anything is done
     for needed in (options.out, options.out / "runs", options.out / "figures"):
         ready_folder(needed)
     with bar(console, "nothing is kept: run the command again") as tell:
@@ -85,40 +82,27 @@ def run(options: argparse.Namespace) -> int:
             old.unlink()
     _print(console, comparison)
     with console.status("drawing") as status:
-        from tailwork.view.report.footing import write_report  # slow to import, and needed for pictures only
+        from tailwork.view.report.ground import write_report  # slow to import, and needed for pictures only
 
         report = write_report(comparison, options.out, status.update, PROCESSES)
-    console.print(f"\nreport: {report}", soft_wrap=True, highlight=False)
+    console.print(f"\nreport: {report}", soft_wrap=True)
     return 0
 
 
-def _numbers(option: str, text: str | None, required: str) -> list[float]:
-    """Numbers separated by commas; none: none given."""
-    try:
-        return [] if text is None else [float(item) for item in text.split(",")]
-    except ValueError:
-        raise RobotError(option, text, required) from None
-
-
 def _print(console: Console, comparison: SoftComparison) -> None:
-    from tailwork.view.report.comparison import POLICY_WORDS
-    from tailwork.view.report.footing import CONVERGENCE_HEADER, convergence_rows, ground_words, notes, time_rows
+    from tailwork.view.report.ground import CONVERGENCE_HEADER, convergence_rows, ground_text, notes, time_rows
 
     manoeuvre = comparison.manoeuvre
     console.print(f"{manoeuvre.robot.name}, {manoeuvre.motion.name}: {motion_words(manoeuvre.motion)}")
-    console.print(f"leg policy: {POLICY_WORDS[manoeuvre.policy]}")
-    console.print(f"ground: {ground_words(comparison)}")
-    table = plain_table("\nWhen feet first slip and lift [ms]", "foot", "needs", *comparison.runs)
-    for row in time_rows(comparison):
-        table.add_row(*row)
-    console.print(table)
+    console.print(f"leg policy: {POLICY_TEXT[manoeuvre.policy]}")
+    console.print(f"ground: {ground_text(comparison)}")
+    feet = time_rows(comparison)
+    console.print(plain_table("\nWhen feet first slip and lift [ms]", "foot", "needs", *comparison.runs, rows=feet))
     for note in notes(comparison):
         console.print(note, style="yellow")
     _, *names = CONVERGENCE_HEADER
-    table = plain_table("\nHow far the torso is from the one on pinned feet", "N/m", *names)
-    for row in convergence_rows(comparison):
-        table.add_row(*row)
-    console.print(table)
+    title = "\nHow far the torso is from the one on pinned feet"
+    console.print(plain_table(title, "N/m", *names, rows=convergence_rows(comparison)))
     console.print(
         "\nneeds: largest friction that a pinned foot needs; pinned: when it needs more than there is, and when it "
         "would have to pull; sinks: how much lower the torso starts; sticking: largest as long as all feet stick "

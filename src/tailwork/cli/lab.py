@@ -6,8 +6,7 @@ import argparse
 import threading
 from typing import Any
 
-from tailwork.cli.browse import show_page
-from tailwork.cli.tables import wide_console
+from tailwork.cli.terminal import show_page, wide_console
 
 HOST, PORT = "127.0.0.1", 8686
 
@@ -33,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     from tailwork.lab.choice import first_choice  # slow to import, and needed here only
     from tailwork.lab.server import open_lab
 
-    console = wide_console(80, markup=False)
+    console = wide_console()
     with open_lab(first_choice(), options.host, options.port) as lab:
         lab.get_ready()
         show_page(console, lab.address, not options.no_browser)

@@ -14,39 +14,39 @@ import tailwork
 from tailwork.errors import TailworkError
 
 COMMANDS = {
-    "robots": "list the robots of the papers",
-    "show": "print a summary of a robot",
-    "compare": "compare tails on a robot, with a report",
-    "ground": "a manoeuvre on compliant ground beside pinned feet: when do feet slip or lift?",
-    "reproduce": "run the experiments of a paper, its numbers beside ours",
-    "sweep": "many designs of a robot: maps of what they do",
-    "design": "the best tails for a design problem, and why",
-    "lab": "try tails on a robot in the browser",
-    "view": "play runs in the browser: one page that needs no network",
-    "picture": "draw runs: moments one by one, ghosts, or one pose",
-    "video": "film runs: MP4 or GIF, in slow motion, with curves beside the robot",
+    "robots": ("show", "list the robots of the papers"),
+    "show": ("show", "print a summary of a robot"),
+    "compare": ("compare", "compare tails on a robot, with a report"),
+    "ground": ("ground", "a manoeuvre on compliant ground beside pinned feet: when do feet slip or lift?"),
+    "reproduce": ("reproduce", "run the experiments of a paper, its numbers beside ours"),
+    "sweep": ("sweep", "many designs of a robot: maps of what they do"),
+    "design": ("design", "the best tails for a design problem, and why"),
+    "lab": ("lab", "try tails on a robot in the browser"),
+    "view": ("pictures", "play runs in the browser: one page that needs no network"),
+    "picture": ("pictures", "draw runs: times one by one, ghosts, or one pose"),
+    "video": ("pictures", "film runs: MP4 or GIF, in slow motion, with curves beside the robot"),
 }
-"""By name: what each command does. Its module is imported when it is asked for: most take long to import."""
+"""By name: the module of each command, imported only for that command (most take long to import), and what it does."""
 
 
-def parser(asked: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
-    """The options of the commands that are asked for; of the others, what they do."""
+def parser(commands: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """The options of these commands; of the others, what they do."""
     top = argparse.ArgumentParser(prog="tailwork", description="Whole-body dynamics of legged robots with tails.")
     top.add_argument("--version", action="version", version=f"tailwork {tailwork.__version__}")
-    commands = top.add_subparsers(dest="command", metavar="command")
+    subparsers = top.add_subparsers(dest="command", metavar="command")
     top.set_defaults(run=lambda options: print(top.format_help(), end="") or 0)
-    for name, what in COMMANDS.items():
-        if name in asked:
-            getattr(import_module(f"tailwork.cli.{name}"), f"add_{name}")(commands, what)
+    for name, (module, what) in COMMANDS.items():
+        if name in commands:
+            getattr(import_module(f"tailwork.cli.{module}"), f"add_{name}")(subparsers, what)
         else:
-            commands.add_parser(name, help=what)
+            subparsers.add_parser(name, help=what)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 if it did what was asked, 2 if the request was at fault."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    options = parser(given[:1]).parse_args(given)
+    """Run a command; 0 if it succeeded, 2 if its input was at fault."""
+    texts = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser(texts[:1]).parse_args(texts)
     try:
         return options.run(options)
     except TailworkError as error:

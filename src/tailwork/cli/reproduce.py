@@ -11,15 +11,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tailwork.cli.progress import PROCESSES, bar
-from tailwork.cli.tables import plain_table, wide_console
+from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.files import ready_folder
 from tailwork.papers.claims import Claim
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import compare, paper_plan
 
 if TYPE_CHECKING:
-    from tailwork.view.report.report import Table as Shown  # needs matplotlib, which takes its time
+    from tailwork.view.report.page import Table as Shown  # needs matplotlib, which takes its time
 
 
 def add_reproduce(commands: Any, what: str) -> None:
@@ -37,7 +36,7 @@ def add_reproduce(commands: Any, what: str) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Reproduce, print tables, write the report."""
-    console = wide_console(100, markup=False)
+    console = wide_console(100)
     folder = options.out or Path(f"reproduction-{options.paper}")
     for needed in (folder, folder / "runs", folder / "figures"):
         ready_folder(needed)
@@ -69,10 +68,8 @@ def _liu2020(console: Console, folder: Path) -> Path:
     with bar(console, kept) as tell:
         result = reproduce_liu2020(folder / "runs", tell)
     console.print(_claims("Liu & Ben-Tzvi 2020", (*result.claims, *wave_claims(result.waves))))
-    table = plain_table("\nTorso rotation with R3 against pendulum", "motion", "torso", "paper", *VARIANT_NAMES)
-    for ratio in result.ratios:
-        table.add_row(*ratio_row(ratio))
-    console.print(table)
+    header, title = ("torso", "paper", *VARIANT_NAMES), "\nTorso rotation with R3 against pendulum"
+    console.print(plain_table(title, "motion", *header, rows=map(ratio_row, result.ratios)))
     with console.status("drawing") as status:
         from tailwork.papers.reports import write_liu2020
 
@@ -132,7 +129,4 @@ def _claims(title: str, claims: Sequence[Claim]) -> Table:
 
 def _numbers(title: str, shown: Shown) -> Table:
     """A table of the report on the terminal."""
-    table = plain_table(f"\n{title}", *shown.header)
-    for row in shown.rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    return table
+    return plain_table(f"\n{title}", *shown.header, rows=[[Text(str(cell)) for cell in row] for row in shown.rows])

@@ -1,37 +1,59 @@
-"""`tailwork show`: a robot at a glance."""
+"""`tailwork robots`: the presets; `tailwork show`: a robot at a glance."""
 
 from __future__ import annotations
 
 import argparse
+import inspect
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tailwork.cli.choose import add_choice, chosen_robot
-from tailwork.cli.tables import plain_table, wide_console
+from tailwork.cli.inputs import add_robot, robot_of
+from tailwork.cli.terminal import plain_table, wide_console
+from tailwork.format import fixed
 from tailwork.model import Model
 from tailwork.model.summary import Standing, pinnable, standing
-from tailwork.robots import Robot
+from tailwork.robots import Robot, presets
 
 TORSO = 6
 """Coordinates of the torso, which come first."""
 
 
+def add_robots(commands: Any, what: str) -> None:
+    """The command."""
+    commands.add_parser("robots", help=what).set_defaults(run=run_robots)
+
+
+def run_robots(options: argparse.Namespace) -> int:
+    """Print a table of the presets."""
+    table = plain_table("Presets", "name", "mass [kg]", "limbs", "joints")
+    table.add_column("what it is")
+    for name, make in presets().items():
+        robot = make()
+        limbs = robot.limbs()
+        summary = " ".join((inspect.getdoc(make) or "").split("\n\n")[0].split())
+        joints = sum(len(limb.joints) for limb in limbs.values())
+        table.add_row(name, f"{total_mass(robot):.4g}", str(len(limbs)), str(joints), summary)
+    Console().print(table)
+    return 0
+
+
 def add_show(commands: Any, what: str) -> None:
     """The command and its options."""
     command = commands.add_parser("show", help=what)
-    add_choice(command)
-    command.set_defaults(run=run)
+    add_robot(command)
+    command.set_defaults(run=run_show)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_show(options: argparse.Namespace) -> int:
     """Print bodies, coordinates, actuators and the state of rest."""
-    robot = chosen_robot(options)
-    console = wide_console(80, markup=False)  # names may hold anything
+    robot = robot_of(options)
+    console = wide_console()
     legs = pinnable(robot)
     model = Model(robot, legs or "none")
     feet = f"{len(legs)} feet pinned" if legs else "no foot pinned"
@@ -43,23 +65,19 @@ def run(options: argparse.Namespace) -> int:
         console.print(
             f"\ncoordinates  {_shortened(model.coordinate_names)}\nactuators    {_shortened(model.actuator_names)}"
         )
-        said = "No leg can be pinned by its foot (three hinges, closed form): the robot flies; no torques hold it."
-        console.print(f"\n{said}\n", style="dim")
+        text = "No leg can be pinned by its foot (three hinges, closed form): the robot flies; no torques hold it."
+        console.print(f"\n{text}\n", style="dim")
         return 0
     rest = standing(model)
     x, y, z = rest.q[:3]
     console.print(f"\nStanding with the torso upright at x {x:.3f}, y {y:.3f}, z {z:.3f} m")
     for note in _notes(model, rest):
         console.print(note, style="yellow")
-    console.print()
-    console.print(_legs(model, rest))
-    if len(model.coordinate_names) > TORSO:
+    tables = [_legs(model, rest), *([_others(model, rest)] if len(model.coordinate_names) > TORSO else [])]
+    for table in tables:
         console.print()
-        console.print(_others(model, rest))
-    console.print()
-    for line in _conditions(model, rest):
-        console.print(line)
-    console.print()
+        console.print(table)
+    console.print(f"\n{_conditions(model, rest)}\n")
     return 0
 
 
@@ -85,8 +103,8 @@ def _legs(model: Model, rest: Standing) -> Table:
     efforts = dict(zip(model.actuator_names, rest.allocation.efforts, strict=True))
     for name, force in zip(model.foot_names, rest.foot_forces, strict=True):
         angles = [f"{np.degrees(rest.angles[f'{name}.{joint}']):.1f}" for joint in joints]
-        torques = [f"{_tidy(efforts[f'{name}.{joint}']):.3f}" for joint in joints]
-        table.add_row(name, *angles, *torques, *(f"{_tidy(x):.2f}" for x in force))
+        torques = [fixed(efforts[f"{name}.{joint}"], 3) for joint in joints]
+        table.add_row(name, *angles, *torques, *(fixed(x, 2) for x in force))
     return table
 
 
@@ -101,7 +119,7 @@ def _others(model: Model, rest: Standing) -> Table:
         for name, value in zip(model.coordinate_names[TORSO:], rest.q[TORSO:], strict=True)
     ]
     actuators = [
-        (name, f"{_tidy(effort):.3f} {unit}")
+        (name, f"{fixed(effort, 3)} {unit}")
         for name, unit, effort in zip(model.actuator_names, model.actuator_units, rest.allocation.efforts, strict=True)
         if not name.startswith(stance)
     ]
@@ -126,18 +144,13 @@ def _notes(model: Model, rest: Standing) -> list[str]:
     return notes
 
 
-def _conditions(model: Model, rest: Standing) -> list[str]:
+def _conditions(model: Model, rest: Standing) -> str:
     actuation = float(rest.allocation.condition)
-    lines = [f"condition numbers: mass matrix {rest.mass_condition:.3g}, actuation {actuation:.3g}"]
+    text = f"condition numbers: mass matrix {rest.mass_condition:.3g}, actuation {actuation:.3g}"
     if rest.chosen_condition is not None and model.robot.name == "liu2018":
-        said = "singular here" if rest.chosen_condition > 1e12 else f"{rest.chosen_condition:.3g}"
-        lines[0] += f", the eight actuators of the 2018 paper {said}"
-    return lines
-
-
-def _tidy(x: float) -> float:
-    """No minus sign on what is only rounding."""
-    return 0.0 if abs(x) < 5e-4 else float(x)
+        chosen = "singular here" if rest.chosen_condition > 1e12 else f"{rest.chosen_condition:.3g}"
+        text += f", the eight actuators of the 2018 paper {chosen}"
+    return text
 
 
 def _shortened(names: Sequence[str], most: int = 10) -> str:

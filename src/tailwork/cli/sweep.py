@@ -12,9 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
-from tailwork.cli.choose import add_choice, chosen_robot
-from tailwork.cli.compare import Once
-from tailwork.cli.tables import plain_table, wide_console
+from tailwork.cli.inputs import CLUSTER_HELP, MAP_HELP, THREADS_HELP, Once, add_robot, check_threads, robot_of
+from tailwork.cli.terminal import plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.studies.manoeuvre import Manoeuvre, tail_name
 from tailwork.studies.measures import MEANINGS, UNITS
@@ -48,7 +47,7 @@ def add_sweep(commands: Any, what: str) -> None:
         + f". Short words: {', '.join(f'{short} = {name}' for short, name in SHORT.items())}. Paths of a robot's "
         "numbers are those of its file (Robot.save).",
     )
-    add_choice(command)
+    add_robot(command)
     command.add_argument(
         "--vary", action="append", required=True, metavar="PATH=FROM:TO:COUNT",
         help="a number to vary, such as tail.length=0.2:0.8:50, tail.mass=0.2:2:50:log (each the same multiple of the "
@@ -68,22 +67,19 @@ def add_sweep(commands: Any, what: str) -> None:
         "the motion's axis, and the largest torque of the tail, or tension of its cables)",
     )  # fmt: skip
     command.add_argument("--policy", choices=POLICIES, action=Once, help="what the legs do (default: constant)")
-    command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help="from centre of mass to tail shape")
+    command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help=MAP_HELP)
     command.add_argument("--out", type=Path, default=Path("sweep"), help="the folder (default: sweep)")
-    command.add_argument("--threads", type=int, help="on this machine (default: one for each processor)")
+    command.add_argument("--threads", type=int, help=THREADS_HELP)
     command.add_argument(
         "--chunk", type=int, default=CHUNK, help=f"designs that are kept together in a file (default {CHUNK})"
     )
-    command.add_argument(
-        "--cluster", metavar="ADDRESS",
-        help="do it on a Dask cluster: tcp://host:8786, or the scheduler's file (needs tailwork[cluster])",
-    )  # fmt: skip
+    command.add_argument("--cluster", metavar="ADDRESS", help=f"do it {CLUSTER_HELP}")
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Sweep, print the tables, write results and report."""
-    console = wide_console(80, markup=False)
+    console = wide_console()
     sweep = _sweep(options)
     folder = open_folder(options.out, sweep)
     done, damaged = folder.finished()
@@ -115,11 +111,8 @@ def _sweep(options: argparse.Namespace) -> Sweep:
     sampling, drawn = sampling_from_text(options.sample)
     if options.seed is not None and sampling == "grid":
         raise RobotError("--seed", options.seed, "none for a grid; with --sample random:N or sobol:N")
-    if options.threads is not None and options.threads < 1:
-        raise RobotError("--threads", options.threads, "at least 1")
-    if options.threads is not None and options.cluster is not None:
-        raise RobotError("--threads", options.threads, "none with --cluster: workers use the threads that they have")
-    robot = chosen_robot(options)
+    check_threads(options.threads, options.cluster)
+    robot = robot_of(options)
     varied = tuple(varied_from_text(text, robot, drawn=sampling != "grid") for text in options.vary)
     motion = motion_from_text(options.motion)
     tail_name(robot)  # a robot without one tail is refused
@@ -138,7 +131,7 @@ def _say_what(console: Console, sweep: Sweep) -> None:
 
 @contextmanager
 def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[Callable[[int], None]]:
-    """A bar that is told how many designs are done, with the rate and the time left; a line now and then without a
+    """A bar: a function of how many designs are done, with the rate and the time left; a line now and then without a
     terminal.
 
     Args:
@@ -150,7 +143,7 @@ def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[C
     columns = (SpinnerColumn(), BarColumn(24), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
     if before:
         console.print(f"{before:,} of them were done before")
-    start = said = time.monotonic()
+    start = printed = time.monotonic()
     first = last = before  # the first designs are not of the rate: a new kind of robot is compiled with them
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -158,15 +151,15 @@ def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[C
             since = start
 
             def tell(done: int) -> None:
-                nonlocal said, last, first, since
+                nonlocal printed, last, first, since
                 last, now = done, time.monotonic()
                 if first == before:
                     first, since = done, now
-                words = rate_words(done - first, total - done, now - since)
-                progress.update(task, completed=done, description=words)
-                if not console.is_terminal and now - said > OFTEN and done < total:
-                    said = now
-                    console.print(f"{done:,} of {total:,}: {words}")
+                text = rate_text(done - first, total - done, now - since)
+                progress.update(task, completed=done, description=text)
+                if not console.is_terminal and now - printed > OFTEN and done < total:
+                    printed = now
+                    console.print(f"{done:,} of {total:,}: {text}")
 
             yield tell
     except KeyboardInterrupt:
@@ -178,7 +171,7 @@ def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[C
         console.print(f"{last - before:,} designs in {took:.1f} s, {_a_second((last - before) / took)}")
 
 
-def rate_words(done: int, left: int, seconds: float) -> str:
+def rate_text(done: int, left: int, seconds: float) -> str:
     """How fast it goes and how long it will take."""
     if done <= 0 or seconds <= 0.0:
         return ""
@@ -199,10 +192,7 @@ def _print(console: Console, results: Results) -> None:
         if not rows:
             console.print(f"\n{name}: no design has a value (not every tail has every measure)")
             continue
-        table = plain_table(f"\n{name} [{UNITS[name]}]", "", "design", *paths, name)
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
+        console.print(plain_table(f"\n{name} [{UNITS[name]}]", "", "design", *paths, name, rows=rows))
     ended = reason_rows(results)
     if ended:
         console.print(f"\n{int(results.early.sum()):,} designs ended early, {int(results.refused.sum()):,} are not "

@@ -17,7 +17,7 @@ from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import center_of_mass
-from tailwork.mechanics.pinned import bias_loads, joint_loads
+from tailwork.mechanics.pinned import leg_needs
 from tailwork.mechanics.solve import Factored
 from tailwork.mechanics.torso import TorsoState, pinned_values, stance_leg, torso_state
 from tailwork.robots.quantities import Described, nonnegative, numbers
@@ -136,8 +136,7 @@ def normal_forces(layout: Layout, q: Sequence[Scalar]) -> list[Scalar]:
     feet = [foot.place for foot in (layout.limbs[name].foot for name in layout.stance) if foot is not None]
     rows = [[1.0] * len(feet), [foot[0] for foot in feet], [foot[1] for foot in feet]]
     middle = center_of_mass(layout, q)
-    bodies = [layout.robot.torso_body(), *(j.body for limb in layout.limbs.values() for j in limb.joints)]
-    weight = sum((body.mass for body in bodies if body is not None), 0.0) * layout.robot.gravity
+    weight = layout.robot.mass() * layout.robot.gravity
     matrix = array([[sum((a * b for a, b in zip(one, other, strict=True)), 0.0) for other in rows] for one in rows])
     first, by_x, by_y = Factored(matrix).solve([weight, weight * middle[0], weight * middle[1]])
     return [first + by_x * foot[0] + by_y * foot[1] for foot in feet]
@@ -147,8 +146,8 @@ def _leg_torques(layout: Layout, torso: TorsoState, name: str, force: Array) -> 
     """Joint torques of a leg at rest whose foot the ground pushes by a force, inertial frame [N]."""
     leg = stance_leg(layout, torso, name)
     still = [0.0] * len(leg.axes)
-    bodies = bias_loads(leg, zeros(3), zeros(3), leg.turn.outward(torso.gravity), still, [None] * len(still))
-    needs, _ = joint_loads(leg, bodies)
+    gravity, no_pushes = leg.turn.outward(torso.gravity), [None] * len(still)
+    bodies, needs, _ = leg_needs(leg, zeros(3), zeros(3), gravity, still, still, no_pushes)
     handed_on = sum((body.force for body in bodies), zeros(3)) - leg.turn.outward(torso.from_inertial(force))
     return {
         joint.name: need + dot(arm, handed_on)

@@ -31,7 +31,7 @@ class Chart:
     title: str
     times: Floats  # [ms]
     curves: tuple[Curve, ...]
-    values: tuple[Floats, ...]  # by curve, at the times; not a number where a run has ended
+    values: tuple[Floats, ...]  # by curve, at the times; NaN where a run has ended
     least: float  # how far it reaches at least either side of zero
 
 
@@ -112,7 +112,7 @@ def _scales(chart: Chart) -> dict[str, Any]:
     if all(np.isfinite(values).all() for values in chart.values):
         low, high = ({"pad": PAD, "soft": side * chart.least, "mode": 1} for side in (-1.0, 1.0))
         return {"x": {"time": False}, "y": {"range": {"min": low, "max": high}}}
-    # With one that is not a number among its values, a plot that looks for their range itself would stay blank.
+    # With NaN among its values, a plot that looks for their range itself would stay blank.
     low, high = min(-chart.least, float(np.nanmin(chart.values))), max(chart.least, float(np.nanmax(chart.values)))
     room = PAD * (high - low)
     return {"x": {"time": False}, "y": {"range": (low - room, high + room)}}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.lab.design import Tail, redesigned
+from tailwork.lab.tails import redesigned
 from tailwork.robots import presets
 from tailwork.robots.io.toml import LARGEST_FILE, from_text
 from tailwork.robots.robot import Robot
@@ -77,7 +78,7 @@ class Choice:
         return replace(self.robot, name=name, torso=torso, parts={**self.robot.parts, own: part})
 
 
-def tail_part(robot: Robot, tail: str) -> Tail:
+def tail_part(robot: Robot, tail: str) -> Any:
     """A robot's own tail, or one of the 2020 paper in its place."""
     return (robot if tail == OWN else with_tail(robot, tail)).part(tail_name(robot))
 
@@ -114,8 +115,6 @@ def robot_from_file(name: str, content: bytes) -> Robot:
         raise RobotError(name, "bytes that are no text", "a robot file: TOML, saved as UTF-8") from None
     robot = from_text(text, name)
     tail_name(robot)
-    if robot.forward != "y":
-        raise RobotError("forward", "x", "a robot that faces y: tails leave the torso towards −y")
     return robot
 
 
@@ -124,7 +123,7 @@ def _carries(robot: Robot) -> bool:
         tail_name(robot)
     except RobotError:
         return False
-    return robot.forward == "y"
+    return True
 
 
 def first_choice() -> Choice:

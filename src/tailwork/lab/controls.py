@@ -9,15 +9,13 @@ from typing import Any
 from viser import GuiApi
 
 from tailwork.lab.choice import NO_TAIL, Choice, TailChoice, carriers, policy_choices, tail_choices, tail_part
-from tailwork.lab.clock import SPEEDS
-from tailwork.lab.sliders import Slider, friction_slider, motion_sliders, tail_sliders, torso_slider
+from tailwork.lab.page import SPEEDS
+from tailwork.lab.tails import Slider, friction_slider, motion_sliders, tail_sliders, torso_slider
 from tailwork.robots.robot import Robot
 from tailwork.studies.motions import KINDS
+from tailwork.studies.policies import POLICY_TEXT
 
-POLICY_HINT = (
-    "paper: the constant torques of Liu & Ben-Tzvi 2020; constant: constant torques that balance the robot at the "
-    "start; joint, foot: springs and dampers as well; airborne: no feet on the ground"
-)
+POLICY_HINT = "; ".join(f"{name}: {text}" for name, text in POLICY_TEXT.items())
 
 
 class SliderGroup:
@@ -85,7 +83,7 @@ class TailControls:
         if name == NO_TAIL:
             self._sliders.show(())
         else:
-            self._sliders.show(tail_sliders(tail_part(self._robot, name)), design)
+            self._sliders.show(tail_sliders(tail_part(self._robot, name), self._robot.forward), design)
 
 
 class Controls:

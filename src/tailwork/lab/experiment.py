@@ -46,17 +46,17 @@ def performed(choice: Choice, before: Experiment | None = None) -> Experiment:
         TailworkError: it is not possible.
     """
     manoeuvres = choice.manoeuvres
-    kept = {} if before is None else {outcome.label: outcome for outcome in before.outcomes}
-    kept = {label: one for label, one in kept.items() if manoeuvres.get(label) == one.manoeuvre}
+    same = {} if before is None else {outcome.label: outcome for outcome in before.outcomes}
+    same = {label: one for label, one in same.items() if manoeuvres.get(label) == one.manoeuvre}
     runs: dict[str, Run] = {}
     for label, manoeuvre in manoeuvres.items():
-        runs[label] = kept[label].run if label in kept else perform(manoeuvre)
+        runs[label] = same[label].run if label in same else perform(manoeuvre)
         _compiled.add(_kind(manoeuvre))
     scenes = _scenes(runs, manoeuvres, before)
     return Experiment(
         choice,
         tuple(
-            kept.get(label) or Outcome(label, manoeuvre, run, measured(run, manoeuvre), scene)
+            same.get(label) or Outcome(label, manoeuvre, run, measured(run, manoeuvre), scene)
             for (label, run), manoeuvre, scene in zip(runs.items(), manoeuvres.values(), scenes, strict=True)
         ),
     )

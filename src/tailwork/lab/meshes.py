@@ -75,7 +75,7 @@ def _turned(profile: Sequence[tuple[float, float]]) -> Mesh:
     turn = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
     x, y = radii[:, None] * np.cos(turn), radii[:, None] * np.sin(turn)
     corners = np.stack([x, y, np.broadcast_to(along[:, None], x.shape)], axis=-1).reshape(-1, 3)
-    return corners, _sides(tuple((a != b, a[1] > 0, b[1] > 0) for a, b in pairwise(profile)))
+    return corners, _sides(tuple((bool(a != b), bool(a[1] > 0), bool(b[1] > 0)) for a, b in pairwise(profile)))
 
 
 @lru_cache(maxsize=16)

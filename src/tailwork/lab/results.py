@@ -1,35 +1,46 @@
-"""The results as a table for the page."""
+"""The results as a table for the page, and the files that one can save."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from tailwork.format import fixed, number
 from tailwork.lab.experiment import Experiment, Outcome
+from tailwork.robots.io.toml import as_text
+from tailwork.studies.measures import AXES
+from tailwork.view.player import playback_page
 
 Row = tuple[str, tuple[str, ...]]
 """What is measured, and how much for each tail."""
 
-MEASURES: tuple[tuple[str, str, str], ...] = (
-    ("torso pitch [°]", "pitch", "+.2f"),
-    ("torso roll [°]", "roll", "+.2f"),
-    ("torso yaw [°]", "yaw", "+.2f"),
-    ("peak tail torque [N m]", "peak_tail_torque", ".3g"),
-    ("peak cable tension [N]", "peak_tension", ".3g"),
-    ("least normal force of a foot [N]", "least_normal_force", ".3g"),
-    ("friction needed", "friction_needed", ".3g"),
-)
-"""What is shown, the measure, and how its number is written."""
+MEASURES = {
+    "torso pitch [°]": "pitch",
+    "torso roll [°]": "roll",
+    "torso yaw [°]": "yaw",
+    "peak tail torque [N m]": "peak_tail_torque",
+    "peak cable tension [N]": "peak_tension",
+    "least normal force of a foot [N]": "least_normal_force",
+    "friction needed": "friction_needed",
+}
+"""What is shown, and the measure."""
+_CELL = "text-align:right;padding:0.1em 0 0.1em 0.7em;white-space:nowrap;font-variant-numeric:tabular-nums"
+_SIGNS = {"yes": "✓ yes", "no": "✗ no"}
+File = tuple[str, bytes]
+"""Its name and what is in it."""
 
 
 def rows(experiment: Experiment, friction: float) -> list[Row]:
     """All that is shown; measures that no tail has are left out."""
     found: list[Row] = []
-    for words, name, form in MEASURES:
+    for text, name in MEASURES.items():
         values = [float(getattr(outcome.measures, name)) for outcome in experiment.outcomes]
         if not all(math.isnan(value) for value in values):
-            found.append((words, tuple(_number(value, form) for value in values)))
+            angle = name in AXES
+            found.append((text, tuple(fixed(x, 2, signed=True) if angle else number(x, 3) for x in values)))
     if all(outcome.run.model.foot_names for outcome in experiment.outcomes):
         stay = tuple("yes" if outcome.run.assumption_held(friction) else "no" for outcome in experiment.outcomes)
         found.append((f"would the feet have stayed, with friction {friction:.2f}?", stay))
@@ -45,7 +56,7 @@ def results_html(experiment: Experiment, friction: float) -> str:
     """Table and notes."""
     head = "".join(f'<th style="{_CELL}">{_swatch(outcome)}{escape(outcome.label)}</th>'
                    for outcome in experiment.outcomes)  # fmt: skip
-    body = "".join(_line(words, values) for words, values in rows(experiment, friction))
+    body = "".join(_line(text, values) for text, values in rows(experiment, friction))
     below = "".join(f'<p style="margin:0.4em 0 0">⚠ {escape(note)}</p>' for note in notes(experiment))
     motion = escape(experiment.outcomes[0].scene.caption.motion)
     return (
@@ -55,13 +66,9 @@ def results_html(experiment: Experiment, friction: float) -> str:
     )
 
 
-_CELL = "text-align:right;padding:0.1em 0 0.1em 0.7em;white-space:nowrap;font-variant-numeric:tabular-nums"
-_SIGNS = {"yes": "✓ yes", "no": "✗ no"}
-
-
-def _line(words: str, values: Sequence[str]) -> str:
+def _line(text: str, values: Sequence[str]) -> str:
     cells = "".join(f'<td style="{_CELL}">{escape(_SIGNS.get(value, value))}</td>' for value in values)
-    unbroken = escape(words).replace("N m", "N&nbsp;m")
+    unbroken = escape(text).replace("N m", "N&nbsp;m")
     return f'<tr style="border-top:1px solid #8884"><td>{unbroken}</td>{cells}</tr>'
 
 
@@ -71,10 +78,26 @@ def _swatch(outcome: Outcome) -> str:
     return f'<span style="display:inline-block;width:0.7em;height:0.7em;margin-right:0.35em;background:{color}"></span>'
 
 
-def _number(value: float, form: str) -> str:
-    if math.isnan(value):
-        return "—"
-    if math.isinf(value):
-        return "∞"
-    text = format(value, form)
-    return (text if float(text) else format(0.0, form)).replace("-", "−")  # no minus sign on what is only rounding
+def robot_file(outcome: Outcome) -> File:
+    """The robot as TOML."""
+    robot = outcome.manoeuvre.robot
+    return f"{_plain(robot.name)}.toml", as_text(robot).encode()
+
+
+def run_file(outcome: Outcome) -> File:
+    """The run as NetCDF."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "run.nc"
+        outcome.run.save(file)
+        return f"{_plain(outcome.manoeuvre.robot.name)}-{outcome.manoeuvre.motion.name}.nc", file.read_bytes()
+
+
+def playback_file(outcomes: Sequence[Outcome]) -> File:
+    """All runs as one page that plays them."""
+    page = playback_page([outcome.scene for outcome in outcomes])
+    return f"{outcomes[0].manoeuvre.motion.name}.html", page.encode()
+
+
+def _plain(name: str) -> str:
+    """A name that every system takes for a file."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name).lstrip(".") or "robot"

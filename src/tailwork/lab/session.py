@@ -14,21 +14,18 @@ from viser import ClientHandle
 from tailwork.errors import TailworkError
 from tailwork.lab.charts import Charts
 from tailwork.lab.choice import Choice, robot_from_file
-from tailwork.lab.clock import SPEEDS, Clock
 from tailwork.lab.controls import Controls
 from tailwork.lab.experiment import Experiment, Outcome, performed, to_compile
-from tailwork.lab.eye import eye_for
-from tailwork.lab.page import add_results, answers, keep_dark, message_html, prepare, set_dark
-from tailwork.lab.results import results_html
-from tailwork.lab.saving import File, playback_file, robot_file, run_file
-from tailwork.lab.stage import Stage
+from tailwork.lab.page import SPEEDS, Clock, add_results, answers, keep_dark, message_html, prepare, set_dark
+from tailwork.lab.results import File, playback_file, results_html, robot_file, run_file
+from tailwork.lab.stage import Stage, eye_for
 from tailwork.typing import Floats
 
 FRAME = 1 / 30
 """Between two poses that are sent [s]."""
 PATIENCE = 2.0
 """How long what cannot be interrupted is waited for [s]."""
-TOLD = 0.1
+SLIDER_STEP = 0.1
 """Between two positions of the time slider that are sent [s]."""
 COMPILING = "a new structure is compiled: some seconds to a minute or two, once"
 CHANGED = "changed: what is shown is the run before; press Run"
@@ -120,7 +117,7 @@ class Session:
         self._guarded(act, wanted)
 
     def _guarded(self, act: Callable[[], Any], wanted: Callable[[], bool] = lambda: True) -> None:
-        """Do something; what goes wrong is said in the page, and the lab lives on."""
+        """Do something; what goes wrong is shown in the page, and the lab lives on."""
         try:
             act()
         except TailworkError as error:
@@ -206,7 +203,7 @@ class Session:
                 return
             camera, (lower, upper) = self.client.camera, self.stage.extent
             radius = float(np.linalg.norm(upper - lower)) / 2.0
-            position, look_at = eye_for((lower + upper) / 2.0, radius, camera.aspect, camera.fov)
+            position, look_at = eye_for((lower + upper) / 2.0, radius, camera.aspect, camera.fov, self.stage.forward)
             self._eye = position, camera.aspect
             camera.position = position
             camera.look_at = look_at
@@ -240,7 +237,7 @@ class Session:
 
     def _play(self) -> None:
         """Moves the robots until the person leaves."""
-        told = 0.0
+        sent = 0.0
         while not self._closed.wait(FRAME):
             with self._lock:
                 if self.experiment is None or not self._clock.playing or self._quick.locked():
@@ -248,8 +245,8 @@ class Session:
                 now = self._clock.now()
                 with self.client.atomic():
                     self.stage.pose(now)
-                    if time.monotonic() - told > TOLD:
-                        told = time.monotonic()
+                    if time.monotonic() - sent > SLIDER_STEP:
+                        sent = time.monotonic()
                         self.controls.time.value = round(1e3 * now, 1)
 
     def close(self) -> None:

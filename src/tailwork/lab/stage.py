@@ -1,7 +1,8 @@
-"""Robots on the stage of one person's page. What is already there is moved, not built again."""
+"""Robots on the stage of one person's page, and from where they are seen. What is there is moved, not built again."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil
@@ -11,15 +12,19 @@ import numpy as np
 from viser import SceneApi
 
 from tailwork.lab.meshes import mesh_of
-from tailwork.lab.posing import Pose, Poses, thread_lines
 from tailwork.typing import Floats
 from tailwork.view.scene import Bar, Scene, Solid, Thread
+from tailwork.view.scene.colors import channels
+from tailwork.view.scene.sample import Sample, coils, samples_at
+from tailwork.view.scene.scene import directions
 
 GAP = 0.5
-"""Least way between robots that stand side by side, in lengths of the torso."""
+"""Least distance between robots that stand side by side, in lengths of the torso."""
 GRID_STEP = 0.1  # [m]; robots stand at whole steps, so that another design does not move them
 SEEN_THROUGH = 0.7
 """Opacity of the torso, so that the centre of mass is seen in it."""
+COIL_TURNS = 7
+"""Of a spring, with ten points each."""
 MOST_TRACE = 100
 """Points of a trace."""
 GROUND = 1.6
@@ -30,14 +35,23 @@ GRID_COLORS = {False: ((214, 218, 223), (176, 182, 190)), True: ((52, 58, 66), (
 
 Extent = tuple[Floats, Floats]
 """Lower and upper corner of what is drawn of a robot [m]."""
+LEFT, BEHIND, ABOVE = 0.55, 1.0, 0.62
+"""Shares of the direction from the robots to the eye: behind them, where their tails are, to the left and above."""
+NARROW = 0.6
+"""Windows that are narrower than this, for their height, are those of phones: controls cover their lower part."""
+FREE = 0.4
+"""Share of a phone's height that they leave free."""
 
 
-def places(extents: Sequence[Extent], gap: float) -> list[float]:
-    """Where robots stand along x, so that they never come nearer to each other than a gap [m]; their middle is at 0."""
+def places(extents: Sequence[Extent], gap: float, forward: str = "y") -> list[float]:
+    """Where robots stand, from left to right as they face along an axis, so that they never come nearer to each other
+    than a gap [m]; their middle is at 0."""
+    _, right = directions(forward)
+    reach = [sorted((float(lower @ right), float(upper @ right))) for lower, upper in extents]
     found = [0.0]
-    for (_, upper), (lower, _) in pairwise(extents):
-        way = float(upper[0] - lower[0]) + gap
-        found.append(found[-1] + GRID_STEP * ceil(way / GRID_STEP - 1e-9))
+    for (_, end), (start, _) in pairwise(reach):
+        distance = end - start + gap
+        found.append(found[-1] + GRID_STEP * ceil(distance / GRID_STEP - 1e-9))
     return [place - found[-1] / 2.0 for place in found]
 
 
@@ -57,6 +71,7 @@ class Stage:
         self.shade(False)
         self._robots: list[StagedRobot] = []
         self.extent: Extent = np.zeros(3), np.zeros(3)  # of all robots together
+        self.forward = "y"  # axis along which they face
 
     def show(self, scenes: Sequence[Scene], *, forces: bool, traces: bool) -> None:
         """Put these robots on the stage, at their start."""
@@ -65,11 +80,12 @@ class Stage:
         while len(self._robots) < len(scenes):
             self._robots.append(StagedRobot(self._api, f"/robot {len(self._robots) + 1}"))
         extents = [scene.extent() for scene in scenes]
-        stands = places(extents, GAP * max(scene.size for scene in scenes))
+        self.forward = scenes[0].forward
+        _, right = directions(self.forward)
+        stands = [at * right for at in places(extents, GAP * max(scene.size for scene in scenes), self.forward)]
         for robot, scene, place, (_, upper) in zip(self._robots, scenes, stands, extents, strict=True):
             robot.show(scene, place, float(upper[2]), forces=forces, traces=traces)
-        shifted = [corner + np.array([place, 0.0, 0.0]) for place, two in zip(stands, extents, strict=True)
-                   for corner in two]  # fmt: skip
+        shifted = [corner + place for place, two in zip(stands, extents, strict=True) for corner in two]
         self.extent = np.min(shifted, axis=0), np.max(shifted, axis=0)
 
     def pose(self, time: float) -> None:
@@ -103,18 +119,11 @@ class StagedRobot:
         self._threads: list[tuple[tuple[Thread, ...], Any]] = []
         self._arrows: Any = None
         self._label: Any = None
-        self._poses: Poses | None = None
+        self._scene: Scene | None = None
 
-    def show(self, scene: Scene, place: float, top: float, *, forces: bool, traces: bool) -> None:
-        """Another run, on the nodes that are there, where they are of the same kind.
-
-        Args:
-            scene: the run.
-            place: where the robot stands along x [m].
-            top: height of the highest that is ever drawn of it [m].
-            forces: whether arrows are shown.
-            traces: whether centres of mass are shown.
-        """
+    def show(self, scene: Scene, place: Floats, top: float, *, forces: bool, traces: bool) -> None:
+        """Another run, on the nodes that are there, where they are of the same kind; at a place (3,), with its label
+        above the highest that is ever drawn of it [m]."""
         kind = (
             [(solid.frame, type(solid.shape), _flat(solid.shape)) for solid in scene.solids],
             [(thread.kind, len(thread.points)) for thread in scene.threads],
@@ -122,13 +131,12 @@ class StagedRobot:
         )
         if kind != self._kind:
             self.remove()
-            self._kind, self._poses = kind, Poses(scene)
+            self._kind = kind
             self._build(scene)
-        elif self._poses is None or scene is not self._poses.scene:
-            self._poses = Poses(scene)
+        elif scene is not self._scene:
             self._reshape(scene)
-        self._solids = scene.solids
-        self._root.position = (place, 0.0, 0.0)
+        self._scene, self._solids = scene, scene.solids
+        self._root.position = place
         if self._label.text != _label(scene):
             self._label.text = _label(scene)
         x, y, _ = scene.frames[0].places[0]
@@ -149,21 +157,21 @@ class StagedRobot:
 
     def pose(self, time: float) -> None:
         """Move it to a time [s]."""
-        if self._poses is None:
+        if self._scene is None:
             return
-        pose = self._poses.at(time)
-        for node, position, turn in zip(self._frames, pose.places, pose.turns, strict=True):
+        (sample,) = samples_at(self._scene, [time])
+        for node, position, turn in zip(self._frames, sample.places, sample.turns, strict=True):
             node.position, node.wxyz = position, turn
-        for node, position in zip(self._markers, pose.markers, strict=True):
+        for node, position in zip(self._markers, sample.markers, strict=True):
             node.position = position
         for threads, node in self._threads:
-            node.points = thread_lines(threads, pose)
+            node.points = thread_lines(threads, sample)
         if self._arrows is not None:
-            self._arrows.points = pose.arrows
+            self._arrows.points = sample.arrows(self._scene)
 
     def _build(self, scene: Scene) -> None:
         api, root = self._api, self._name
-        pose = self._start()
+        (start,) = samples_at(scene, [scene.times[0]])
         self._root = api.add_frame(root, show_axes=False)
         for k, frame in enumerate(scene.frames):
             self._frames.append(api.add_frame(f"{root}/{k} {frame.name}", show_axes=False))
@@ -171,12 +179,12 @@ class StagedRobot:
             corners, triangles = mesh_of(solid.shape)
             self._shapes.append(
                 api.add_mesh_simple(
-                    f"{self._frames[solid.frame].name}/shape {k}", corners, triangles, color=_rgb(solid.color),
+                    f"{self._frames[solid.frame].name}/shape {k}", corners, triangles, color=channels(solid.color),
                     opacity=SEEN_THROUGH if solid.role in ("torso", "front") else None,
                 )
             )  # fmt: skip
         for k, marker in enumerate(scene.markers):
-            color = _rgb(marker.color)
+            color = channels(marker.color)
             self._markers.append(api.add_icosphere(f"{root}/marker {k}", radius=marker.radius, color=color))
             line = _trace(marker.places)
             self._traces.append(
@@ -186,14 +194,14 @@ class StagedRobot:
             threads = tuple(thread for thread in scene.threads if thread.kind == kind)
             if threads:
                 width = 2.0 * threads[0].radius if kind == "cable" else 0.35 * threads[0].radius
-                lines = thread_lines(threads, pose)
-                node = api.add_line_segments(f"{root}/{kind}s", lines, _rgb(threads[0].color), thickness=width)
+                lines = thread_lines(threads, start)
+                node = api.add_line_segments(f"{root}/{kind}s", lines, channels(threads[0].color), thickness=width)
                 self._threads.append((threads, node))
         if scene.forces:
             thick = 0.012 * scene.size
-            colors = np.array([_rgb(force.color) for force in scene.forces], dtype=np.uint8)
+            colors = np.array([channels(force.color) for force in scene.forces], dtype=np.uint8)
             self._arrows = api.add_arrows(
-                f"{root}/forces", pose.arrows, colors, shaft_radius=thick, head_radius=2.6 * thick,
+                f"{root}/forces", start.arrows(scene), colors, shaft_radius=thick, head_radius=2.6 * thick,
                 head_length=6.0 * thick,
             )  # fmt: skip
         self._label = api.add_label(f"{root}/label", _label(scene), anchor="bottom-center", font_screen_scale=1.3)
@@ -203,18 +211,30 @@ class StagedRobot:
             if solid.shape != before.shape:
                 node.vertices = mesh_of(solid.shape)[0]
             if solid.color != before.color:
-                node.color = _rgb(solid.color)
+                node.color = channels(solid.color)
         for node, line, marker in zip(self._markers, self._traces, scene.markers, strict=True):
-            node.radius, node.color, line.colors = marker.radius, _rgb(marker.color), np.array(_rgb(marker.color))
+            node.radius, node.color, line.colors = (
+                marker.radius,
+                channels(marker.color),
+                np.array(channels(marker.color)),
+            )
             line.points = _trace(marker.places)
         self._threads = [
             (tuple(thread for thread in scene.threads if thread.kind == before[0].kind), node)
             for before, node in self._threads
         ]
 
-    def _start(self) -> Pose:
-        assert self._poses is not None
-        return self._poses.at(float(self._poses.scene.times[0]))
+
+def thread_lines(threads: Sequence[Thread], sample: Sample) -> Floats:
+    """Cables and springs as line segments, (segments, 2, 3) [m]; always as many of them."""
+    found: list[Floats] = []
+    for thread in threads:
+        frames, points = zip(*thread.points, strict=True)
+        path = sample.points(list(frames), points)
+        if thread.kind == "spring":
+            path = coils(path[:1], path[-1:], np.array([thread.radius]), COIL_TURNS, 10 * COIL_TURNS + 3)[0]
+        found += [np.stack(pair) for pair in pairwise(path)]
+    return np.array(found).reshape(-1, 2, 3)
 
 
 def _grid() -> Floats:
@@ -231,14 +251,33 @@ def _label(scene: Scene) -> str:
 
 
 def _trace(path: Floats) -> Floats:
-    """A way as line segments, (segments, 2, 3) [m]."""
-    kept = path[np.unique(np.linspace(0, len(path) - 1, MOST_TRACE).round().astype(int))]
-    return np.stack([kept[:-1], kept[1:]], axis=1)
+    """A path as line segments, (segments, 2, 3) [m]."""
+    few = path[np.unique(np.linspace(0, len(path) - 1, MOST_TRACE).round().astype(int))]
+    return np.stack([few[:-1], few[1:]], axis=1)
 
 
 def _flat(shape: Any) -> bool:
     return isinstance(shape, Bar) and not shape.rounded
 
 
-def _rgb(color: str) -> tuple[int, int, int]:
-    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+def eye_for(middle: Floats, radius: float, aspect: float, field: float, forward: str = "y") -> tuple[Floats, Floats]:
+    """Where the eye is and where it looks, so that a ball is seen in the free part of the window [m].
+
+    Args:
+        middle: of the ball [m].
+        radius: of the ball [m].
+        aspect: width of the window for its height.
+        field: angle from the lower edge of the window to the upper one [rad].
+        forward: axis along which the robots face.
+    """
+    ahead, aside = directions(forward)
+    direction = ABOVE * np.array([0.0, 0.0, 1.0]) - BEHIND * ahead - LEFT * aside
+    direction /= np.linalg.norm(direction)
+    free = FREE if aspect < NARROW else 1.0
+    slope = math.tan(field / 2.0)
+    distance = radius / math.sin(math.atan(min(free, aspect) * slope))
+    right = np.cross([0.0, 0.0, 1.0], direction)
+    up = np.cross(direction, right / np.linalg.norm(right))
+    lower = (1.0 - free) * slope  # what is free is above the middle of the window: the eye looks down
+    position = middle + distance * direction
+    return position, position - distance * (direction + lower * up) / math.hypot(1.0, lower)

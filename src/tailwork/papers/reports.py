@@ -8,15 +8,16 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from tailwork.format import fixed
 from tailwork.papers.claims import Claim
 from tailwork.papers.liu2018.experiments import Liu2018, compensation, desired_states
 from tailwork.papers.liu2020.experiments import VARIANT_NAMES, Liu2020, ratio_row, wave_claims
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Comparison
-from tailwork.view.draw.ghosts import time_lapse
-from tailwork.view.figures.series import Panel, series
-from tailwork.view.report.comparison import comparison_sections, drawn_pictures, shown
-from tailwork.view.report.report import Playback, Section, Table, page, write_page
+from tailwork.view.draw.picture import time_lapse
+from tailwork.view.figures.runs import Panel, series
+from tailwork.view.report.comparison import comparison_sections, figures
+from tailwork.view.report.page import Playback, Section, Table, drawn_pictures, page, write_page
 
 CLAIM_HEADER = ("quantity", "paper", "ours", "note")
 ANGLE_NAMES = {"phi_x": "pitch", "phi_y": "roll", "phi_z": "yaw", "tail.ta": "tail pitch", "tail.tb": "tail yaw"}
@@ -103,14 +104,14 @@ def write_liu2020(
     progress: Callable[[str], None] = lambda what: None,
     processes: int = 1,
 ) -> Path:
-    """Figures and report; the report's path. For `processes` see tailwork.view.report.saving."""
+    """Figures and report; the report's path. For `processes` see tailwork.view.report.page.build_report."""
     header = ("motion", "torso", "paper", *VARIANT_NAMES)
     ratios = Table(header, [ratio_row(ratio) for ratio in result.ratios])
     aloft = {(r.case.manoeuvre.motion.name, r.case.tail): r.airborne for r in (*comparison.results, *comparison.swept)}
     rows = []
     for (motion, tail, angles), (_, _, force, friction) in zip(result.angles, result.reactions, strict=True):
-        beside = ", ".join(shown(x, 1) for x in aloft[motion, tail])
-        rows.append([motion, tail, *(shown(x, 1) for x in angles), beside, shown(force, 0), shown(friction, 2)])
+        beside = ", ".join(fixed(x, 1) for x in aloft[motion, tail])
+        rows.append([motion, tail, *(fixed(x, 1) for x in angles), beside, fixed(force, 0), fixed(friction, 2)])
     turned = Table(
         (
             "motion", "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne pitch, roll, yaw [°]",
@@ -129,7 +130,7 @@ def write_liu2020(
             [ratios],
         ),
         Section("Torso and feet", "Arc and exact angles; ground reactions are not in the paper.", (), [turned]),
-        *comparison_sections(comparison, folder, progress, processes),
+        *comparison_sections(comparison, drawn_pictures(figures(comparison), folder, progress, processes)),
     ]  # fmt: skip
     summary = (
         "The comparative study of Liu & Ben-Tzvi 2020 in the open loop of Eq. 85, with their claims beside ours. "

@@ -85,7 +85,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         """What a notebook shows. Pictures come after simulation, so they are found by name, when one is wanted."""
-        return import_module("tailwork.view.player.notebook").notebook_html(self)
+        return import_module("tailwork.view.player.page").notebook_html(self)
 
     @property
     def data(self) -> xarray.Dataset:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.algebra.expression import Scalar, arctan2, larger, sqrt, step
-from tailwork.algebra.vectors import Array, array, cross, dot
+from tailwork.algebra.vectors import Array, array, cross, dot, times
 from tailwork.control.context import Context
 from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import RobotError, UnknownNameError

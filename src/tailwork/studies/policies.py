@@ -17,6 +17,14 @@ EQUATION_85 = (0.0, 1.63, 7.7, 0.0, 1.63, 7.7, 0.0, 1.9, 7.16, 0.0, 1.9, 7.16)  
 NEARLY = 2.0  # [N m], how far the torques of Eq. 85 may be from those that balance a robot
 JOINT_STIFFNESS, JOINT_DAMPING = 200.0, 5.0  # [N m/rad], [N m s/rad]
 FOOT_STIFFNESS, FOOT_DAMPING = 5000.0, 100.0  # [N/m], [N s/m]
+POLICY_TEXT = {
+    "paper": "the constant leg torques of Liu & Ben-Tzvi 2020, Eq. 85 (an open loop, and unstable)",
+    "constant": "constant leg torques that balance the robot at the start (an open loop, and unstable)",
+    "joint": f"leg joints held by springs of {JOINT_STIFFNESS:g} N m/rad and dampers of {JOINT_DAMPING:g} N m s/rad",
+    "foot": f"feet held under the torso by springs of {FOOT_STIFFNESS:g} N/m and dampers of {FOOT_DAMPING:g} N s/m",
+    "airborne": "no feet on the ground",
+}
+"""By policy: what the legs do, as text for tables and reports."""
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,11 @@
 """Pictures of runs, and a report that holds them. Needs matplotlib; import it only to draw."""
 
-from tailwork.view.draw.ghosts import time_lapse
-from tailwork.view.draw.picture import PICTURES, picture, write_picture
+from tailwork.view.draw.picture import PICTURES, picture, time_lapse, write_picture
 from tailwork.view.draw.style import COLUMN, PAGE, look, save
-from tailwork.view.figures.curvature import curvature_tracking
-from tailwork.view.figures.feet import foot_forces
-from tailwork.view.figures.footfall import footfall
-from tailwork.view.figures.rotation import net_rotation
-from tailwork.view.figures.torso import torso_response
-from tailwork.view.figures.walking import stride_pictures, torso_travel
+from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, torso_response
+from tailwork.view.figures.walking import footfall, stride_pictures, torso_travel
 from tailwork.view.film.video import write_video
-from tailwork.view.report.report import Picture, Section, Table, page, write_page
+from tailwork.view.report.page import Picture, Section, Table, page, write_page
 
 __all__ = [
     "COLUMN",

@@ -22,11 +22,18 @@ from tailwork.papers.spatial import Array
 from tailwork.simulation import Run
 from tailwork.typing import Floats
 from tailwork.view.draw.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
-from tailwork.view.figures.footfall import footfall
-from tailwork.view.figures.walking import leg_names, samples_a_stride, stride_pictures, torso_travel
-from tailwork.view.report.comparison import Drawings, drawn_pictures
-from tailwork.view.report.numbers import write_numbers
-from tailwork.view.report.report import WALK_MOMENTS, Playback, Section, Table, page, write_page
+from tailwork.view.figures.walking import footfall, leg_names, samples_a_stride, stride_pictures, torso_travel
+from tailwork.view.report.page import (
+    WALK_SAMPLES,
+    Drawings,
+    Playback,
+    Section,
+    Table,
+    drawn_pictures,
+    page,
+    write_numbers,
+    write_page,
+)
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY
 
 READING_STYLES: dict[str, dict[str, Any]] = {
@@ -327,7 +334,7 @@ def write_biswal(result: Biswal, folder: Path, progress: Callable[[str], None] =
         Section("Singular postures", SINGULAR_TEXT, [drawn["singularities"]]),
         Section(
             "Trot", trot_said, [drawn[k] for k in ("trot-torques", "trot-torso", "footfall", "timelapse-trot")], (),
-            Playback({"biswal": result.trot.run}, "The trot, to be played.", moments=WALK_MOMENTS),
+            Playback({"biswal": result.trot.run}, "The trot, to be played.", samples=WALK_SAMPLES),
         ),
     ]  # fmt: skip
     footer = (

@@ -28,11 +28,18 @@ from tailwork.papers.nelson_quinn.experiments import (
 )
 from tailwork.papers.reports import claim_table
 from tailwork.view.draw.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
-from tailwork.view.figures.footfall import footfall
-from tailwork.view.figures.walking import CENTIMETRE, stride_pictures, torso_travel
-from tailwork.view.report.comparison import Drawings, drawn_pictures
-from tailwork.view.report.numbers import write_numbers
-from tailwork.view.report.report import WALK_MOMENTS, Playback, Section, Table, page, write_page
+from tailwork.view.figures.walking import CENTIMETRE, footfall, stride_pictures, torso_travel
+from tailwork.view.report.page import (
+    WALK_SAMPLES,
+    Drawings,
+    Playback,
+    Section,
+    Table,
+    drawn_pictures,
+    page,
+    write_numbers,
+    write_page,
+)
 from tailwork.view.scene.colors import BLUE, LINES, VERMILION
 
 MILLINEWTON = 1e-3  # N
@@ -267,7 +274,7 @@ def write_nelson_quinn(result: NelsonQuinn, folder: Path, progress: Callable[[st
         Section("Walking: Fig. 4", f"{walk_said}\n{WALKING_TEXT}", [drawn["figure-4"]], [impulse_table(result)]),
         Section(
             "The walk", "", [drawn[name] for name in ("footfall", "timelapse-walk", "torso")], (),
-            Playback({"cockroach": result.walk}, "The walk, to be played.", moments=WALK_MOMENTS),
+            Playback({"cockroach": result.walk}, "The walk, to be played.", samples=WALK_SAMPLES),
         ),
     ]  # fmt: skip
     footer = (

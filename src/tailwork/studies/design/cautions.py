@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tailwork.format import number
 from tailwork.studies.design.answer import Answer
-from tailwork.studies.design.words import best_words, number, unsettled_words, verified_words
+from tailwork.studies.design.words import best_words, unsettled_words, verified_words
 
 SWUNG_BACK = 1.0 / 3.0
 """A turn at the end that is less than this share of the peak: the torso has swung back."""

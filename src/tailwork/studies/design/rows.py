@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tailwork.format import headed, number, shown_unit
 from tailwork.robots.robot import PlateTorso
 from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.nlp import sides_of
@@ -19,12 +20,9 @@ from tailwork.studies.design.words import (
     broken_limits,
     choice_words,
     edge_words,
-    headed,
     limit_words,
     measure_head,
-    number,
     plain_name,
-    shown_unit,
     unit_of,
     unsettled_words,
 )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import RobotError
+from tailwork.format import headed, number, shown_unit, with_unit
 from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.nlp import MODEL_END, Solved, sides_of
 from tailwork.studies.design.pareto import Front
@@ -41,30 +42,6 @@ def unit_of(measure: str) -> str:
     return shown_unit(measure_unit(measure))
 
 
-def shown_unit(unit: str) -> str:
-    """A unit as one writes it; empty: none."""
-    return "" if unit == "1" else unit
-
-
-def number(x: float | None, digits: int = 4) -> str:
-    """A number for a table or a sentence."""
-    if x is None or math.isnan(x):
-        return "—"
-    if math.isinf(x):
-        return "∞" if x > 0.0 else "−∞"
-    return f"{x + 0.0:.{digits}g}".replace("-", "−")
-
-
-def with_unit(x: float, unit: str) -> str:
-    """A number and its unit."""
-    return f"{number(x)} {shown_unit(unit)}".strip()
-
-
-def headed(name: str, unit: str) -> str:
-    """A name with its unit, as the head of a column or of an axis."""
-    return f"{name} [{unit}]" if shown_unit(unit) else name
-
-
 def measure_head(name: str) -> str:
     """A measure with its unit, as the head of a column or of an axis."""
     return headed(plain_name(name), unit_of(name))
@@ -73,11 +50,6 @@ def measure_head(name: str) -> str:
 def limit_words(side: str) -> str:
     """One side of a limit as one says it, from the words by which it is known."""
     return plain_name(side).replace("-", "−")
-
-
-def capitalised(text: str) -> str:
-    """A sentence or a title; names in it stay as they are."""
-    return text[:1].upper() + text[1:]
 
 
 def choice_words(choice: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from tailwork.format import number
 from tailwork.studies.sweep.folder import Results
 
 SHOWN = 5
@@ -31,7 +32,7 @@ def extremes(results: Results, measure: str) -> list[list[str]]:
     for which, designs in ends:
         for k, design in enumerate(designs):
             varied = [f"{column[design]:.4g}" for column in results.values.values()]
-            rows.append(["" if k else which, str(design), *varied, f"{values[design]:.4g}".replace("-", "−")])
+            rows.append(["" if k else which, str(design), *varied, number(float(values[design]))])
     return rows
 
 

@@ -1,45 +1,304 @@
-"""Stills of runs: one moment, ghosts, or moments one by one."""
+"""Stills of runs: one time, ghosts, or times one by one (Liu & Ben-Tzvi 2020, Fig. 13)."""
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from math import ceil
 from numbers import Real
 from pathlib import Path
+from textwrap import fill
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.files import kind_of, write_whole
+from tailwork.format import capitalised
 from tailwork.simulation import Run
 from tailwork.typing import Floats
-from tailwork.view.draw.ghosts import (
-    Strip,
-    draw_ghosts,
-    draw_moments,
-    even_times,
-    ground_of,
-    in_ms,
-    limits,
-    notes_of,
-    said,
-    strips_of,
-    write_notes,
-)
-from tailwork.view.draw.ground import draw_ground
-from tailwork.view.draw.panels import EDGE, GAP, HEAD, TIME, TITLE, Sheet, aspect
-from tailwork.view.draw.stage import set_stage
-from tailwork.view.draw.style import DOTS_PER_INCH, KINDS, METADATA, PAGE, look
-from tailwork.view.draw.theme import DARK, LIGHT, drawing
-from tailwork.view.scene import Scene, scenes_of
+from tailwork.view.draw.camera import Ground, draw_ground, ground_under
+from tailwork.view.draw.solids import LINE, paint
+from tailwork.view.draw.stage import Subject, joined, seen_from_above, set_stage, subject
+from tailwork.view.draw.style import DARK, DOTS_PER_INCH, KINDS, LIGHT, PAGE, Theme, drawing, rendered
+from tailwork.view.scene import Scene, scene_of, scenes_of
+from tailwork.view.scene.colors import lit, looks, shown
+from tailwork.view.scene.sample import Sample, samples_at
+from tailwork.view.scene.scene import ARROW
 
 PICTURES = ("strip", "ghosts", "pose")
-FRAMES = 6
+FRAMES, MOST_FRAMES = 6, 60
+"""Times of a strip or of ghosts: by default, and how many at most can be told apart on a page."""
 WIDEST = 6
-"""Most moments of a strip side by side."""
+"""Most times of a strip side by side."""
+HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06
+"""Heights of titles and times, distances [in]."""
+PALEST, PALE = 0.85, 0.35
+"""How far the oldest ghost and the last but one are faded."""
+LETTERS = 17.0
+"""Of the smallest text, an inch."""
+BENDS = 3
+"""Degree of the smooth path on which an eye goes along."""
+SMALL = 0.7 * LINE
+"""Width of edges in small panels [pt]."""
+ARROWS_TEXT = f"arrows: forces on the feet; the robot’s weight would be {ARROW:g} torsos long"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A figure, measured in inches from its upper left corner, whose panels all show the same part of the world."""
+
+    figure: Figure
+    low: Floats  # lower left corner of each panel, on the sheet of the camera [m]
+    high: Floats
+
+    def panel(self, left: float, top: float, width: float, shift: Floats | float = 0.0) -> Axes:
+        """An empty panel without axes; the eye has gone so far from where it was (2,) [m]."""
+        wide, tall = self.figure.get_size_inches()
+        height = width * aspect(self.low, self.high)
+        axes = self.figure.add_axes((left / wide, 1.0 - (top + height) / tall, width / wide, height / tall))
+        axes.set_axis_off()
+        show_part(axes, self.low, self.high, shift)
+        return axes
+
+    def write(self, left: float, top: float, text: str, **style: Any) -> None:
+        """Text that hangs from a place."""
+        wide, tall = self.figure.get_size_inches()
+        self.figure.text(left / wide, 1.0 - top / tall, text, va="top", **style)
+
+    def frame(self, title: str, below: Sequence[str], color: str) -> None:
+        """A title above all panels, and lines below them."""
+        self.write(EDGE, EDGE, title, fontsize=9, fontweight="bold")
+        for n, line in enumerate(reversed(below)):
+            self.write(EDGE, self.figure.get_figheight() - TIME * (n + 1), line, fontsize=7, color=color)
+
+    def name(self, left: float, top: float, strip: Strip) -> None:
+        """The name of a run, in its colour."""
+        self.write(left, top + EDGE, strip.label, fontweight="bold", color=strip.color)
+
+
+def aspect(low: Floats, high: Floats) -> float:
+    """Height over width."""
+    wide, tall = high - low
+    return float(tall / wide)
+
+
+def show_part(axes: Axes, low: Floats, high: Floats, shift: Floats | float = 0.0) -> None:
+    """Show the part of the world between two corners (2,), so far from there (2,) [m]."""
+    (left, lower), (right, upper) = low + shift, high + shift
+    axes.set(xlim=(left, right), ylim=(lower, upper))
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """A robot, the samples at which it is shown, and how far the eye has gone along with it by then."""
+
+    subject: Subject
+    samples: list[Sample]
+    shifts: Floats  # how far the eye has gone over the ground (samples, 3) [m]
+
+    @property
+    def label(self) -> str:
+        """Its name as it is printed."""
+        return shown(self.subject.scene.label)
+
+    @property
+    def color(self) -> str:
+        """In which its name is written."""
+        return lit(self.subject.scene.color, 0.25 if self.subject.theme.dark else -0.2)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the eye goes along."""
+        return bool(self.shifts.any())
+
+    def eye(self, number: int) -> Floats:
+        """How far the eye has gone on the sheet at a sample (2,) [m]."""
+        return self.subject.camera.project(self.shifts[number])
+
+
+def strip_of(one: Subject, shown: list[Sample], follow: bool = False) -> Strip:
+    """A robot at some samples; where it walks farther than its torso is long, the eye may go along, smoothly."""
+    places = np.array([one.under(sample) for sample in shown])
+    gone = places - places[0]
+    if not follow or float(np.linalg.norm(gone, axis=1).max()) < one.scene.size:
+        return Strip(one, shown, np.zeros_like(gone))
+    order = np.arange(len(shown))
+    fitted = np.polynomial.Polynomial
+    smooth = [fitted.fit(order, shift, min(BENDS, len(order) - 1))(order) for shift in gone.T]
+    return Strip(one, shown, np.array(smooth).T)
+
+
+def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-quarter", title: str = "") -> Figure:
+    """A row a run: ghosts, older ones paler, then the same times one by one.
+
+    Args:
+        runs: by tail.
+        frames: how many times, evenly spaced over the longest run. A run that ended early ends with its last one.
+        view: "three-quarter", "side", "rear", "top", or two angles (see `tailwork.view.draw.camera.camera`).
+        title: above the rows.
+    """
+    if not runs:
+        raise RobotError("runs", dict(runs), "at least one run")
+    styles = looks(runs)
+    scenes = [scene_of(run, label, color=styles[label].color) for label, run in runs.items()]
+    strips = strips_of(scenes, even_times(scenes, frames), view, LIGHT)
+    with drawing(LIGHT):
+        return _figure(strips, frames, title)
+
+
+def even_times(scenes: Sequence[Scene], frames: int) -> Floats:
+    """Times [s], evenly spaced over the longest scene."""
+    if not isinstance(frames, int) or not 2 <= frames <= MOST_FRAMES:
+        raise RobotError("frames", frames, f"an integer from 2 to {MOST_FRAMES} (at least 2)")
+    return np.linspace(min(s.times[0] for s in scenes), max(s.times[-1] for s in scenes), frames)
+
+
+def strips_of(scenes: Sequence[Scene], times: Floats, view: str, theme: Theme, follow: bool = False) -> list[Strip]:
+    """What is drawn of scenes, at those of the times [s] that they reached; if one ended earlier, at its end, too."""
+    found = []
+    for scene in scenes:
+        first, last = scene.times[0], scene.times[-1]
+        reached = [time for time in times if first - 1e-9 <= time <= last + 1e-9]
+        if last < times[-1] - 1e-9:
+            close = len(reached) > 1 and last - reached[-1] < 0.1 * np.diff(times).min()
+            reached = [*(reached[:-1] if close else reached), last]
+        found.append(strip_of(subject(scene, view, theme), samples_at(scene, reached or [first]), follow))
+    return found
+
+
+def _figure(strips: Sequence[Strip], frames: int, title: str) -> Figure:
+    """All rows, arranged."""
+    ground = ground_of(strips)
+    low, high = limits(strips, ground)
+    tall = aspect(low, high)
+    columns = max(2, ceil(frames / (2 if frames <= 8 else 3)))
+    lines = ceil(frames / columns)
+    # The panel with the ghosts is as high as all lines of frames; both together fill the page.
+    small = (PAGE - GAP - 2 * EDGE - lines * TIME / tall) / (lines + columns)
+    step = small * tall + TIME
+    large = lines * step / tall
+    row = TITLE + lines * step
+    head = HEAD if title else 0.0
+    height = head + len(strips) * (row + GAP) + TIME
+    sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
+    sheet.frame(title, [legend_text(strips, ground)], LIGHT.faint)
+    for k, strip in enumerate(strips):
+        top = head + k * (row + GAP)
+        sheet.name(EDGE, top, strip)
+        write_notes(sheet, EDGE + large + GAP, top + EDGE, strip, 68)
+        draw_ghosts(sheet.panel(EDGE, top + TITLE, large), strip, ground)
+        draw_samples(sheet, strip, ground, (EDGE + large + GAP, top + TITLE), small, columns)
+    return sheet.figure
+
+
+def ground_of(strips: Sequence[Strip]) -> Ground:
+    """The ground under all that is shown; for an eye that goes along, as it is at the first sample."""
+    corners = [
+        np.array(seen_from_above(strip.subject, sample)) - shift[:2]
+        for strip in strips
+        for sample, shift in zip(strip.samples, strip.shifts, strict=True)
+    ]
+    return ground_under(np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0))
+
+
+def limits(strips: Sequence[Strip], ground: Ground, forces: bool = False) -> tuple[Floats, Floats]:
+    """Lower left and upper right corner of all that is drawn, on the sheet of the camera [m]."""
+    flat = np.array([(x, y, 0.0) for x, y in product(*zip(ground.lower, ground.upper, strict=True))])
+    corners = []
+    for strip in strips:
+        one = strip.subject
+        corners.append(one.camera.project(flat))
+        for number, sample in enumerate(strip.samples):
+            drawn = [one.robot(sample), one.arrows(sample)] if forces else [one.robot(sample)]
+            corners.append(np.array(joined(drawn)) - strip.eye(number))
+    low, high = np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0)
+    margin = 0.03 * float((high - low).max())
+    return low - margin, high + margin
+
+
+def draw_ghosts(axes: Axes, strip: Strip, ground: Ground, traces: bool = True) -> None:
+    """All poses, the oldest palest and behind; the paths of the centres of mass of its tails on top."""
+    one = strip.subject
+    draw_ground(axes, one.camera, ground, one.theme, one.scene.terrain)
+    if one.camera.sees_ground:
+        paint(axes, one.shadow(strip.samples[-1]), zorder=1.0)
+    faded = [*np.linspace(PALEST, PALE, len(strip.samples) - 1), 0.0]  # mixed with paper: nothing shines through
+    for k, (sample, pale) in enumerate(zip(strip.samples, faded, strict=True)):
+        paint(axes, one.robot(sample, float(pale)), zorder=2.0 + k / len(strip.samples))
+    for k in traced(one.scene) if traces else ():
+        marker = one.scene.markers[k]
+        color = one.theme.readable(marker.color)
+        dots = one.camera.project(np.array([sample.markers[k] for sample in strip.samples]))
+        axes.plot(*one.camera.project(marker.places).T, color=color, linewidth=0.8, zorder=4, gid=marker.name)
+        axes.plot(
+            *dots.T, linestyle="none", marker="o", markersize=2.4, markerfacecolor=one.theme.paper,
+            color=color, markeredgewidth=0.7, zorder=5,
+        )  # fmt: skip
+
+
+def traced(scene: Scene, ghosts: bool = True) -> range:
+    """Numbers of the markers that are drawn: all; over ghosts those of tails, or that of a robot without."""
+    return range(1 if ghosts and len(scene.markers) > 1 else 0, len(scene.markers))
+
+
+def draw_samples(
+    sheet: Sheet, strip: Strip, ground: Ground, place: tuple[float, float], width: float, columns: int,
+    forces: bool = False, traces: bool = False,
+) -> None:  # fmt: skip
+    """The samples one by one, with their times, in panels so wide from a place (left, top) on [in]."""
+    step = width * aspect(sheet.low, sheet.high)
+    one = strip.subject
+    for n, sample in enumerate(strip.samples):
+        left, top = place[0] + (n % columns) * width, place[1] + (n // columns) * (step + TIME)
+        axes = sheet.panel(left, top, width, strip.eye(n))
+        draw_ground(axes, one.camera, ground.near(strip.shifts[n]), one.theme, one.scene.terrain)
+        set_stage(axes, one, sample, forces=forces, traces=traces, line=SMALL)
+        sheet.write(left + width / 2, top + step, in_ms(sample.time), ha="center", color=one.theme.faint)
+
+
+def in_ms(time: float) -> str:
+    """A time [s] as it is printed."""
+    return f"{time * 1e3:.0f} ms"
+
+
+def write_notes(sheet: Sheet, left: float, top: float, strip: Strip, width: int) -> None:
+    """What must be known of a run, such as why it stopped; so many letters a line."""
+    for note in strip.subject.scene.caption.notes[:1]:
+        theme = strip.subject.theme
+        color = theme.warning if note.startswith("stopped") else theme.faint
+        sheet.write(left, top, fill(note, width), color=color, fontsize=7)
+
+
+def notes_of(scenes: Sequence[Scene], width: float) -> list[str]:
+    """Lines so wide [in] of what must be known of runs, each with its name if there are several."""
+    lines: list[str] = []
+    for scene in scenes:
+        name = f"{shown(scene.label)}: " if len(scenes) > 1 else ""
+        for note in scene.caption.notes:
+            lines += lines_of(f"{name}{note}", width)
+    return lines
+
+
+def lines_of(text: str, width: float) -> list[str]:
+    """Text in lines so wide [in]; none for none."""
+    return fill(text, int(LETTERS * width)).splitlines()
+
+
+def legend_text(
+    strips: Sequence[Strip], ground: Ground, forces: bool = False, traces: bool = True, ghosts: bool = True
+) -> str:
+    """What grid, circles and arrows mean."""
+    notes = [f"{'grid' if strips[0].subject.camera.sees_ground else 'marks'} {ground.shown}"]
+    scenes = [strip.subject.scene for strip in strips]
+    names = dict.fromkeys(scene.markers[k].name for scene in scenes for k in traced(scene, ghosts))
+    notes += [f"circles: {', '.join(names)}"] if traces and names else []
+    notes += [ARROWS_TEXT] if forces and any(scene.forces for scene in scenes) else []
+    return capitalised("; ".join(notes))
 
 
 def picture(
@@ -59,13 +318,13 @@ def picture(
 
     Args:
         shown: runs by label, or their scenes.
-        kind: "strip": moments one by one, a row a run; "ghosts": moments over each other, older ones paler; "pose": one
-            moment.
-        frames: how many moments, evenly spaced over the longest run, of a strip or of ghosts.
-        times: these moments instead [s]; of a pose one, else the last.
+        kind: "strip": times one by one, a row a run; "ghosts": times over each other, older ones paler; "pose": one
+            time.
+        frames: how many times, evenly spaced over the longest run, of a strip or of ghosts.
+        times: these times instead [s]; of a pose one, else the last.
         view: "three-quarter", "side", "rear", "top", or two angles (see `tailwork.view.draw.camera.camera`).
         forces: with arrows for the forces on the feet (not over ghosts); if None, a pose has them.
-        traces: with centres of mass and their ways; if None, all but a strip have them.
+        traces: with centres of mass and their paths; if None, all but a strip have them.
         dark: light on dark paper.
         transparent: without the paper.
         title: above all.
@@ -78,7 +337,7 @@ def picture(
     forces = kind == "pose" if forces is None else forces
     traces = kind != "strip" if traces is None else traces
     with drawing(theme):
-        figure = _strips(strips, forces, traces, title) if kind == "strip" else _large(strips, forces, traces, title)
+        figure = _rows(strips, forces, traces, title) if kind == "strip" else _large(strips, forces, traces, title)
     if transparent:
         figure.patch.set_alpha(0.0)
     return figure
@@ -104,10 +363,7 @@ def write_picture(figure: Figure, path: str | os.PathLike[str], *, dpi: float = 
     kind = check_picture(path)
     if not isinstance(dpi, Real) or not 10 <= dpi <= 2400:
         raise RobotError("dpi", dpi, "a number from 10 to 2400")
-    memory = io.BytesIO()
-    with look():
-        figure.savefig(memory, format=kind, dpi=float(dpi), metadata=METADATA[kind], facecolor="auto")
-    write_whole(path, memory.getvalue())
+    write_whole(path, rendered(figure, kind, float(dpi)))
     return Path(path)
 
 
@@ -117,7 +373,7 @@ def check_picture(path: str | os.PathLike[str]) -> str:
 
 
 def _times(scenes: Sequence[Scene], kind: str, frames: int, times: Sequence[float] | None) -> Floats:
-    """The moments of a picture [s], in order."""
+    """The times of a picture [s], in order."""
     first, last = min(scene.times[0] for scene in scenes), max(scene.times[-1] for scene in scenes)
     if times is None:
         return np.array([last]) if kind == "pose" else even_times(scenes, frames)
@@ -132,59 +388,51 @@ def _times(scenes: Sequence[Scene], kind: str, frames: int, times: Sequence[floa
     return wanted
 
 
-def _strips(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> Figure:
-    """A row a run, of moments one by one."""
+def _rows(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> Figure:
+    """A row a run, of times one by one."""
     theme, ground = strips[0].subject.theme, ground_of(strips)
     low, high = limits(strips, ground, forces)
-    most = max(len(strip.moments) for strip in strips)
+    most = max(len(strip.samples) for strip in strips)
     columns = ceil(most / ceil(most / WIDEST))
     width = (PAGE - 2 * EDGE) / columns
-    rows = [TITLE + ceil(len(s.moments) / columns) * (width * aspect(low, high) + TIME) + GAP for s in strips]
+    rows = [TITLE + ceil(len(s.samples) / columns) * (width * aspect(low, high) + TIME) + GAP for s in strips]
     head = HEAD if title else 0.0
     height = head + sum(rows) + TIME
     sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
-    _write_title(sheet, title)
+    sheet.frame(title, [legend_text(strips, ground, forces, traces, ghosts=False)], theme.faint)
     for strip, top in zip(strips, head + np.cumsum([0.0, *rows[:-1]]), strict=True):
-        sheet.write(EDGE, top + EDGE, strip.label, fontweight="bold", color=strip.color)
+        sheet.name(EDGE, top, strip)
         write_notes(sheet, 0.35 * PAGE, top + EDGE, strip, 78)
-        draw_moments(sheet, strip, ground, (EDGE, top + TITLE), width, columns, forces, traces)
-    sheet.write(EDGE, height - TIME, said(strips, ground, forces, traces, ghosts=False), fontsize=7, color=theme.faint)
+        draw_samples(sheet, strip, ground, (EDGE, top + TITLE), width, columns, forces, traces)
     return sheet.figure
 
 
 def _large(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> Figure:
-    """A large panel a run, side by side: its ghosts, or its only moment."""
+    """A large panel a run, side by side: its ghosts, or its only sample."""
     theme, ground = strips[0].subject.theme, ground_of(strips)
-    ghosts = any(len(strip.moments) > 1 for strip in strips)
+    ghosts = any(len(strip.samples) > 1 for strip in strips)
     low, high = limits(strips, ground, forces and not ghosts)
     columns = ceil(len(strips) / ceil(len(strips) / 3))
     width = (PAGE - 2 * EDGE - (columns - 1) * GAP) / columns
     row = TITLE + width * aspect(low, high) + TIME + GAP
     head = HEAD if title else 0.0
     below = [
-        said(strips, ground, forces and not ghosts, traces, ghosts),
+        legend_text(strips, ground, forces and not ghosts, traces, ghosts),
         *notes_of([strip.subject.scene for strip in strips], PAGE - 2 * EDGE),
     ]
     height = head + ceil(len(strips) / columns) * row + TIME * len(below)
     sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
-    _write_title(sheet, title)
+    sheet.frame(title, below, theme.faint)
     for n, strip in enumerate(strips):
         left, top = EDGE + (n % columns) * (width + GAP), head + (n // columns) * row
-        one, last = strip.subject, strip.moments[-1]
-        sheet.write(left, top + EDGE, strip.label, fontweight="bold", color=strip.color)
+        one, last = strip.subject, strip.samples[-1]
+        sheet.name(left, top, strip)
         axes = sheet.panel(left, top + TITLE, width)
         if ghosts:
             draw_ghosts(axes, strip, ground, traces)
         else:
             draw_ground(axes, one.camera, ground, theme, one.scene.terrain)
             set_stage(axes, one, last, forces=forces, traces=traces)
-        times = in_ms(last.time) if len(strip.moments) == 1 else f"{in_ms(strip.moments[0].time)} to {in_ms(last.time)}"
+        times = in_ms(last.time) if len(strip.samples) == 1 else f"{in_ms(strip.samples[0].time)} to {in_ms(last.time)}"
         sheet.write(left + width / 2, top + row - TIME - GAP, times, ha="center", color=theme.faint)
-    for n, line in enumerate(below):
-        sheet.write(EDGE, height - TIME * (len(below) - n), line, fontsize=7, color=theme.faint)
     return sheet.figure
-
-
-def _write_title(sheet: Sheet, title: str) -> None:
-    if title:
-        sheet.write(EDGE, EDGE, title, fontsize=9, fontweight="bold")

@@ -1,4 +1,4 @@
-"""One look for every picture: sizes, text, colours, and files that are the same bytes each time."""
+"""One look for every picture: sizes, text, colours on light and dark paper, and files that are the same each time."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import contextlib
 import io
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 import matplotlib
+import numpy as np
+from matplotlib import rc_params_from_file
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tailwork.files import ready_folder, write_whole
-from tailwork.view.scene.colors import INK, Look
+from tailwork.typing import Floats
+from tailwork.view.scene.colors import INK, Look, mixed
 
 COLUMN = 3.5
 """Width of a column of a paper [in]."""
@@ -27,53 +33,8 @@ FAINT = "#6e7781"
 RULE = "#e4e7eb"
 WARNING = "#b3261e"
 
-RC: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so that a picture is the same on every machine
-    "mathtext.fontset": "dejavusans",
-    "font.size": 8.0,
-    "axes.titlesize": 8.0,
-    "axes.labelsize": 8.0,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "legend.fontsize": 8.0,
-    "figure.titlesize": 9.0,
-    "figure.titleweight": "bold",
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": "#8c959f",
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.titlelocation": "left",
-    "axes.titlepad": 4.0,
-    "axes.xmargin": 0.02,
-    "axes.unicode_minus": True,
-    "grid.color": RULE,
-    "grid.linewidth": 0.6,
-    "xtick.color": "#8c959f",
-    "ytick.color": "#8c959f",
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "lines.linewidth": 1.3,
-    "lines.markersize": 4.0,
-    "lines.solid_capstyle": "round",
-    "legend.frameon": False,
-    "legend.handlelength": 2.4,
-    "legend.columnspacing": 1.6,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "figure.constrained_layout.h_pad": 0.05,
-    "figure.constrained_layout.w_pad": 0.05,
-    "svg.hashsalt": "tailwork",
-    "svg.fonttype": "path",  # the same letters everywhere, whichever fonts are there
-    "pdf.fonttype": 42,
-}
+RC: Any = rc_params_from_file(Path(__file__).with_name("tailwork.mplstyle"), use_default_template=False)
+"""Settings of matplotlib: the style sheet beside this module."""
 
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
@@ -86,6 +47,8 @@ DOTS_PER_INCH = 200
 
 _settings = RLock()
 """Matplotlib keeps its settings in one place; threads draw one after the other."""
+DARKEST = 0.1
+"""Luminance below which a colour is made brighter on dark paper."""
 
 
 @contextlib.contextmanager
@@ -100,8 +63,12 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def arranged(figure: Figure) -> Figure:
-    """The figure with its arrangement settled, so that each file of it is arranged alike."""
+def arranged(figure: Figure, title: str = "", keys: Sequence[Artist] = ()) -> Figure:
+    """The figure with a title above, a legend below, and its arrangement settled, so that all its files are alike."""
+    titled(figure, title)
+    if keys:
+        figure.align_ylabels()
+        legend_below(figure, keys)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     return figure
@@ -118,11 +85,11 @@ def line_key(text: str, style: Look, **more: Any) -> Line2D:
     return Line2D([], [], color=style.color, linestyle=style.line, label=text, **more)
 
 
-def legend_below(figure: Figure, handles: Sequence[Line2D]) -> None:
+def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
     """One legend below all panels: in one row if there is room, else in as many columns as find some."""
     widths = [0.064 * len(str(handle.get_label())) + 0.55 for handle in handles]  # [in]
     columns = len(handles) if sum(widths) < figure.get_figwidth() else int(figure.get_figwidth() / max(widths))
-    figure.legend(handles=handles, loc="outside lower center", ncols=max(1, columns))
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=max(1, columns))
 
 
 def zero_line(axes: Axes) -> None:
@@ -130,11 +97,11 @@ def zero_line(axes: Axes) -> None:
     axes.axhline(0.0, color="#8c959f", linewidth=0.6, zorder=1)
 
 
-def rendered(figure: Figure, kind: str) -> bytes:
-    """The figure as the content of a file: "png", "pdf" or "svg"."""
+def rendered(figure: Figure, kind: str, dpi: float = DOTS_PER_INCH) -> bytes:
+    """The figure as the content of a file: "png" with so many dots an inch, "pdf" or "svg"."""
     memory = io.BytesIO()
     with look():
-        figure.savefig(memory, format=kind, dpi=DOTS_PER_INCH, metadata=METADATA[kind])
+        figure.savefig(memory, format=kind, dpi=dpi, metadata=METADATA[kind], facecolor="auto")
     return memory.getvalue()
 
 
@@ -145,3 +112,46 @@ def save(figure: Figure, folder: str | os.PathLike[str], name: str, kinds: Seque
     for kind, path in paths.items():
         write_whole(path, rendered(figure, kind))
     return paths
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of paper, text, grid, shadow and warnings."""
+
+    paper: str
+    ink: str
+    faint: str
+    rule: str
+    shadow: str
+    warning: str
+    dark: bool = False
+
+    def readable(self, color: str) -> str:
+        """A colour of a scene as it is seen on this paper: on dark paper the darkest ones are made brighter."""
+        return mixed(color, "#ffffff", 0.35) if self.dark and luminance(color) < DARKEST else color
+
+
+LIGHT = Theme("#ffffff", INK, FAINT, RULE, "#dde1e6", WARNING)
+DARK = Theme("#14181d", "#e3e7eb", "#9aa4ae", "#323a43", "#090b0e", "#ff8a80", dark=True)
+
+
+def luminance(color: str) -> float:
+    """Relative luminance of a colour, from 0 (black) to 1 (white), as the web's rules of contrast have it."""
+    channels = np.array(to_rgb(color))
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
+
+
+def blend(colors: Floats, other: str, share: Floats | float) -> Floats:
+    """Colours (…, 3) with a share, one for all or one each, of another one."""
+    share = np.asarray(share)[..., None]
+    return (1.0 - share) * colors + share * np.array(to_rgb(other))
+
+
+@contextlib.contextmanager
+def drawing(theme: Theme) -> Iterator[None]:
+    """While it lasts, matplotlib draws in our look on this paper."""
+    inks = {name: theme.ink for name in ("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor")}
+    papers = {name: theme.paper for name in ("figure.facecolor", "axes.facecolor", "savefig.facecolor")}
+    with look(), matplotlib.rc_context(inks | papers | {"grid.color": theme.rule, "text.parse_math": False}):  # pyright: ignore[reportArgumentType]
+        yield

@@ -19,15 +19,16 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from tailwork.control.profiles import Shaped
+from tailwork.format import headed, number
 from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.nlp import sides_of
 from tailwork.studies.design.pareto import Front
 from tailwork.studies.design.problem import Study
 from tailwork.studies.design.variables import known_variables
-from tailwork.studies.design.words import best_name, headed, measure_head, number, plain_name, unit_of
+from tailwork.studies.design.words import best_name, measure_head, plain_name, unit_of
 from tailwork.typing import Floats
-from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, look, new_figure, titled
-from tailwork.view.figures.series import Panel, series
+from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, look, new_figure
+from tailwork.view.figures.runs import Panel, series
 from tailwork.view.scene.colors import BLUE, INK, ORANGE, SKY, VERMILION
 
 COLOURS = "viridis"
@@ -86,10 +87,8 @@ def tornado(answer: Answer, *, title: str = "") -> Figure:
         axes.grid(False, axis="y")
         axes.margins(x=0.12)
         axes.set_xlabel(measure_head(goal))
-        titled(figure, title)
         keys: list[Any] = [Patch(color=ORANGE, label="variable decreased"), Patch(color=BLUE, label="increased")]
-        figure.legend(handles=keys, loc="outside lower center", ncols=2)
-        return arranged(figure)
+        return arranged(figure, title, keys)
 
 
 def _rows_figure(rows: int) -> Figure:
@@ -115,10 +114,8 @@ def sobol_shares(answer: Answer, *, title: str = "") -> Figure:
         axes.grid(False, axis="y")
         axes.set_xlim(left=0.0)
         axes.set_xlabel(f"share of the variance of {plain_name(answer.study.goals[0].measure)} over the bounds")
-        titled(figure, title)
         keys: list[Any] = [Patch(color=BLUE, label="alone"), Patch(color=SKY, label="with interactions")]
-        figure.legend(handles=keys, loc="outside lower center", ncols=2)
-        return arranged(figure)
+        return arranged(figure, title, keys)
 
 
 def scatter_histograms(answer: Answer, *, title: str = "") -> Figure:
@@ -140,14 +137,12 @@ def scatter_histograms(answer: Answer, *, title: str = "") -> Figure:
             axes.spines["left"].set_visible(False)
         for axes in panels[len(names) :]:
             axes.set_axis_off()
-        titled(figure, title)
         keys = [
             Line2D([], [], color=INK, linestyle="--", linewidth=1.0, label="as designed"),
             Line2D([], [], color=WARNING, linewidth=1.2, label="limit"),
             Patch(color=VERMILION, label="beyond it"),
         ]
-        figure.legend(handles=keys if sides else keys[:1], loc="outside lower center", ncols=3)
-        return arranged(figure)
+        return arranged(figure, title, keys if sides else keys[:1])
 
 
 def _histogram(axes: Axes, borders: Floats, counts: Floats, sides: Sequence[Any]) -> None:
@@ -160,9 +155,9 @@ def _histogram(axes: Axes, borders: Floats, counts: Floats, sides: Sequence[Any]
         if low - room <= side.bound <= high + room:
             axes.axvline(side.bound, color=WARNING, linewidth=1.2, gid="limit")
         else:  # far off: on which side
-            right, said = side.bound > high, f"limit {number(side.bound)}"
+            right, text = side.bound > high, f"limit {number(side.bound)}"
             axes.text(
-                0.99 if right else 0.01, 0.98, f"{said} →" if right else f"← {said}", transform=axes.transAxes,
+                0.99 if right else 0.01, 0.98, f"{text} →" if right else f"← {text}", transform=axes.transAxes,
                 ha="right" if right else "left", va="top", fontsize=6.5, color=WARNING,
             )  # fmt: skip
     colours = np.where(beyond, VERMILION, SKY)
@@ -205,8 +200,7 @@ def pareto_pairs(study: Study, front: Front, *, title: str = "") -> Figure:
                 bar.outline.set_visible(False)  # type: ignore[operator]  # a spine, which is an artist
         for axes in panels[len(pairs) :]:
             axes.set_axis_off()
-        titled(figure, title)
-        return arranged(figure)
+        return arranged(figure, title)
 
 
 def _free_place(x: Floats, y: Floats, k: int) -> tuple[float, float]:
@@ -275,11 +269,8 @@ def parallel_coordinates(
         )  # fmt: skip
         bar.set_label(measure_head(goals[0]))
         bar.outline.set_visible(False)  # type: ignore[operator]
-        titled(figure, title)
-        if best is not None:
-            key = Line2D([], [], color=VERMILION, linewidth=2.0, label=best_name(study))
-            figure.legend(handles=[key], loc="outside lower center")
-        return arranged(figure)
+        key = Line2D([], [], color=VERMILION, linewidth=2.0, label=best_name(study))
+        return arranged(figure, title, [] if best is None else [key])
 
 
 def _broken(name: str, unit: str) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib
@@ -16,11 +15,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from tailwork.format import headed, minus
 from tailwork.studies.measures import UNITS
 from tailwork.studies.sweep.axes import LOG, Varied
 from tailwork.studies.sweep.folder import Results
 from tailwork.typing import Floats
-from tailwork.view.draw.style import COLUMN, PAGE, WARNING, arranged, look, new_figure, titled, zero_line
+from tailwork.view.draw.style import COLUMN, PAGE, WARNING, arranged, look, new_figure, zero_line
 from tailwork.view.scene.colors import BLUE, INK, VERMILION
 
 GREY = "#c9d1d9"
@@ -41,16 +41,12 @@ OUTLIERS = 0.01
 
 def measure_label(name: str) -> str:
     """A measure as an axis names it."""
-    return _with_unit(name.replace("_", " "), UNITS[name])
+    return headed(name.replace("_", " "), UNITS[name])
 
 
 def varied_label(varied: Varied) -> str:
     """What is varied, as an axis names it."""
-    return _with_unit(varied.path, varied.unit)
-
-
-def _with_unit(name: str, unit: str) -> str:
-    return name if unit in ("", "1") else f"{name} [{unit.replace('^2', '²').replace('^3', '³')}]"
+    return headed(varied.path, varied.unit)
 
 
 def curves(results: Results, *, title: str = "") -> Figure:
@@ -82,16 +78,9 @@ def curves(results: Results, *, title: str = "") -> Figure:
             axes.set_ylabel(measure_label(name).replace(" [", "\n["))
             _scale(axes, "x", varied)
         panels[-1].set_xlabel(varied_label(varied))
-        titled(figure, title)
-        keys: list[Any] = []
-        if early.any():
-            keys.append(Line2D([], [], color=BLUE, linestyle="none", marker="o", markersize=3.2, mfc="white",
-                               label=f"ended early ({early.sum():,})"))  # fmt: skip
-        if refused.any():
-            keys.append(Line2D([], [], color=WARNING, linestyle="none", marker="x", markersize=4.0,
-                               label=f"not possible ({refused.sum():,})"))  # fmt: skip
-        _legend(figure, keys)
-        return arranged(figure)
+        hollow = {"color": BLUE, "marker": "o", "markersize": 3.2, "mfc": "white"}
+        keys = _end_keys(results, hollow, {"color": WARNING, "marker": "x", "markersize": 4.0})
+        return arranged(figure, title, keys)
 
 
 def design_map(results: Results, measure: str, *, title: str = "") -> Figure:
@@ -114,9 +103,7 @@ def design_map(results: Results, measure: str, *, title: str = "") -> Figure:
         bar = figure.colorbar(drawn, ax=axes, extend=colours.extend, aspect=28, pad=0.02)
         bar.set_label(measure_label(measure))
         bar.outline.set_visible(False)  # type: ignore[operator]  # a spine, which is an artist
-        titled(figure, title)
-        _legend(figure, _map_keys(results))
-        return arranged(figure)
+        return arranged(figure, title, _map_keys(results))
 
 
 def pair_matrix(results: Results, measure: str, *, title: str = "") -> Figure:
@@ -162,10 +149,8 @@ def pair_matrix(results: Results, measure: str, *, title: str = "") -> Figure:
         bar = figure.colorbar(drawn, cax=beside, extend=colours.extend)
         bar.set_label(f"mean {measure_label(measure)}")
         bar.outline.set_visible(False)  # type: ignore[operator]
-        titled(figure, title)
-        if not np.isfinite(found).all():
-            _legend(figure, [Patch(facecolor=GREY, label="no design there ran to its end")])
-        return arranged(figure)
+        missing = [] if np.isfinite(found).all() else [Patch(facecolor=GREY, label="no design there ran to its end")]
+        return arranged(figure, title, missing)
 
 
 def _scale(axes: Axes, which: str, varied: Varied) -> None:
@@ -176,11 +161,6 @@ def _scale(axes: Axes, which: str, varied: Varied) -> None:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         axis.set_minor_formatter(NullFormatter())
-
-
-def _legend(figure: Figure, keys: list[Any]) -> None:
-    if keys:
-        figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
 
 
 class _Colours:
@@ -210,28 +190,13 @@ class _Colours:
         self.map: Colormap = matplotlib.colormaps["RdBu_r" if both else "viridis"]
 
 
-@dataclass(frozen=True)
-class _Grid:
-    """A grid of two varied numbers in rising order, as cells: rows for the second, columns for the first."""
-
-    results: Results
-
-    @cached_property
-    def orders(self) -> list[np.ndarray]:
-        return [np.argsort(one.at(np.arange(one.size)), kind="stable") for one in self.results.sweep.varied]
-
-    def cells(self, column: np.ndarray) -> np.ndarray:
-        """A column of the results as cells."""
-        first, second = self.results.sweep.varied
-        return column.reshape(first.size, second.size)[np.ix_(*self.orders)].T
-
-    @property
-    def centres(self) -> list[Floats]:
-        return [one.at(order).astype(float) for one, order in zip(self.results.sweep.varied, self.orders, strict=True)]
-
-    @property
-    def edges(self) -> list[Floats]:
-        return [_edges(x, one.spacing == LOG) for one, x in zip(self.results.sweep.varied, self.centres, strict=True)]
+def _grid(results: Results) -> tuple[list[Floats], Callable[[np.ndarray], np.ndarray]]:
+    """Of a grid of two varied numbers, both in rising order: the centres of its cells, and a function from a column of
+    the results to cells, rows for the second number and columns for the first."""
+    first, second = results.sweep.varied
+    orders = [np.argsort(one.at(np.arange(one.size)), kind="stable") for one in (first, second)]
+    centres = [one.at(order).astype(float) for one, order in zip((first, second), orders, strict=True)]
+    return centres, lambda column: column.reshape(first.size, second.size)[np.ix_(*orders)].T
 
 
 def _edges(centres: Floats, logarithmic: bool) -> Floats:
@@ -246,10 +211,10 @@ def _edges(centres: Floats, logarithmic: bool) -> Floats:
 
 
 def _cells(axes: Axes, results: Results, measure: str, colours: _Colours) -> Any:
-    grid = _Grid(results)
-    x, y = grid.edges
-    values = grid.cells(np.where(results.refused, np.nan, results.measures[measure]))
-    early, refused = grid.cells(results.early), grid.cells(results.refused)
+    centres, cells = _grid(results)
+    x, y = (_edges(c, one.spacing == LOG) for c, one in zip(centres, results.sweep.varied, strict=True))
+    values = cells(np.where(results.refused, np.nan, results.measures[measure]))
+    early, refused = cells(results.early), cells(results.refused)
     axes.set_facecolor(GREY)
     drawn = axes.pcolormesh(
         x, y, np.ma.masked_invalid(np.nan_to_num(values, nan=np.nan, posinf=1e300, neginf=-1e300)), cmap=colours.map,
@@ -260,10 +225,9 @@ def _cells(axes: Axes, results: Results, measure: str, colours: _Colours) -> Any
         axes.pcolormesh(x, y, veil, cmap=ListedColormap(["white"]), alpha=VEIL, rasterized=True, gid="ended early")
     for mask, name in ((early, "border early"), (refused, "border refused")):
         axes.add_collection(LineCollection(_borders(mask, x, y), colors=INK, linewidths=0.8, gid=name), autolim=False)
-    whole = grid.cells(results.whole)
-    smooth = np.where(whole & np.isfinite(values), values, np.nan)
+    smooth = np.where(cells(results.whole) & np.isfinite(values), values, np.nan)
     if is_smooth(smooth):
-        _contours(axes, grid.centres, smooth, colours)
+        _contours(axes, centres, smooth, colours)
     return drawn
 
 
@@ -275,7 +239,7 @@ def _contours(axes: Axes, centres: list[Floats], values: Floats, colours: _Colou
         return
     heights = np.ma.masked_invalid(values)
     lines = axes.contour(*centres, heights, levels=levels, colors=colours.line, linewidths=0.7, linestyles="-")
-    axes.clabel(lines, fontsize=6.5, fmt=lambda level: f"{level:g}".replace("-", "−"))
+    axes.clabel(lines, fontsize=6.5, fmt=lambda level: minus(f"{level:g}"))
 
 
 def is_smooth(values: Floats) -> bool:
@@ -334,24 +298,24 @@ def _map_keys(results: Results) -> list[Any]:
     keys: list[Any] = []
     if results.whole.any():
         mark = {"linestyle": "none", "color": VERMILION, "markersize": 6.0, "markeredgecolor": "white"}
-        keys += [
-            Line2D([], [], marker="^", label="highest", **mark),
-            Line2D([], [], marker="v", label="lowest", **mark),
-        ]
-    grid = results.sweep.sampling == "grid"
-    if results.early.any():
-        label = f"ended early ({results.early.sum():,})"
-        keys.append(
-            Patch(facecolor="#b9d3d0", edgecolor=INK, linewidth=0.8, label=label) if grid
-            else Line2D([], [], linestyle="none", marker="o", mfc="#b9d3d0", mec=INK, mew=0.4, label=label)
-        )  # fmt: skip
-    if results.refused.any():
-        label = f"not possible ({results.refused.sum():,})"
-        keys.append(
-            Patch(facecolor=GREY, edgecolor=INK, linewidth=0.8, label=label) if grid
-            else Line2D([], [], linestyle="none", marker="x", color=WARNING, label=label)
-        )  # fmt: skip
-    return keys
+        keys += [Line2D([], [], marker=m, label=text, **mark) for m, text in (("^", "highest"), ("v", "lowest"))]
+    if results.sweep.sampling != "grid":
+        dot = {"marker": "o", "mfc": "#b9d3d0", "mec": INK, "mew": 0.4}
+        return keys + _end_keys(results, dot, {"marker": "x", "color": WARNING})
+    colors = (
+        ("#b9d3d0", f"ended early ({results.early.sum():,})"),
+        (GREY, f"not possible ({results.refused.sum():,})"),
+    )
+    shown = [results.early.any(), results.refused.any()]
+    return keys + [Patch(facecolor=color, edgecolor=INK, linewidth=0.8, label=text)
+                   for (color, text), there in zip(colors, shown, strict=True) if there]  # fmt: skip
+
+
+def _end_keys(results: Results, early: dict[str, Any], refused: dict[str, Any]) -> list[Any]:
+    """Entries in the legend for designs that ended early or are not possible, if there are any, in some styles."""
+    keys = ((results.early, "ended early", early), (results.refused, "not possible", refused))
+    return [Line2D([], [], linestyle="none", label=f"{text} ({mask.sum():,})", **style)
+            for mask, text, style in keys if mask.any()]  # fmt: skip
 
 
 class _Bins:
@@ -373,7 +337,7 @@ class _Bins:
 
 
 def _mean(values: Floats, columns: np.ndarray, rows: np.ndarray, width: int, height: int) -> Floats:
-    """Mean of the values in each cell; not a number where there are none."""
+    """Mean of the values in each cell; NaN where there are none."""
     cells = rows * width + columns
     counts = np.bincount(cells, minlength=width * height)
     sums = np.bincount(cells, weights=values, minlength=width * height)

@@ -1,14 +1,15 @@
-"""A robot that walks: its torso over time, and pictures of it over a stride."""
+"""A robot that walks: when its feet touch the ground, its torso over time, and pictures of it over a stride."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from tailwork.control.gait.gait import Gait, leg_roles
 from tailwork.errors import RobotError
@@ -17,20 +18,78 @@ from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.simulation.pose import torso_angles
 from tailwork.typing import Floats
-from tailwork.view.draw.ground import Ground, draw_ground, meshed, nice
-from tailwork.view.draw.moment import Moment, moments
-from tailwork.view.draw.panels import EDGE, GAP, HEAD, TIME, Sheet
-from tailwork.view.draw.stage import set_stage
-from tailwork.view.draw.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled
-from tailwork.view.draw.subject import Subject, joined, subject
-from tailwork.view.draw.theme import LIGHT
-from tailwork.view.figures.footfall import STATE_COLORS
+from tailwork.view.draw.camera import Ground, draw_ground, meshed, nice
+from tailwork.view.draw.picture import EDGE, GAP, HEAD, TIME, Sheet
+from tailwork.view.draw.stage import Subject, joined, set_stage, subject
+from tailwork.view.draw.style import FAINT, LIGHT, PAGE, RULE, arranged, look, new_figure
 from tailwork.view.scene import scene_of
-from tailwork.view.scene.colors import BLUE, GREEN, LINES, PURPLE, VERMILION, mixed
+from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, VERMILION, mixed
+from tailwork.view.scene.sample import Sample, samples_at
 
+STATE_COLORS = {"stick": BLUE, "slip": ORANGE}
+"""Of feet on the ground, in every picture; a foot in the air has none."""
+BAR, PLAN = 0.56, 0.12  # heights of a bar and of the line of the gait, where feet are 1 apart
 ROW_NAMES = {2: ("front", "hind"), 3: ("front", "middle", "hind")}
 SIDES = ("left", "right")
 LINE_COLORS = {"torso": BLUE, "pitch": GREEN, "roll": PURPLE}
+
+
+def spells(times: Floats, states: Sequence[int]) -> list[tuple[float, float, int]]:
+    """(start, end, state) of every spell in which a state lasts; a sample's state lasts until the next sample."""
+    numbers = np.asarray(states)[:-1]
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    ends = [*starts[1:], len(numbers)]
+    return [(float(times[a]), float(times[b]), int(numbers[a])) for a, b in zip(starts, ends, strict=True)]
+
+
+def footfall(
+    run: Run,
+    *,
+    window: tuple[float, float] | None = None,
+    gait: Gait | None = None,
+    names: Mapping[str, str] | None = None,
+    title: str = "",
+) -> Figure:
+    """A bar a foot over time [s], coloured where it sticks and where it slips, empty in the air.
+
+    Args:
+        run: on compliant ground.
+        window: from when to when [s]; None: all of it.
+        gait: if not None, a thin line under each bar is the stance that it asks for.
+        names: of the feet as they are printed; None: their own.
+        title: above the bars.
+    """
+    if run.ground is None:
+        raise RobotError("run", run.model.robot.name, "a run on compliant ground, on which feet come and go")
+    times = run.data["time"].to_numpy()
+    first, last = (times[0], times[-1]) if window is None else window
+    rows = np.flatnonzero((times >= first - 1e-9) & (times <= last + 1e-9))
+    if len(rows) < 2:
+        raise RobotError("window", window, f"a part of the run, which lasts from {times[0]:g} to {times[-1]:g} s")
+    feet = [str(foot) for foot in run.data["foot"].to_numpy()]
+    with look():
+        figure = new_figure(PAGE, 0.27 * len(feet) + 0.95)
+        axes = figure.subplots()
+        for k, foot in enumerate(feet):
+            found = spells(times[rows], run.data["contact"].sel(foot=foot).to_numpy()[rows].tolist())
+            for state, color in STATE_COLORS.items():
+                bars = [(a, b - a) for a, b, number in found if CONTACT_NAMES[number] == state]
+                axes.broken_barh(bars, (k - BAR / 2, BAR), facecolors=color, linewidth=0.0, gid=f"{foot} {state}")
+            if gait is not None:
+                wanted = [(a, b - a) for a, b, there in _wanted(gait, foot, times[rows]) if there]
+                axes.broken_barh(wanted, (k + BAR / 2 + 0.06, PLAN), facecolors=INK, linewidth=0.0, gid=f"{foot} gait")
+        axes.set(xlim=(times[rows[0]], times[rows[-1]]), ylim=(len(feet) - 0.4, -0.5), xlabel="time [s]")
+        axes.set_yticks(range(len(feet)), [(names or {}).get(foot, foot.replace("_", " ")) for foot in feet])
+        axes.grid(axis="y", visible=False)
+        axes.tick_params(axis="y", length=0.0)
+        axes.spines["left"].set_visible(False)
+        keys = [Patch(facecolor=color, label=f"foot {state}s") for state, color in STATE_COLORS.items()]
+        keys += [] if gait is None else [Patch(facecolor=INK, label="stance in the gait (thin bar)")]
+        return arranged(figure, title, keys)
+
+
+def _wanted(gait: Gait, foot: str, times: Floats) -> list[tuple[float, float, int]]:
+    return spells(times, gait.in_stance(foot, times).astype(int).tolist())
 
 
 @dataclass(frozen=True)
@@ -66,7 +125,7 @@ def torso_travel(run: Run, gait: Gait, *, settling: int, unit: Length = METRE, t
 
     Args:
         run: of a walking robot.
-        gait: what it is asked for.
+        gait: the desired one.
         settling: strides at the start that numbers leave out: shaded.
         unit: of lengths.
         title: above the panels.
@@ -97,15 +156,12 @@ def torso_travel(run: Run, gait: Gait, *, settling: int, unit: Length = METRE, t
             axes.set_title(what)
         for axes in panels[-1]:
             axes.set_xlabel("time [s]")
-        figure.align_ylabels()
-        titled(figure, title)
         keys = [Line2D([], [], color=color, label=name) for name, color in LINE_COLORS.items()]
         keys += [
-            Line2D([], [], color=VERMILION, linewidth=0.9, linestyle=LINES[1], label="speed asked for"),
+            Line2D([], [], color=VERMILION, linewidth=0.9, linestyle=LINES[1], label="desired speed"),
             Line2D([], [], color=RULE, linewidth=6.0, label="left out of the numbers"),
         ]
-        legend_below(figure, keys)
-        return arranged(figure)
+        return arranged(figure, title, keys)
 
 
 def _stride_means(times: Floats, values: Floats, each: int) -> tuple[Floats, Floats]:
@@ -123,17 +179,17 @@ def stride_pictures(
         run: on compliant ground, a stride long at least.
         gait: gives the length of a stride.
         views: one below the other; see `tailwork.view.draw.camera.VIEWS`.
-        frames: how many moments of the stride, evenly spaced.
+        frames: how many times of the stride, evenly spaced.
         columns: how many of them stand side by side.
         title: above the pictures.
     """
     times = run.data["time"].to_numpy()
     _check_walk(run, gait)
     wanted = times[-1] - gait.period * (1.0 - np.arange(frames) / frames)
-    rows = [int(np.abs(times - moment).argmin()) for moment in wanted]
+    rows = [int(np.abs(times - sample).argmin()) for sample in wanted]
     scene = scene_of(run)
     feet = [force.foot for force in scene.forces]
-    shown = moments(scene, times[rows])
+    shown = samples_at(scene, times[rows])
     subjects = [subject(scene, view, LIGHT) for view in views]
     bounds = [_bounds(one, shown) for one in subjects]
     with look():
@@ -147,16 +203,16 @@ def stride_pictures(
         if title:
             sheets[0].write(EDGE, EDGE, title, fontsize=9, fontweight="bold")
         mesh = nice(scene.size / 5.0)
-        for n, (row, moment) in enumerate(zip(rows, shown, strict=True)):
+        for n, (row, sample) in enumerate(zip(rows, shown, strict=True)):
             left, top = EDGE + (n % columns) * (width + GAP), head + (n // columns) * line
             states = run.data["contact"].isel(time=row).to_numpy()
             touching = {foot: CONTACT_NAMES[int(state)] for foot, state in zip(feet, states, strict=True)}
             for sheet, one, tall in zip(sheets, subjects, heights, strict=True):
-                axes = sheet.panel(left, top, width, one.camera.project(one.under(moment)))
-                _draw(axes, one, moment, touching, mesh)
+                axes = sheet.panel(left, top, width, one.camera.project(one.under(sample)))
+                _draw(axes, one, sample, touching, mesh)
                 top += tall
-            said = f"{(times[row] - times[rows[0]]) * 1e3:.0f} ms"
-            sheets[0].write(left + width / 2, top, said, ha="center", color=FAINT)
+            text = f"{(times[row] - times[rows[0]]) * 1e3:.0f} ms"
+            sheets[0].write(left + width / 2, top, text, ha="center", color=FAINT)
         note = (
             f"Grid {Ground(np.zeros(2), np.zeros(2), mesh).shown}. A foot that sticks is blue, one that slips orange."
         )
@@ -164,22 +220,22 @@ def stride_pictures(
         return figure
 
 
-def _bounds(one: Subject, shown: Sequence[Moment]) -> tuple[Floats, Floats]:
+def _bounds(one: Subject, shown: Sequence[Sample]) -> tuple[Floats, Floats]:
     """Lower left and upper right corner of the robot on the sheet, from the place under its torso [m]."""
-    corners = [(joined([one.robot(moment)]), one.camera.project(one.under(moment))) for moment in shown]
+    corners = [(joined([one.robot(sample)]), one.camera.project(one.under(sample))) for sample in shown]
     low = np.min([low - here for (low, _), here in corners], axis=0)
     high = np.max([high - here for (_, high), here in corners], axis=0)
     margin = 0.05 * float((high - low).max())
     return low - margin, high + margin
 
 
-def _draw(axes: Axes, one: Subject, moment: Moment, touching: dict[str, str], mesh: float) -> None:
-    """One view of one moment; the panel goes along with the robot, the grid stays."""
-    under, size = one.under(moment), one.scene.size
+def _draw(axes: Axes, one: Subject, sample: Sample, touching: dict[str, str], mesh: float) -> None:
+    """One view at one time; the panel goes along with the robot, the grid stays."""
+    under, size = one.under(sample), one.scene.size
     ground = meshed(under[:2] - 3.0 * size, under[:2] + 3.0 * size, mesh)
     draw_ground(axes, one.camera, ground, LIGHT, one.scene.terrain)
-    set_stage(axes, one, moment, forces=False, traces=False)
-    for force, place in zip(one.scene.forces, one.feet(moment), strict=True):
+    set_stage(axes, one, sample, forces=False, traces=False)
+    for force, place in zip(one.scene.forces, sample.feet(one.scene), strict=True):
         state = touching[force.foot]
         if state in STATE_COLORS:
             axes.plot(

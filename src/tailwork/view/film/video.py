@@ -1,34 +1,126 @@
-"""Videos of runs."""
+"""Videos of runs as MP4 and GIF, by the ffmpeg that imageio-ffmpeg brings along."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from numbers import Real
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
-from tailwork.errors import RobotError
+from tailwork.errors import FileError, RobotError
 from tailwork.files import kind_of, write_whole
 from tailwork.simulation import Run
 from tailwork.typing import Floats
 from tailwork.view.draw.picture import as_scenes
-from tailwork.view.draw.theme import DARK, LIGHT
-from tailwork.view.film.ffmpeg import VIDEOS, ffmpeg, write_gif, write_mp4
+from tailwork.view.draw.style import DARK, LIGHT
 from tailwork.view.film.film import Film, film
 from tailwork.view.scene import Scene
 
+VIDEOS = ("mp4", "gif")
+REMEDY = "install it (pip install --force-reinstall imageio-ffmpeg), or let IMAGEIO_FFMPEG_EXE name one that works"
+H264 = (
+    "-c:v", "libx264", "-preset", "veryfast", "-crf", "17", "-pix_fmt", "yuv420p",
+    "-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709", "-movflags", "+faststart", "-f", "mp4",
+)  # fmt: skip
+"""What every player and browser plays, from its first bytes on; lines stay sharp."""
+TO_BT709 = "scale=out_color_matrix=bt709:out_range=tv"
 LASTS = 6.0
-"""How long a video lasts about, unless told [s]."""
+"""How long a video lasts about, by default [s]."""
 SIZES = {"mp4": (1280, 720), "gif": (800, 450)}
 RATES = {"mp4": 30.0, "gif": 25.0}  # a GIF counts in hundredths of a second
 MOST_RATES = {"mp4": 120.0, "gif": 50.0}  # a GIF counts delays in hundredths of a second, two at least
 MOST_PICTURES = 100_000
 PALETTE_FROM = 8
 """Pictures that the colours of a GIF are chosen from."""
+
+
+def ffmpeg() -> str:
+    """Where ffmpeg is.
+
+    Raises:
+        FileError: there is none.
+    """
+    import imageio_ffmpeg
+
+    try:
+        program = imageio_ffmpeg.get_ffmpeg_exe()
+    except RuntimeError:
+        raise FileError("ffmpeg", f"not found, and without it there are no videos: {REMEDY}") from None
+    if shutil.which(program) is None:
+        raise FileError(program, f"no ffmpeg that can be run: {REMEDY}")
+    return program
+
+
+def write_mp4(file: Path, pictures: Iterable[memoryview], size: tuple[int, int], fps: float) -> None:
+    """Write a film as H.264. Pictures have 4 bytes a pixel; their size is even."""
+    with _fed(_input(size, fps), ["-vf", TO_BT709, *H264, str(file)]) as feed:
+        for picture in pictures:
+            feed.write(picture)
+
+
+def write_gif(
+    file: Path, few: Iterable[memoryview], pictures: Iterable[memoryview], size: tuple[int, int], fps: float
+) -> None:
+    """Write a film as a GIF that starts again at its end, in the 256 colours that suit a few of its pictures."""
+    palette = file.with_name("palette.png")
+    with _fed(
+        _input(size, fps), ["-vf", "palettegen=stats_mode=full:reserve_transparent=0", "-frames:v", "1", str(palette)]
+    ) as feed:
+        for picture in few:
+            feed.write(picture)
+    mapped = "paletteuse=dither=none:diff_mode=rectangle"
+    with _fed(
+        [*_input(size, fps), "-i", str(palette)], ["-lavfi", mapped, "-loop", "0", "-f", "gif", str(file)]
+    ) as feed:
+        for picture in pictures:
+            feed.write(picture)
+
+
+def _input(size: tuple[int, int], fps: float) -> list[str]:
+    """Raw pictures that come through a pipe."""
+    wide, tall = size
+    return ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{wide}x{tall}", "-r", f"{fps:g}", "-i", "-"]
+
+
+@contextmanager
+def _fed(source: Sequence[str], target: Sequence[str]) -> Iterator[IO[bytes]]:
+    """A running ffmpeg that takes pictures; at the end it has written its file, or it is gone."""
+    command = [ffmpeg(), "-hide_banner", "-loglevel", "error", "-nostdin", "-y", *source, *target]
+    with tempfile.TemporaryFile() as log:
+        try:
+            # A session of its own: an interrupt from the keyboard reaches us, and we stop it.
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True
+            )  # fmt: skip
+        except OSError as error:
+            raise FileError(command[0], f"cannot be run ({error.strerror}): {REMEDY}") from None
+        assert process.stdin is not None
+        broken = False
+        try:
+            try:
+                yield process.stdin
+                process.stdin.close()
+            except BrokenPipeError:
+                broken = True
+            code = process.wait()
+        finally:
+            if process.poll() is None:
+                process.kill()
+            with suppress(OSError):
+                process.stdin.close()
+            process.wait()
+        if code != 0 or broken:
+            log.seek(0)
+            reason = log.read().decode(errors="replace").strip().splitlines()[-1:] or ["it says nothing"]
+            raise FileError(command[0], f"ffmpeg failed: {reason[0]}")
 
 
 def write_video(
@@ -56,9 +148,9 @@ def write_video(
         view: "three-quarter", "side", "rear", "top", or two angles (see `tailwork.view.draw.camera.camera`).
         plots: with angles of the torso, normal forces of the feet and efforts of the tail, and a cursor in them.
         forces: with arrows for the forces on the feet.
-        traces: with centres of mass and the ways that they have come.
+        traces: with centres of mass and their paths until then.
         dark: light on dark paper.
-        tell: is told how many pictures are done, and how many there will be.
+        tell: called with how many pictures are done, and how many there will be.
 
     Returns:
         The path.
@@ -68,7 +160,7 @@ def write_video(
     slow, size = _slow(scenes, slow), _size(size or SIZES[kind])
     fps = _fps(RATES[kind] if fps is None else fps, MOST_RATES[kind])
     times = picture_times(scenes, slow, fps)
-    ffmpeg()  # what is missing is said before the work
+    ffmpeg()  # fails before the work, if it is missing
     made = film(
         scenes, times, size, view=view, theme=DARK if dark else LIGHT, plots=plots, forces=forces, traces=traces,
         slow=_words(slow),
@@ -85,10 +177,10 @@ def write_video(
 
 
 def picture_times(scenes: Sequence[Scene], slow: float, fps: float) -> Floats:
-    """Times of the pictures of a video [s], the first and the last moment of the scenes among them."""
+    """Times of the pictures of a video [s], the first and the last sample of the scenes among them."""
     first, last = min(scene.times[0] for scene in scenes), max(scene.times[-1] for scene in scenes)
     if last <= first:
-        raise RobotError("runs", f"{last - first:g} s", "a run that lasts; `tailwork picture` shows a single moment")
+        raise RobotError("runs", f"{last - first:g} s", "a run that lasts; `tailwork picture` shows a single time")
     count = round((last - first) * slow * fps) + 1
     if not 2 <= count <= MOST_PICTURES:
         required = (

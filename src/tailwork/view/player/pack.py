@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from tailwork.typing import Floats
-from tailwork.view.scene import Bar, Box, Plot, Scene, Solid, Terrain
+from tailwork.view.scene import Bar, Box, Scene, Terrain
 from tailwork.view.scene.colors import LINES
+from tailwork.view.scene.scene import Shape
 
 MOST_GROUND = 201
 """Points of a height field along an axis: of more, so many are drawn."""
@@ -47,85 +49,27 @@ def packed(scenes: Sequence[Scene], layout: str) -> str:
 
 
 def _scene(scene: Scene, samples: Samples) -> dict[str, Any]:
-    caption = scene.caption
-    return {
-        "label": scene.label,
-        "color": scene.color,
-        "forward": scene.forward,
-        "weight": scene.weight,
-        "size": scene.size,
-        "times": [round(float(time), 9) for time in scene.times],
-        "frames": [
-            {"name": frame.name, "places": samples.put(frame.places), "turns": samples.put(frame.turns)}
-            for frame in scene.frames
-        ],
-        "solids": [_solid(solid) for solid in scene.solids],
-        "threads": [
-            {
-                "kind": thread.kind,
-                "name": thread.name,
-                "points": thread.points,
-                "color": thread.color,
-                "radius": thread.radius,
-            }
-            for thread in scene.threads
-        ],
-        "forces": [
-            {
-                "foot": force.foot,
-                "frame": force.frame,
-                "point": force.point,
-                "color": force.color,
-                "forces": samples.put(force.forces),
-            }
-            for force in scene.forces
-        ],
-        "markers": [
-            {
-                "name": marker.name,
-                "color": marker.color,
-                "radius": marker.radius,
-                "places": samples.put(marker.places),
-            }
-            for marker in scene.markers
-        ],
-        "terrain": None if scene.terrain.flat else _terrain(scene.terrain, samples),
-        "plots": [_plot(plot, samples) for plot in scene.plots],
-        "events": scene.events,
-        "tips": scene.tips,
-        "caption": {
-            "robot": caption.robot,
-            "motion": caption.motion,
-            "measures": caption.measures,
-            "notes": caption.notes,
-        },
-    }
+    times = [round(float(time), 9) for time in scene.times]
+    terrain = None if scene.terrain.flat else _terrain(scene.terrain, samples)
+    return _plain(dataclasses.replace(scene, times=times, terrain=terrain), samples) | {"size": scene.size}
 
 
-def _solid(solid: Solid) -> dict[str, Any]:
-    shape = solid.shape
-    if isinstance(shape, Box):
-        written = {"kind": "box", "center": shape.center, "size": shape.size}
-    elif isinstance(shape, Bar):
+def _plain(value: Any, samples: Samples) -> Any:
+    """Fields of dataclasses by name; an array becomes the place of its first number among all samples."""
+    if isinstance(value, np.ndarray):
+        return samples.put(value)
+    if isinstance(value, Shape):
+        return _shape(value)
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name), samples) for field in dataclasses.fields(value)}
+    return [_plain(item, samples) for item in value] if isinstance(value, tuple) else value
+
+
+def _shape(shape: Shape) -> dict[str, Any]:
+    if isinstance(shape, Bar):
         radii = (shape.start_radius, shape.end_radius)
-        written = {"kind": "bar", "start": shape.start, "end": shape.end, "radii": radii, "rounded": shape.rounded}
-    else:
-        written = {"kind": "ball", "center": shape.center, "radii": shape.radii}
-    return {"frame": solid.frame, "shape": written, "color": solid.color, "role": solid.role}
-
-
-def _plot(plot: Plot, samples: Samples) -> dict[str, Any]:
-    return {
-        "key": plot.key,
-        "title": plot.title,
-        "unit": plot.unit,
-        "group": plot.group,
-        "shared": plot.shared,
-        "curves": [
-            {"name": curve.name, "color": curve.color, "dash": curve.dash, "values": samples.put(curve.values)}
-            for curve in plot.curves
-        ],
-    }
+        return {"kind": "bar", "start": shape.start, "end": shape.end, "radii": radii, "rounded": shape.rounded}
+    return {"kind": "box" if isinstance(shape, Box) else "ball", **dataclasses.asdict(shape)}
 
 
 def _terrain(terrain: Terrain, samples: Samples) -> dict[str, Any]:
@@ -133,8 +77,5 @@ def _terrain(terrain: Terrain, samples: Samples) -> dict[str, Any]:
         np.unique(np.linspace(0, len(axis) - 1, min(len(axis), MOST_GROUND)).round().astype(int))
         for axis in (terrain.x, terrain.y)
     )
-    return {
-        "x": terrain.x[columns].tolist(),
-        "y": terrain.y[rows].tolist(),
-        "heights": samples.put(terrain.heights[np.ix_(columns, rows)]),
-    }
+    heights = samples.put(terrain.heights[np.ix_(columns, rows)])
+    return {"x": terrain.x[columns].tolist(), "y": terrain.y[rows].tolist(), "heights": heights}

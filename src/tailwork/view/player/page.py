@@ -1,4 +1,4 @@
-"""The playback page, and players within other pages."""
+"""The playback page, players within other pages, and what a notebook shows of a run."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from html import escape
 from importlib.resources import files
 
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.simulation import Run
 from tailwork.view.player.pack import packed
-from tailwork.view.scene import Scene
+from tailwork.view.scene import Scene, scenes_of
 
 LAYOUTS = ("side", "overlay")
 HEIGHT = 480
 """Of a player within another page [px]."""
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 """What the page may load: nothing but what it holds."""
+MOST = 201
+"""Samples of the run: notebooks are saved with what they show."""
+NOTEBOOK_HEIGHT = 620
+"""Of the frame [px]."""
 
 
 def playback_page(scenes: Sequence[Scene], *, title: str = "", layout: str = "side") -> str:
@@ -60,7 +65,7 @@ def player_fragment(scenes: Sequence[Scene], *, height: int = HEIGHT, layout: st
         layout: as for `playback_page`.
     """
     if not isinstance(height, int) or isinstance(height, bool) or height < 200:
-        raise RobotError("height", height, "a whole number of pixels, at least 200")
+        raise RobotError("height", height, "an integer number of pixels, at least 200")
     return _player(scenes, layout, "part", f' style="--tailwork-height: {height}px"')
 
 
@@ -84,3 +89,14 @@ def _checked(scenes: Sequence[Scene]) -> Sequence[Scene]:
 def _built(name: str) -> str:
     """A file of the built player (its source stands in the folder `player` of the project)."""
     return files("tailwork.view.player").joinpath("built", name).read_text(encoding="utf-8")
+
+
+def notebook_html(run: Run) -> str:
+    """The run as HTML; the page stands in a frame, so that neither its style nor its script touches the notebook."""
+    name = run.model.robot.name
+    page = playback_page(scenes_of({name: run}, most=MOST), title=name)
+    return (
+        f"<pre>{escape(run.summary())}</pre>"
+        f'<iframe title="playback of {escape(name, quote=True)}" srcdoc="{escape(page, quote=True)}" '
+        f'style="width: 100%; height: {NOTEBOOK_HEIGHT}px; border: 0" sandbox="allow-scripts"></iframe>'
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from tailwork.format import fixed, minus, number
 from tailwork.model import Model
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Comparison, Result, sweep_rotations
@@ -17,38 +18,27 @@ from tailwork.studies.curvature import Bending, bending
 from tailwork.studies.manoeuvre import tail_name
 from tailwork.studies.measures import AXES, MEANINGS, UNITS
 from tailwork.studies.motions import TailMotion, motion_words
-from tailwork.studies.policies import FOOT_DAMPING, FOOT_STIFFNESS, JOINT_DAMPING, JOINT_STIFFNESS
-from tailwork.view.draw.ghosts import time_lapse
-from tailwork.view.figures.curvature import curvature_tracking
-from tailwork.view.figures.feet import foot_forces
-from tailwork.view.figures.rotation import net_rotation
-from tailwork.view.figures.torso import torso_response
-from tailwork.view.report.report import Picture, Playback, Section, Table, page, write_page
-from tailwork.view.report.saving import saving
+from tailwork.studies.policies import POLICY_TEXT
+from tailwork.view.draw.picture import time_lapse
+from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, torso_response
+from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report
 
-POLICY_WORDS = {
-    "paper": "the constant leg torques of Liu & Ben-Tzvi 2020, Eq. 85 (an open loop, and unstable)",
-    "constant": "constant leg torques that balance the robot at the start (an open loop, and unstable)",
-    "joint": f"leg joints held by springs of {JOINT_STIFFNESS:g} N m/rad and dampers of {JOINT_DAMPING:g} N m s/rad",
-    "foot": f"feet held under the torso by springs of {FOOT_STIFFNESS:g} N/m and dampers of {FOOT_DAMPING:g} N s/m",
-    "airborne": "no feet on the ground",
-}
-MAP_WORDS = {
-    "arc": "the arc of Eq. 86",
-    "chain": "the centre of mass of the evenly bent chain of links",
-}
-Drawing = Callable[[], Figure]
+MAP_TEXT = {"arc": "the arc of Eq. 86", "chain": "the centre of mass of the evenly bent chain of links"}
+ROTATION_HEADER = (
+    "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
+    "work [J]", "least normal force [N]", "friction needed",
+)  # fmt: skip
 
 
-def figures(comparison: Comparison) -> dict[str, tuple[str, Drawing]]:
+def figures(comparison: Comparison) -> Drawings:
     """All figures of a comparison, by file name: captions and what draws them."""
-    found: dict[str, tuple[str, Drawing]] = {}
+    found: dict[str, tuple[str, Callable[[], Figure]]] = {}
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
         runs = {tail: r.run for tail, r in results.items()}
-        said, title = motion_words(motion), f"{motion.name}, leg policy {comparison.plan.policy}"
+        text, title = motion_words(motion), f"{motion.name}, leg policy {comparison.plan.policy}"
         found[f"torso-{motion.name}"] = (
-            f"Torso response while the tail {said}." if motion.space != "joints" else f"Torso response: {said}.",
+            f"Torso response while the tail {text}." if motion.space != "joints" else f"Torso response: {text}.",
             _drawing(torso_response, runs, title),
         )
         bends = {tail: bending(r.run, r.case.manoeuvre) for tail, r in results.items()}
@@ -75,7 +65,7 @@ def figures(comparison: Comparison) -> dict[str, tuple[str, Drawing]]:
     return found
 
 
-def _drawing(draw: Callable[..., Figure], runs: Mapping[str, Run], title: str) -> Drawing:
+def _drawing(draw: Callable[..., Figure], runs: Mapping[str, Run], title: str) -> Callable[[], Figure]:
     return lambda: draw(runs, title=title)
 
 
@@ -104,22 +94,16 @@ def rotation_rows(results: Mapping[str, Result]) -> list[list[str]]:
         angles = [getattr(r.measures, name) for name in AXES]
         rows.append([
             tail,
-            *(shown(x, 1) for x in angles),
-            shown(r.airborne[axis], 1),
-            shown(r.closed_form, 1),
-            shown(r.measures.effectiveness, 2),
-            shown(r.measures.peak_tail_torque, 1),
-            shown(r.measures.tail_energy, 2),
-            shown(r.measures.least_normal_force, 0),
-            shown(r.measures.friction_needed, 2),
+            *(fixed(x, 1) for x in angles),
+            fixed(r.airborne[axis], 1),
+            fixed(r.closed_form, 1),
+            fixed(r.measures.effectiveness, 2),
+            fixed(r.measures.peak_tail_torque, 1),
+            fixed(r.measures.tail_energy, 2),
+            fixed(r.measures.least_normal_force, 0),
+            fixed(r.measures.friction_needed, 2),
         ])  # fmt: skip
     return rows
-
-
-ROTATION_HEADER = (
-    "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
-    "work [J]", "least normal force [N]", "friction needed",
-)  # fmt: skip
 
 
 def notes(results: Mapping[str, Result]) -> str:
@@ -127,43 +111,17 @@ def notes(results: Mapping[str, Result]) -> str:
     return "\n\n".join(f"{tail}: {r.note}." for tail, r in results.items() if r.note)
 
 
-def shown(x: float, digits: int) -> str:
-    """A number for a table."""
-    if math.isnan(x):
-        return "—"
-    return "∞" if math.isinf(x) else f"{round(x, digits) + 0.0:.{digits}f}"
-
-
-Drawings = Mapping[str, tuple[str, Drawing]]
-"""By file name: a caption and what draws the figure."""
-
-
-FOR_A_PROCESS = 6
-"""A process takes about as long to start as so many pictures take to save."""
-
-
-def drawn_pictures(
-    drawings: Drawings, folder: Path, progress: Callable[[str], None], processes: int = 1
-) -> dict[str, Picture]:
-    """Figures drawn, saved and ready to be shown. Pictures of the robot, which are large as SVG, are shown as PNG."""
-    drawn: dict[str, Picture] = {}
-    with saving(folder / "figures", min(processes, len(drawings) // FOR_A_PROCESS)) as keep:
-        for name, (caption, draw) in drawings.items():
-            progress(f"drawing {name}")
-            figure, robot = draw(), name.startswith("timelapse")
-            paths = keep(figure, name, ("png", "pdf") if robot else ("png", "pdf", "svg"))
-            drawn[name] = Picture(figure, caption, paths["png" if robot else "svg"])
-    return drawn
-
-
 def write_report(
     comparison: Comparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
 ) -> Path:
-    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.saving."""
-    sections = comparison_sections(comparison, folder, progress, processes)
-    html = page("Tails compared", _summary(comparison), sections, _footer(comparison))
-    write_page(folder / "report.html", html)
-    return folder / "report.html"
+    """Draw and save all figures, and write the report; its path. For `processes` see `build_report`."""
+    worst = max(r.measures.energy_balance for r in (*comparison.results, *comparison.swept))
+    return build_report(
+        folder, "Tails compared", _summary(comparison), figures(comparison),
+        lambda drawn: comparison_sections(comparison, drawn),
+        f"Energy balances in every run to {worst:.1e} of what moved. Made by tailwork; runs are kept in the folder.",
+        progress=progress, processes=processes,
+    )  # fmt: skip
 
 
 def _summary(comparison: Comparison) -> str:
@@ -171,19 +129,16 @@ def _summary(comparison: Comparison) -> str:
     first, robot = next(iter(plan.robots.items()))
     name, tails = robot.name.removesuffix(f"-{first}"), ", ".join(plan.robots)
     return (
-        f"Robot {name} with the tails {tails}. Leg policy: {POLICY_WORDS[plan.policy]}. All tails are to "
-        f"carry their centre of mass alike, by {MAP_WORDS[plan.com_map]}; how far off they are is among the measures "
+        f"Robot {name} with the tails {tails}. Leg policy: {POLICY_TEXT[plan.policy]}. All tails are to "
+        f"carry their centre of mass alike, by {MAP_TEXT[plan.com_map]}; how far off they are is among the measures "
         "(tail deviation). A USRT is bent by its cables: PD on curvature, with what its springs need fed forward. "
         "Beside every rotation of the torso about the motion's own axis stands what the same tail motion does to the "
         "robot in the air with its legs rigid."
     )
 
 
-def comparison_sections(
-    comparison: Comparison, folder: Path, progress: Callable[[str], None], processes: int
-) -> list[Section]:
-    """The parts of the report: a section a motion, a section a sweep, all measures."""
-    drawn = drawn_pictures(figures(comparison), folder, progress, processes)
+def comparison_sections(comparison: Comparison, drawn: Mapping[str, Picture]) -> list[Section]:
+    """The parts of the report: a section a motion, a section a sweep, all measures; `drawn` has all `figures`."""
     sections = [_overview(comparison)] if comparison.plan.motions else []
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
@@ -199,7 +154,7 @@ def comparison_sections(
         angles = [math.degrees(motion.end[1]) for motion in comparison.plan.sweeps[axis]]
         columns = list(sweep_rotations(comparison, axis))
         rows = [
-            [f"{angle:.0f}", *(shown(c[1][k], 1) for c in columns), *(shown(c[2][k], 1) for c in columns)]
+            [f"{angle:.0f}", *(fixed(c[1][k], 1) for c in columns), *(fixed(c[2][k], 1) for c in columns)]
             for k, angle in enumerate(angles)
         ]
         sections.append(Section(f"Net {axis} against the bend", "", [drawn[f"net-{axis}"]], [Table(header, rows)]))
@@ -220,8 +175,8 @@ def _overview(comparison: Comparison) -> Section:
         if r.run.stopped is not None:
             stay += f"; ends at {r.run.stopped.time:.3f} s"
         rows.append([
-            r.case.manoeuvre.motion.name, r.case.tail, *(shown(x, 1) for x in angles), axis,
-            shown(angles[AXES.index(axis)], 1), shown(r.airborne[AXES.index(axis)], 1), stay,
+            r.case.manoeuvre.motion.name, r.case.tail, *(fixed(x, 1) for x in angles), axis,
+            fixed(angles[AXES.index(axis)], 1), fixed(r.airborne[AXES.index(axis)], 1), stay,
         ])  # fmt: skip
     text = (
         "How far the torso has turned at the end of each run, and about the motion's own axis in stance and in the "
@@ -241,7 +196,7 @@ def tail_table(comparison: Comparison) -> Table:
         places = dict(zip(model.point_names, model.points(q), strict=True))
         first = model.layout.limbs[name].joints[0].name
         length = float(np.linalg.norm(places[f"{name}.tip"] - places[f"{name}.{first}"]))
-        mount = ", ".join(f"{x:g}" for x in robot.part(name).mount)
+        mount = minus(", ".join(f"{x:g}" for x in robot.part(name).mount))
         rows.append([tail, robot.part(name).kind, f"{mass:.3g}", f"{length:.3g}", mount])
     return Table(("tail", "kind", "mass [kg]", "length [m]", "mount [m]"), rows, "The tails")
 
@@ -251,16 +206,7 @@ def _everything(comparison: Comparison) -> Section:
     results = comparison.results
     header = ["measure", "unit", *(f"{r.case.manoeuvre.motion.name}, {r.case.tail}" for r in results)]
     values = [asdict(r.measures) for r in results]
-    rows = [[MEANINGS[name], unit, *(_short(v[name]) for v in values)] for name, unit in UNITS.items()]
+    rows = [[MEANINGS[name], unit, *(number(v[name], 3) for v in values)] for name, unit in UNITS.items()]
     return Section(
         "All measures", "The same numbers, and those of the sweeps, are in measures.csv.", (), [Table(header, rows)]
     )
-
-
-def _short(x: float) -> str:
-    return "—" if math.isnan(x) else "∞" if math.isinf(x) else f"{x:.3g}"
-
-
-def _footer(comparison: Comparison) -> str:
-    worst = max(r.measures.energy_balance for r in (*comparison.results, *comparison.swept))
-    return f"Energy balances in every run to {worst:.1e} of what moved. Made by tailwork; runs are kept in the folder."

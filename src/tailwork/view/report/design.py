@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
-from html import escape
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
+from tailwork.format import capitalised, number, with_unit
 from tailwork.simulation import Run
 from tailwork.studies.design import rows, words
 from tailwork.studies.design.answer import Answer, Settings
@@ -28,12 +29,21 @@ from tailwork.view.figures.design import (
     tail_motion,
     tornado,
 )
-from tailwork.view.figures.feet import foot_forces
-from tailwork.view.report.comparison import Drawing, Drawings, drawn_pictures
-from tailwork.view.report.numbers import write_numbers
-from tailwork.view.report.report import Picture, Playback, Section, Table, page, write_page
+from tailwork.view.figures.runs import foot_forces
+from tailwork.view.report.page import (
+    FIGURES,
+    REPORT,
+    WARNING,
+    Drawings,
+    Picture,
+    Playback,
+    Section,
+    Table,
+    build_report,
+    write_numbers,
+)
 
-REPORT, PARETO, FIGURES = "report.html", "pareto.csv", "figures"
+PARETO = "pareto.csv"
 MOST_PLAYED = 4
 """Runs in a player."""
 MOST_LINES = 100
@@ -42,16 +52,6 @@ MOST_POINTS = 16
 """Of a front that are listed; all are in the file."""
 SAME = 1e-3
 """Variables of a front that differ by less than this share of their range are the same in all of its designs."""
-LISTING, CODE = "THE PROBLEM FILE STANDS HERE", "CODE STANDS HERE"
-"""What the text of the problem and lines of code take the place of, with their lines as they are."""
-STYLE = """\
-.table { max-height: none; }  /* tables here are short enough to stand on the page as they are */
-.listing { overflow-x: auto; padding: 0.9rem 1.1rem; background: var(--tint); border-radius: 8px; font-size: 0.85rem;
-  line-height: 1.45; }
-.table caption { max-width: calc(100vw - 3rem); }  /* they do not scroll away with a wide table */
-.warning { border-left: 4px solid #d4a72c; padding-left: 0.8rem; color: var(--ink); }
-"""
-WARNING = "Warning: "
 FEET = (
     "The model pins the feet: they stay where they are. These are the forces that this takes. Where a foot would have "
     "to pull, or needs more friction than the ground has, a real foot would lift or slip."
@@ -66,7 +66,7 @@ def figures(answer: Answer) -> Drawings:
     """All figures of an answer by file name: captions and what draws them."""
     study, goal = answer.study, words.plain_name(answer.study.goals[0].measure)
     best, judged = words.best_words(study), words.judged_words(answer.indices.judged)
-    found: dict[str, tuple[str, Drawing]] = {
+    found: dict[str, tuple[str, Callable[[], Figure]]] = {
         "motion": (
             f"The tail's motion of {best}: {words.motion_words(answer)}; and as the problem states it. "
             f"{'Of a tail of many links, the angle of the last one. ' if study.tail.kind != 'pendulum' else ''}",
@@ -130,26 +130,31 @@ def write_report(
 ) -> Path:
     """Draw and save all figures, and write the report on answers, the best first; its path."""
     best = answers[0]
-    drawn = drawn_pictures(figures(best), folder, progress)
-    progress("writing the page")
+    if best.front is not None:
+        write_numbers(folder / PARETO, *rows.front_numbers(best.study, best.front))
+    return build_report(
+        folder, capitalised(problem.study.name), _summary(answers), figures(best),
+        lambda drawn: _sections(problem, answers, folder, drawn), _footer(best), progress=progress,
+    )  # fmt: skip
+
+
+def _sections(problem: Problem, answers: Sequence[Answer], folder: Path, drawn: Mapping[str, Picture]) -> list[Section]:
+    best = answers[0]
     sections = [_best(answers, drawn), _why(best)]
     if len(answers) > 1:
         sections.insert(1, _choices(answers))
     if best.front is not None:
         sections.append(_front(best, best.front, drawn))
-        write_numbers(folder / PARETO, *rows.front_numbers(best.study, best.front))
     sections += [_sensitivity(best, drawn), _tolerance(best, drawn), _found(best, drawn)]
     if "feet" in drawn:
         sections.append(Section("Feet", f"{feet_words(best)}\n\n{FEET}", [drawn["feet"]]))
     sections += [_verification(best), *_literature(best)]
-    sections.append(Section("To run it again", f"{REPEATED.format(words.motion_words(best))}\n\n{CODE}"))
-    sections.append(Section("The problem", LISTING))
-    html = page(words.capitalised(problem.study.name), _summary(answers), sections, _footer(best))
-    for place, text in ((LISTING, problem.text), (CODE, _code(problem, best, folder))):
-        html = html.replace(f"<p>{place}</p>", f'<pre class="listing" tabindex="0">{escape(text)}</pre>')
-    html = html.replace(f"<p>{WARNING}", f'<p class="warning"><strong>{WARNING.strip()}</strong> ')
-    write_page(folder / REPORT, html.replace("</style>", f"{STYLE}</style>", 1))
-    return folder / REPORT
+    repeated = REPEATED.format(words.motion_words(best))
+    return [
+        *sections,
+        Section("To run it again", repeated, listing=_code(problem, best, folder)),
+        Section("The problem", listing=problem.text),
+    ]
 
 
 def _summary(answers: Sequence[Answer]) -> str:
@@ -177,7 +182,7 @@ def _runs(answer: Answer) -> dict[str, Run]:
     return runs if answer.given is None else {"as given": answer.given.run, **runs}
 
 
-def _best(answers: Sequence[Answer], drawn: dict[str, Picture]) -> Section:
+def _best(answers: Sequence[Answer], drawn: Mapping[str, Picture]) -> Section:
     best = answers[0]
     runs, name = _runs(best), words.best_words(best.study)
     for other in answers[1 : MOST_PLAYED + 1 - len(runs)]:
@@ -189,7 +194,7 @@ def _best(answers: Sequence[Answer], drawn: dict[str, Picture]) -> Section:
         Table(rows.MEASURE_HEADER, rows.measure_rows(best),
               "What is wanted and what is limited" + (f" ({marks})" if marks else "")),
     ]  # fmt: skip
-    return Section(words.capitalised(name), "", [drawn["motion"]], tables, playback)
+    return Section(capitalised(name), "", [drawn["motion"]], tables, playback)
 
 
 def _choices(answers: Sequence[Answer]) -> Section:
@@ -214,26 +219,26 @@ def _why(answer: Answer) -> Section:
         if prices
         else f"No limit holds the {goal} back: only the bounds of the variables do, with prices in the table above."
     )
-    tables = [Table(("price",), [[words.capitalised(price)] for price in prices])] if prices else []
+    tables = [Table(("price",), [[capitalised(price)] for price in prices])] if prices else []
     more = "\n\n".join(filter(None, [text, words.robust_words(answer)]))
     return Section("What limits it", more, (), tables)
 
 
-def _sensitivity(answer: Answer, drawn: dict[str, Picture]) -> Section:
+def _sensitivity(answer: Answer, drawn: Mapping[str, Picture]) -> Section:
     goal = words.plain_name(answer.study.goals[0].measure)
     tables = [
-        Table(rows.swing_header(answer.study), rows.swing_rows(answer), words.capitalised(words.swing_words(answer))),
+        Table(rows.swing_header(answer.study), rows.swing_rows(answer), capitalised(words.swing_words(answer))),
         Table(rows.INDICES_HEADER, rows.indices_rows(answer), f"Sobol indices: shares of the variance of {goal}"),
     ]
     return Section("What moves it", "", [drawn["tornado"], drawn["sobol"]], tables)
 
 
-def _tolerance(answer: Answer, drawn: dict[str, Picture]) -> Section:
+def _tolerance(answer: Answer, drawn: Mapping[str, Picture]) -> Section:
     table = Table(rows.TOLERANCE_HEADER, rows.tolerance_rows(answer))
     return Section("What scatter does", words.tolerance_words(answer), [drawn["tolerance"]], [table])
 
 
-def _found(answer: Answer, drawn: dict[str, Picture]) -> Section:
+def _found(answer: Answer, drawn: Mapping[str, Picture]) -> Section:
     pictures = [drawn["screen"]] if "screen" in drawn else []
     table = Table(rows.optima_header(answer.study), rows.optima_rows(answer))
     return Section("How it was found", words.optima_words(answer), pictures, [table])
@@ -250,7 +255,7 @@ def _literature(answer: Answer) -> list[Section]:
     return [Section("Beside the literature", "", (), [Table(header, found)])] if found else []
 
 
-def _front(answer: Answer, front: Front, drawn: dict[str, Picture]) -> Section:
+def _front(answer: Answer, front: Front, drawn: Mapping[str, Picture]) -> Section:
     study = answer.study
     runs = {f"point {k + 1}": one.run for k, one in list(front.samples.items())[:MOST_PLAYED]}
     points = listed_points(len(front.designs), list(front.samples))
@@ -268,12 +273,12 @@ def _designs(answer: Answer, front: Front, points: Sequence[int]) -> Table:
     span = np.array([variable.high - variable.low for variable in study.variables])
     differ = np.ptp(front.designs, axis=0) > SAME * span
     alike = [
-        f"{variable.name} {words.with_unit(float(front.designs[:, k].mean()), units[variable.name])}"
+        f"{variable.name} {with_unit(float(front.designs[:, k].mean()), units[variable.name])}"
         for k, variable in enumerate(study.variables)
         if not differ[k]
     ]
     heads = [head for head, other in zip(rows.variable_heads(study), differ, strict=True) if other]
-    cells = [[str(k + 1), *(words.number(x) for x in front.designs[k][differ].tolist())] for k in points]
+    cells = [[str(k + 1), *(number(x) for x in front.designs[k][differ].tolist())] for k in points]
     caption = "The same designs" + (f"; in all of the front: {', '.join(alike)}" if alike else "")
     return Table(["point", *heads], cells, caption)
 
@@ -287,7 +292,7 @@ def listed_points(count: int, samples: Sequence[int]) -> list[int]:
 
 
 def _footer(answer: Answer) -> str:
-    balance = words.number(answer.verified.run.energy_balance_error(), 2)
+    balance = number(answer.verified.run.energy_balance_error(), 2)
     return (
         f"Energy balances in the verifying run to {balance} of what moved. Made by tailwork; answers, robots and "
         "runs are kept in the folder."

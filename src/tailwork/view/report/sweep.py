@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
+from tailwork.format import capitalised
 from tailwork.studies.measures import MEANINGS, UNITS
 from tailwork.studies.motions import motion_words
+from tailwork.studies.policies import POLICY_TEXT
 from tailwork.studies.sweep.axes import LOG, Varied
 from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
 from tailwork.studies.sweep.tables import extremes, reason_rows
 from tailwork.view.figures.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
-from tailwork.view.report.comparison import POLICY_WORDS, Drawing, Drawings, drawn_pictures
-from tailwork.view.report.report import Section, Table, page, write_page
+from tailwork.view.report.page import Drawings, Picture, Section, Table, build_report
 
 NOTHING = "No design has a value: this robot has nothing that it measures."
 EARLY = (
@@ -30,18 +32,18 @@ def figures(results: Results) -> Drawings:
     if len(sweep.varied) == 1:
         caption = f"Measures over {sweep.varied[0].path}."
         return {"curves": (caption, lambda: curves(results, title=title))}
-    found: dict[str, tuple[str, Drawing]] = {}
+    found: dict[str, tuple[str, Callable[[], Figure]]] = {}
     for name in sweep.measures:
         used = results.whole if len(sweep.varied) > 2 else ~results.refused
         if not np.isfinite(results.measures[name][used]).any():
             continue  # nothing to show
         if len(sweep.varied) == 2:
-            caption = f"{_sentence(name)} over {sweep.varied[0].path} and {sweep.varied[1].path}."
+            caption = f"{capitalised(MEANINGS[name])} over {sweep.varied[0].path} and {sweep.varied[1].path}."
             found[f"map-{name}"] = (caption, lambda name=name: design_map(results, name, title=title))
         else:
             caption = (
-                f"{_sentence(name)}: its mean over each pair of varied numbers, and over each alone its median and "
-                "where eight of ten designs are, whatever the other numbers."
+                f"{capitalised(MEANINGS[name])}: its mean over each pair of varied numbers, and over each alone its "
+                "median and where eight of ten designs are, whatever the other numbers."
             )
             left_out = int((~results.whole).sum())
             if left_out:
@@ -55,10 +57,15 @@ def figures(results: Results) -> Drawings:
 def write_report(
     results: Results, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
 ) -> Path:
-    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.saving."""
-    sweep = results.sweep
-    drawn = drawn_pictures(figures(results), folder, progress, processes)
-    sections: list[Section] = []
+    """Draw and save all figures, and write the report; its path. For `processes` see `build_report`."""
+    return build_report(
+        folder, "Sweep of designs", _summary(results), figures(results), lambda drawn: _sections(results, drawn),
+        progress=progress, processes=processes,
+    )  # fmt: skip
+
+
+def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
+    sweep, sections = results.sweep, list[Section]()
     if "curves" in drawn:
         sections.append(Section("Measures", "", [drawn["curves"]]))
     for name in sweep.measures:
@@ -66,7 +73,7 @@ def write_report(
         header = ("", "design", *(varied_label(one) for one in sweep.varied), measure_label(name))
         rows = extremes(results, name)
         tables = [Table(header, rows, "Designs at the ends, of those that ran to their end")] if rows else []
-        text = f"{_sentence(name)} [{UNITS[name]}]."
+        text = f"{capitalised(MEANINGS[name])} [{UNITS[name]}]."
         if not np.isfinite(results.measures[name]).any():
             text += f" {NOTHING}"
         sections.append(Section(name.replace("_", " ").capitalize(), text, pictures, tables))
@@ -76,13 +83,7 @@ def write_report(
         text = f"{results.early.sum():,} designs ended early; {results.refused.sum():,} are not possible."
         text += f" {EARLY}" if results.early.any() else ""
         sections.append(Section("Why designs ended early", text, (), [Table(("designs", "one of them", "note"), rows)]))
-    sections.append(_files(results))
-    write_page(folder / "report.html", page("Sweep of designs", _summary(results), sections, "Made by tailwork."))
-    return folder / "report.html"
-
-
-def _sentence(name: str) -> str:
-    return MEANINGS[name][:1].upper() + MEANINGS[name][1:]
+    return [*sections, _files(results)]
 
 
 def _summary(results: Results) -> str:
@@ -95,7 +96,7 @@ def _summary(results: Results) -> str:
     return (
         f"{sweep.designs:,} designs of the robot {manoeuvre.robot.name}, {how}. Varied: "
         f"{'; '.join(_range(one) for one in sweep.varied)}. Motion of its tail: {motion_words(manoeuvre.motion)}. Leg "
-        f"policy: {POLICY_WORDS[manoeuvre.policy]}. {results.whole.sum():,} ran to their end, "
+        f"policy: {POLICY_TEXT[manoeuvre.policy]}. {results.whole.sum():,} ran to their end, "
         f"{results.early.sum():,} ended early, {results.refused.sum():,} are not possible."
     )
 

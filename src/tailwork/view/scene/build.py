@@ -8,17 +8,13 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.robots import Robot
-from tailwork.robots.tails import R3, Pendulum, Usrt
 from tailwork.simulation import Run
 from tailwork.typing import Floats
-from tailwork.view.scene.caption import caption_of
 from tailwork.view.scene.colors import CENTER, OTHERS, TAILS, lit
+from tailwork.view.scene.curves import caption_of, foot_color, plots_of
 from tailwork.view.scene.motion import frame_motions, quaternions
-from tailwork.view.scene.plots import foot_color, plots_of
 from tailwork.view.scene.scene import Force, Frame, Marker, Rows, Scene, Terrain, point_of
 from tailwork.view.scene.shapes import Drawn, drawn
-
-TAIL_KINDS = (Pendulum, R3, Usrt)
 
 
 def scenes_of(runs: Mapping[str, Run], *, most: int | None = None) -> tuple[Scene, ...]:
@@ -43,12 +39,12 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
         run: the run.
         label: its name among others; the robot's, if empty.
         color: of the tail and the curves; that of the kind of tail, if empty.
-        most: at most so many moments are kept, evenly; None: all samples of the run.
+        most: at most so many samples, evenly; None: all samples of the run.
     """
     robot, layout = run.model.robot, run.model.layout
     label, color = label or robot.name, color or _tail_color(robot) or OTHERS[0][0]
     sound = _sound(run)
-    rows = _kept(sound, most)
+    rows = _even(sound, most)
     q = run.data["q"].to_numpy()[rows]
     masses = robot.masses()
     parts = [str(part) for part in run.data["part"].to_numpy()]
@@ -57,7 +53,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
     middle = weights @ centers / weights.sum()
     fall, notes = _fall(run, middle, q)
     if sound < len(run.data["time"]):
-        notes = (*notes, f"shown until {run.data['time'].to_numpy()[sound - 1]:.4g} s: what follows holds no numbers")
+        notes = (*notes, f"shown until {run.data['time'].to_numpy()[sound - 1]:.4g} s: what follows is NaN")
     if len(rows) < sound:
         notes = (*notes, f"{len(rows)} of {sound} samples are shown")
     shapes = drawn(robot, color)
@@ -96,15 +92,15 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
 
 
 def _tail_color(robot: Robot) -> str:
-    """The colour of a robot's kind of tail; empty: it has none, or several."""
-    kinds = {part.kind for part in robot.parts.values() if isinstance(part, TAIL_KINDS)}
+    """The colour of a robot's kind of tail; empty: it has none that is known, or several."""
+    kinds = {part.kind for part in robot.parts.values() if part.kind in TAILS}
     return TAILS[kinds.pop()][0] if len(kinds) == 1 else ""
 
 
-def _kept(count: int, most: int | None) -> Rows:
-    """Numbers of the samples that are kept, the first and the last among them."""
+def _even(count: int, most: int | None) -> Rows:
+    """Numbers of the samples that are shown, the first and the last among them."""
     if most is not None and (not isinstance(most, int) or most < 2):
-        raise RobotError("most", most, "a whole number, at least 2")
+        raise RobotError("most", most, "an integer, at least 2")
     if most is None or count <= most:
         return np.arange(count)
     return np.unique(np.linspace(0, count - 1, most).round().astype(np.intp))
@@ -147,7 +143,7 @@ def _sound(run: Run) -> int:
     rows = [run.data[name].to_numpy().reshape(len(run.data["time"]), -1) for name in held if name in run.data]
     fine: np.ndarray = np.asarray(np.isfinite(np.concatenate(rows, axis=1)).all(axis=1))
     if not fine[0]:
-        raise RobotError("run", run.model.robot.name, "a run whose first sample holds numbers; this one shows nothing")
+        raise RobotError("run", run.model.robot.name, "a run whose first sample is finite; this one shows nothing")
     return len(fine) if fine.all() else int(np.argmin(fine))
 
 

@@ -73,7 +73,7 @@ def shown(label: str) -> str:
 
 def mixed(color: str, other: str, share: float) -> str:
     """A colour with a share of another one."""
-    pairs = zip(_channels(color), _channels(other), strict=True)
+    pairs = zip(channels(color), channels(other), strict=True)
     return "#" + "".join(f"{round((1.0 - share) * a + share * b):02x}" for a, b in pairs)
 
 
@@ -82,5 +82,6 @@ def lit(color: str, light: float) -> str:
     return mixed(color, "#ffffff" if light > 0 else "#10161d", abs(light))
 
 
-def _channels(color: str) -> list[int]:
-    return [int(color[k : k + 2], 16) for k in (1, 3, 5)]
+def channels(color: str) -> tuple[int, int, int]:
+    """Red, green and blue of a colour "#rrggbb", from 0 to 255."""
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

@@ -6,6 +6,8 @@ Every picture, page and video is made from a `Scene` alone; nothing here knows h
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -33,13 +35,7 @@ class Frame:
 
     def rotations(self) -> Floats:
         """The same turns as matrices, (times, 3, 3) [1]."""
-        w, x, y, z = self.turns.T
-        rows = [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-        return np.moveaxis(np.array(rows), -1, 0)
+        return rotation_matrices(self.turns)
 
     def path(self, point: Point) -> Floats:
         """Where a point of the frame is over time, (times, 3) [m]."""
@@ -52,6 +48,12 @@ class Box:
 
     center: Point  # in its frame [m]
     size: Point  # along the axes of its frame [m]
+
+    @property
+    def corners(self) -> list[Point]:
+        """All eight, in its frame [m]; the last axis changes fastest."""
+        center, half = np.array(self.center), np.array(self.size) / 2.0
+        return [point_of(center + half * signs) for signs in product((-1.0, 1.0), repeat=3)]
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ class Force:
 
 @dataclass(frozen=True, eq=False)
 class Marker:
-    """A centre of mass and its way."""
+    """A centre of mass and its path."""
 
     name: str  # what it marks
     places: Floats  # (times, 3) [m]
@@ -137,7 +139,7 @@ class Curve:
     """A quantity over the times of the scene."""
 
     name: str  # for the legend
-    values: Floats  # (times,), in the unit of its plot; not a number: not shown there
+    values: Floats  # (times,), in the unit of its plot; NaN: not shown there
     color: str  # "#rrggbb"
     dash: int = 0  # number of the line style
 
@@ -153,10 +155,15 @@ class Plot:
     curves: tuple[Curve, ...]  # over the times of the scene
     shared: bool = False  # whether plots of several scenes are one
 
+    @property
+    def heading(self) -> str:
+        """Title and unit."""
+        return f"{self.title} [{self.unit}]"
+
 
 @dataclass(frozen=True)
 class Caption:
-    """What is shown, in words."""
+    """What is shown, as text."""
 
     robot: str  # its name
     motion: str  # what the tail or the legs do; empty: not known
@@ -182,11 +189,11 @@ class Scene:
     plots: tuple[Plot, ...]  # what can be plotted beside it
     events: tuple[tuple[float, str], ...]  # (time [s], what happened)
     tips: tuple[tuple[str, int, Point], ...]  # (limb, number of a frame, point in it [m]): ends of limbs without a foot
-    caption: Caption  # what is shown, in words
+    caption: Caption  # what is shown, as text
 
     @property
     def duration(self) -> float:
-        """From the first to the last moment [s]."""
+        """From the first to the last sample [s]."""
         return float(self.times[-1] - self.times[0])
 
     @property
@@ -199,6 +206,17 @@ class Scene:
         """What arrows are measured by [N]: the robot's weight, or the largest force where it weighs nothing."""
         largest = max((float(np.abs(force.forces).max(initial=0.0)) for force in self.forces), default=0.0)
         return self.weight or largest or 1.0
+
+    @cached_property
+    def stacked(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Places [m] and turns [1] of all frames, forces [N] and markers [m] over time, (times, things, 3 or 4)."""
+        groups = (
+            [frame.places for frame in self.frames], [frame.turns for frame in self.frames],
+            [force.forces for force in self.forces], [marker.places for marker in self.markers],
+        )  # fmt: skip
+        none = np.empty((len(self.times), 0, 3))
+        places, turns, forces, markers = (np.stack(group, axis=1) if group else none for group in groups)
+        return places, turns, forces, markers
 
     def frame(self, name: str) -> Frame:
         """The frame of that name."""
@@ -214,11 +232,27 @@ class Scene:
             points, radius = _skeleton(solid.shape)
             for point in points:
                 path = self.frames[solid.frame].path(point)
-                lower, upper = (
-                    np.minimum(lower, path.min(axis=0) - radius),
-                    np.maximum(upper, path.max(axis=0) + radius),
-                )
+                lower = np.minimum(lower, path.min(axis=0) - radius)
+                upper = np.maximum(upper, path.max(axis=0) + radius)
         return lower, upper
+
+
+def directions(forward: str) -> tuple[Floats, Floats]:
+    """Unit vectors ahead of a robot that faces along an axis, and to its right: y and x, or x and −y."""
+    if forward == "y":
+        return np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0])
+    return np.array([1.0, 0.0, 0.0]), np.array([0.0, -1.0, 0.0])
+
+
+def rotation_matrices(turns: Floats) -> Floats:
+    """Rotations (…, 3, 3) of unit quaternions w, x, y, z, (…, 4) [1]."""
+    w, x, y, z = np.moveaxis(turns, -1, 0)
+    rows = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
 def point_of(values: Any) -> Point:
@@ -233,6 +267,4 @@ def _skeleton(shape: Shape) -> tuple[list[Point], float]:
         return [shape.start, shape.end], max(shape.start_radius, shape.end_radius)
     if isinstance(shape, Ball):
         return [shape.center], max(shape.radii)
-    center, half = np.array(shape.center), np.array(shape.size) / 2.0
-    signs = [(a, b, c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
-    return [point_of(center + half * sign) for sign in signs], 0.0
+    return shape.corners, 0.0

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import cbrt, pi, sqrt
-from typing import Any
 
 import numpy as np
 
+from tailwork.mechanics.torso import gearing_of
 from tailwork.robots import PlateTorso, Robot
 from tailwork.robots.legs.insect import InsectLeg
-from tailwork.robots.limb import Cable, Limb, PointSpring
-from tailwork.robots.tails import R3, Pendulum, Usrt
+from tailwork.robots.limb import Cable, Limb, Motor, PointSpring
 from tailwork.typing import Floats
 from tailwork.view.scene.colors import CABLE, FOOT, FRONT, JOINT, LEG, SPRING, TORSO, lit
 from tailwork.view.scene.scene import Ball, Bar, Box, Point, Shape, Solid, Thread, point_of
@@ -52,25 +51,30 @@ class Drawn:
 
 
 def drawn(robot: Robot, tail_color: str) -> Drawn:
-    """All shapes of a robot."""
+    """All shapes of a robot. Limbs without a foot are drawn as tails, by what they are made of: discs that cables run
+    through, drums with pulleys, or tapering bars."""
     lower, upper = torso_box(robot)
     result = Drawn(tail_color, THICKNESS * float((upper - lower).max()))
     _draw_torso(result, robot, lower, upper)
     for part_name, part in robot.parts.items():
         for name, limb in part.limbs(part_name).items():
-            if limb.foot is not None:
-                _draw_leg(result, name, limb, part)
-            elif isinstance(part, R3):
-                _draw_r3(result, name, limb, part)
-            elif isinstance(part, Usrt):
-                _draw_usrt(result, name, limb, part)
+            size = result.thickness
+            if isinstance(part, InsectLeg):
+                _draw_insect_leg(result, name, part)
+            elif limb.foot is not None:
+                _draw_bars(result, name, limb, "leg", LEG, LEG_TAPER)
+            elif any(isinstance(actuator, Cable) for actuator in limb.actuators):
+                size = _draw_discs(result, name, limb)
+            elif _pulley_radius(limb) > 0.0:
+                _draw_drums(result, name, limb)
             else:
                 _draw_bars(result, name, limb, "tail", tail_color, TAIL_TAPER)
-            if isinstance(part, Pendulum) and part.tip_mass > 0 and limb.tip is not None:
-                radius = max(ball_radius(float(part.tip_mass)), TAIL_TAPER * result.thickness)
-                result.add(result.on(name, limb.tip.joint), Ball(point_of(limb.tip.point), _round(radius)),
-                           lit(tail_color, -0.25), "tail")  # fmt: skip
-            _draw_threads(result, name, limb, part)
+            tip_mass = float(getattr(part, "tip_mass", 0.0))
+            if tip_mass > 0.0 and limb.tip is not None:
+                radius = max(ball_radius(tip_mass), TAIL_TAPER * result.thickness)
+                frame = result.on(name, limb.tip.joint)
+                result.add(frame, _ball(point_of(limb.tip.point), radius), lit(tail_color, -0.25), "tail")
+            _draw_threads(result, name, limb, size)
     return result
 
 
@@ -94,21 +98,13 @@ def torso_box(robot: Robot) -> tuple[Floats, Floats]:
         xx, yy, zz = (float(value) for value in body.inertia[:3])
         squares = (yy + zz - xx, xx + zz - yy, xx + yy - zz)
         half = np.array([sqrt(max(1.5 * square / float(body.mass), 0.0)) for square in squares])
-        hips = _hips(robot)
-        lower = np.minimum(com - half, hips.min(axis=0)) if len(hips) else com - half
-        upper = np.maximum(com + half, hips.max(axis=0)) if len(hips) else com + half
+        legs = [limb for limb in robot.limbs().values() if limb.foot is not None]
+        hips = [joint.offset for limb in legs for joint in limb.joints if joint.parent is None]
+        corners = np.array([*hips, com - half, com + half], dtype=float)
+        lower, upper = corners.min(axis=0), corners.max(axis=0)
     missing = LEAST_THICKNESS * float((upper - lower).max()) - float(upper[2] - lower[2])
-    if missing > 0:
-        more = np.array([0.0, 0.0, missing / 2.0])
-        lower, upper = lower - more, upper + more
-    return lower, upper
-
-
-def _hips(robot: Robot) -> Floats:
-    """Where the legs start, in the torso frame [m]."""
-    legs = [limb for limb in robot.limbs().values() if limb.foot is not None]
-    places = [joint.offset for limb in legs for joint in limb.joints if joint.parent is None]
-    return np.array(places, dtype=float).reshape(-1, 3)
+    more = np.array([0.0, 0.0, max(missing, 0.0) / 2.0])
+    return lower - more, upper + more
 
 
 def _draw_torso(result: Drawn, robot: Robot, lower: Floats, upper: Floats) -> None:
@@ -117,15 +113,8 @@ def _draw_torso(result: Drawn, robot: Robot, lower: Floats, upper: Floats) -> No
     split = upper[axis] - FRONT_SHARE * (upper - lower)[axis]
     back, front = upper.copy(), lower.copy()
     back[axis] = front[axis] = split
-    result.add(0, _box(lower, back), TORSO, "torso")
-    result.add(0, _box(front, upper), FRONT, "front")
-
-
-def _draw_leg(result: Drawn, name: str, limb: Limb, part: Any) -> None:
-    if isinstance(part, InsectLeg):
-        _draw_insect_leg(result, name, part)
-    else:
-        _draw_bars(result, name, limb, "leg", LEG, LEG_TAPER)
+    for low, high, color, role in ((lower, back, TORSO, "torso"), (front, upper, FRONT, "front")):
+        result.add(0, Box(point_of((low + high) / 2.0), point_of(high - low)), color, role)
 
 
 def _draw_bars(result: Drawn, name: str, limb: Limb, role: str, color: str, taper: float) -> None:
@@ -133,71 +122,93 @@ def _draw_bars(result: Drawn, name: str, limb: Limb, role: str, color: str, tape
 
     Where a limb ends without foot and tip, its last bar leads to its centre of mass.
     """
-    bars: list[tuple[str, Point]] = []
-    for joint in limb.joints:
-        if joint.parent is not None and any(joint.offset):
-            bars.append((joint.parent, point_of(joint.offset)))
+    bars = [(joint.parent, point_of(joint.offset)) for joint in limb.joints
+            if joint.parent is not None and any(joint.offset)]  # fmt: skip
     ends = [end for end in (limb.foot, limb.tip) if end is not None]
     bars += [(end.joint, point_of(end.point)) for end in ends if any(end.point)]
     carrying = {joint.parent for joint in limb.joints} | {end.joint for end in ends}
-    for joint in limb.joints:
-        if joint.name not in carrying and joint.body is not None and any(joint.body.com):
-            bars.append((joint.name, point_of(joint.body.com)))
+    bars += [(joint.name, point_of(joint.body.com)) for joint in limb.joints
+             if joint.name not in carrying and joint.body is not None and any(joint.body.com)]  # fmt: skip
     radii = result.thickness * np.linspace(1.0, taper, len(bars) + 1)
     for k, (joint, end) in enumerate(bars):
         first, second, frame = float(radii[k]), float(radii[k + 1]), result.on(name, joint)
         shade = color if role == "leg" or k % 2 == 0 else lit(color, 0.12)
         result.add(frame, Bar(ORIGIN, end, first, second), shade, role)
         if role == "leg":
-            result.add(frame, Ball(ORIGIN, _round(1.15 * first)), JOINT, "joint")
+            result.add(frame, _ball(ORIGIN, 1.15 * first), JOINT, "joint")
     if limb.foot is not None:
-        radius = 1.2 * taper * result.thickness
-        result.add(result.on(name, limb.foot.joint), Ball(point_of(limb.foot.point), _round(radius)), FOOT, "foot")
+        foot = _ball(point_of(limb.foot.point), 1.2 * taper * result.thickness)
+        result.add(result.on(name, limb.foot.joint), foot, FOOT, "foot")
 
 
 def _draw_insect_leg(result: Drawn, name: str, part: InsectLeg) -> None:
     """An ellipsoid for the coxa, rods for femur and tibia."""
     coxa, radius = float(part.coxa_length), float(part.rod_radius)
-    result.add(
-        result.on(name, "alpha"),
-        Ball((coxa / 2.0, 0.0, 0.0), (coxa / 2.0, float(part.coxa_height), float(part.coxa_width))),
-        LEG,
-        "leg",
-    )
+    radii = (coxa / 2.0, float(part.coxa_height), float(part.coxa_width))
+    result.add(result.on(name, "alpha"), Ball((coxa / 2.0, 0.0, 0.0), radii), LEG, "leg")
     for joint, length in (("femur", float(part.femur_length)), ("tibia", float(part.tibia_length))):
         frame, end = result.on(name, joint), (length, 0.0, 0.0)
         result.add(frame, Bar(ORIGIN, end, radius, radius), LEG, "leg")
-        result.add(frame, Ball(ORIGIN, _round(1.15 * radius)), JOINT, "joint")
+        result.add(frame, _ball(ORIGIN, 1.15 * radius), JOINT, "joint")
         if joint == "tibia":
-            result.add(frame, Ball(end, _round(1.25 * radius)), FOOT, "foot")
+            result.add(frame, _ball(end, 1.25 * radius), FOOT, "foot")
 
 
-def _draw_r3(result: Drawn, name: str, limb: Limb, part: R3) -> None:
+def _links(limb: Limb) -> list[tuple[str, Floats]]:
+    """Joints with a body, and where each link ends in the frame of its joint [m]: at the next joint, or at the tip."""
+    ends = {joint.parent: joint.offset for joint in reversed(limb.joints)}
+    if limb.tip is not None:
+        ends.setdefault(limb.tip.joint, limb.tip.point)
+    return [(joint.name, np.array(ends.get(joint.name, ORIGIN), dtype=float))
+            for joint in limb.joints if joint.body is not None]  # fmt: skip
+
+
+def _pulley_radius(limb: Limb) -> float:
+    """Radius of the pulleys on which cables drive coordinates of a limb [m]: their arm, spread over the joints."""
+    turned = np.abs(np.array(gearing_of(limb), dtype=float)).sum(axis=0)
+    radii = [float(motor.ratio) / turned[limb.coordinates.index(motor.coordinate)] for motor in limb.actuators
+             if isinstance(motor, Motor) and motor.unit == "N"]  # fmt: skip
+    return float(max(map(abs, radii), default=0.0))
+
+
+def _draw_drums(result: Drawn, name: str, limb: Limb) -> None:
     """A drum for each link, as wide as its pulleys; segments and neighbours differ in shade."""
-    length, radius = float(part.link_length), float(part.cable_radius)
-    result.add(result.on(name, "roll"), Ball(ORIGIN, _round(1.1 * radius)), lit(result.tail_color, -0.35), "tail")
-    for k, joint in enumerate(limb.joints[1:]):
-        shade = lit(result.tail_color, (0.0 if k % 2 else 0.16) + 0.22 * (k // part.links_per_segment % 2))
-        drum = Bar((0.0, -0.06 * length, 0.0), (0.0, -0.94 * length, 0.0), radius, radius, rounded=False)
-        result.add(result.on(name, joint.name), drum, shade, "tail")
+    radius, gearing = _pulley_radius(limb), np.array(gearing_of(limb), dtype=float)
+    joints = [joint.name for joint in limb.joints]
+    segments: list[int] = []  # coordinates that bend the links, in order
+    for k, (joint, end) in enumerate(_links(limb)):
+        frame, coordinate = result.on(name, joint), int(np.abs(gearing[joints.index(joint)]).argmax())
+        if not end.any():
+            result.add(frame, _ball(ORIGIN, 1.1 * radius), lit(result.tail_color, -0.35), "tail")
+            continue
+        if coordinate not in segments:
+            segments.append(coordinate)
+        shade = lit(result.tail_color, (0.16 if k % 2 else 0.0) + 0.22 * (segments.index(coordinate) % 2))
+        drum = Bar(point_of(0.06 * end), point_of(0.94 * end), radius, radius, rounded=False)
+        result.add(frame, drum, shade, "tail")
 
 
-def _draw_usrt(result: Drawn, name: str, limb: Limb, part: Usrt) -> None:
-    """A backbone, and at the far end of each link the disc that the cables run through."""
-    length, radius = float(part.link_length), float(part.hole_radius)
-    hole = -length + radius * float(part.hole_height)
-    half = 0.06 * length
-    for k, joint in enumerate(joint for joint in limb.joints if joint.body is not None):
-        frame = result.on(name, joint.name)
-        shade = lit(result.tail_color, 0.22 * (k * part.segments // part.links % 2))
-        result.add(frame, Bar(ORIGIN, (0.0, -length, 0.0), 0.3 * radius, 0.3 * radius), lit(shade, -0.3), "tail")
-        disc = Bar((0.0, hole + half, 0.0), (0.0, hole - half, 0.0), 1.12 * radius, 1.12 * radius, rounded=False)
-        result.add(frame, disc, shade, "tail")
+def _draw_discs(result: Drawn, name: str, limb: Limb) -> float:
+    """A backbone, and at the holes of each link the disc that the cables run through; the radius of the holes [m]."""
+    links = _links(limb)
+    routes = [actuator.route for actuator in limb.actuators if isinstance(actuator, Cable)]
+    held = {k for k, (joint, _) in enumerate(links) if any(route[-1].joint == joint for route in routes)}
+    radius = result.thickness
+    for k, (joint, end) in enumerate(links):
+        frame, shade = result.on(name, joint), lit(result.tail_color, 0.22 * (sum(last < k for last in held) % 2))
+        holes = np.array([hole.point for route in routes for hole in route if hole.joint == joint], dtype=float)
+        shares = holes.reshape(-1, 3) @ end / (float(end @ end) or 1.0)  # of the link's length
+        if len(holes):
+            radius = float(np.linalg.norm(holes - shares[:, None] * end, axis=1).max())
+        result.add(frame, Bar(ORIGIN, point_of(end), 0.3 * radius, 0.3 * radius), lit(shade, -0.3), "tail")
+        if len(holes):
+            start, stop = (point_of(end * (shares.mean() + side)) for side in (-0.06, 0.06))
+            result.add(frame, Bar(start, stop, 1.12 * radius, 1.12 * radius, rounded=False), shade, "tail")
+    return radius
 
 
-def _draw_threads(result: Drawn, name: str, limb: Limb, part: Any) -> None:
-    """Cables through their holes; springs between their points."""
-    size = float(part.hole_radius) if isinstance(part, Usrt) else result.thickness
+def _draw_threads(result: Drawn, name: str, limb: Limb, size: float) -> None:
+    """Cables through their holes; springs between their points; as thick as suits a limb of that size [m]."""
     for actuator in limb.actuators:
         if isinstance(actuator, Cable):
             holes = tuple((result.on(name, hole.joint), point_of(hole.point)) for hole in actuator.route)
@@ -208,10 +219,5 @@ def _draw_threads(result: Drawn, name: str, limb: Limb, part: Any) -> None:
         result.threads.append(Thread("spring", f"{name}.spring {k + 1}", points, SPRING, 0.12 * size))
 
 
-def _box(lower: Floats, upper: Floats) -> Box:
-    return Box(point_of((lower + upper) / 2.0), point_of(upper - lower))
-
-
-def _round(radius: float) -> Point:
-    """The radii of a ball."""
-    return (radius, radius, radius)
+def _ball(center: Point, radius: float) -> Ball:
+    return Ball(center, (radius, radius, radius))

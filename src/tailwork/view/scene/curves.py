@@ -1,4 +1,4 @@
-"""The curves of a run: what the torso does, what the motors do, what the ground does."""
+"""What stands beside the picture of a run: curves over time, and a caption with its measures."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tailwork.format import fixed, minus, number
 from tailwork.simulation import Run
 from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
 from tailwork.typing import Floats
 from tailwork.view.scene.colors import FEET, LINES, lit
-from tailwork.view.scene.scene import Curve, Plot, Rows
+from tailwork.view.scene.scene import Caption, Curve, Plot, Rows
 
 EFFORTS = {"N m": "torques", "N": "tensions"}
 
 
-def friction_used(force: Floats) -> Floats:
+def friction_ratio(force: Floats) -> Floats:
     """Tangential over normal force of (…, 3) forces; infinite where a foot would pull."""
     across, normal = np.hypot(force[..., 0], force[..., 1]), force[..., 2]
     return np.where(normal > 0, across / np.where(normal > 0, normal, 1.0), np.inf)
@@ -73,7 +74,7 @@ def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
         return []
     force = run.data["foot_force"].to_numpy()[rows]
     feet, legs = [str(foot) for foot in run.data["foot"].to_numpy()], list(run.model.layout.legs)
-    across = friction_used(force)
+    across = friction_ratio(force)
     # Not shown: a foot that would pull, or that hardly touches, where the ratio says nothing.
     across = np.where(np.isfinite(across) & (force[..., 2] > 1e-3 * np.abs(force[..., 2]).max()), across, np.nan)
     dashes = [legs.index(foot) // len(FEET) % len(LINES) for foot in feet]
@@ -84,3 +85,54 @@ def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
         Plot("normal force", "normal force", "N", "feet", normal),
         Plot("friction", "friction needed" if run.ground is None else "friction used", "1", "feet", used),
     ]
+
+
+def caption_of(run: Run, notes: tuple[str, ...] = ()) -> Caption:
+    """Robot, motion and measures of a run; notes of what must be known of it."""
+    return Caption(
+        robot=run.model.robot.name,
+        motion=run.title,
+        measures=tuple(_measures(run)),
+        notes=(*filter(None, [stop_note(run)]), *notes),
+    )
+
+
+def _measures(run: Run) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = [("time simulated", f"{run.duration:.4g} s")]
+    if run.model.layout.torso_free:
+        angles, rates = torso_angles(run), torso_rates(run)
+        net = [np.degrees(angles[name][-1] - angles[name][0]) for name in TURNS]
+        peak = [np.degrees(np.abs(rates[name]).max()) for name in TURNS]
+        found.append(("torso has turned (pitch, roll, yaw)", ", ".join(fixed(x, 2, signed=True) for x in net) + " °"))
+        found.append(("largest rates", ", ".join(f"{x:.3g}" for x in peak) + " °/s"))
+    found += _efforts(run)
+    if run.ground is not None:
+        found.append(("feet", "none slipped or left the ground" if run.assumption_held() else "some slipped or lifted"))
+    elif run.model.foot_names:
+        least, friction = run.min_normal_force(), run.friction_needed()
+        found.append(("least normal force of a foot", f"{number(least, 3)} N"))
+        found.append(("friction needed", "none is enough: a foot would pull" if least <= 0 else f"{friction:.3g}"))
+    found.append(("energy balances to", minus(f"{run.energy_balance_error():.1e}")))
+    return found
+
+
+def _efforts(run: Run) -> list[tuple[str, str]]:
+    """Largest efforts of the limbs without a foot, a unit at a time, imposed ones included."""
+    legs = run.model.layout.legs
+    largest: dict[str, float] = {}
+    for name, units in (("tau", run.model.layout.actuator_units), ("prescribed_effort", None)):
+        if name not in run.data:
+            continue
+        names = run.model.actuator_names if name == "tau" else run.model.prescribed_names
+        values = np.abs(run.data[name].to_numpy()).max(axis=0)
+        for k, one in enumerate(names):
+            if one.partition(".")[0] not in legs:
+                unit = "N m" if units is None else units[k]
+                largest[unit] = max(largest.get(unit, 0.0), float(values[k]))
+    return [(f"largest {'tension' if unit == 'N' else 'torque'} of the tail", f"{value:.3g} {unit}")
+            for unit, value in largest.items()]  # fmt: skip
+
+
+def stop_note(run: Run) -> str:
+    """When and why a run ended early; empty: it did not."""
+    return "" if run.stopped is None else f"stopped at {run.stopped.time * 1e3:.0f} ms: {run.stopped.reason}"

@@ -14,9 +14,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from tailwork.typing import Floats
-from tailwork.view.draw.style import zero_line
-from tailwork.view.draw.theme import Theme
-from tailwork.view.scene import Curve, Scene
+from tailwork.view.draw.style import Theme, zero_line
+from tailwork.view.scene import Curve, Plot, Scene
 from tailwork.view.scene.colors import LINES, lit
 
 LETTER, ROW, HEAD, AXIS, BELOW = 0.062, 0.145, 0.25, 0.36, 0.36
@@ -29,20 +28,6 @@ IMPOSED = " (imposed)"
 """How the name of an effort ends that makes a motion as it is prescribed."""
 CURSOR = "cursor"
 """Name (gid) of the cursors."""
-
-
-@dataclass(frozen=True, eq=False)
-class Panel:
-    """Curves of one unit that are drawn together."""
-
-    title: str
-    unit: str
-    curves: tuple[Curve, ...]
-
-    @property
-    def heading(self) -> str:
-        """Title and unit."""
-        return f"{self.title} [{self.unit}]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,21 +51,21 @@ class Chart:
         self.dots.set_offsets([(at * 1e3, np.interp(at, self.times, values)) for values in self.values])
 
 
-def panels_of(scene: Scene) -> list[Panel]:
+def panels_of(scene: Scene) -> list[Plot]:
     """Angles of the torso, normal forces of the feet, and efforts of the tail, as far as there are any."""
     angles = [(plot, plot.curves[0]) for plot in scene.plots if plot.group == "angles"]
     found = []
     if angles:
         curves = tuple(Curve(plot.title, curve.values, lit(curve.color, SHADES[k % len(SHADES)]), k)
                        for k, (plot, curve) in enumerate(angles))  # fmt: skip
-        found.append(Panel("torso angles", angles[0][0].unit, curves))
+        found.append(replace(angles[0][0], title="torso angles", curves=curves))
     for plot in scene.plots:
         if plot.key == "normal force" or (plot.group == "torques" and plot.key.startswith("tail")):
-            found.append(_shortened(Panel(plot.title, plot.unit, plot.curves)))
+            found.append(_shortened(plot))
     return sorted(found, key=lambda panel: panel.title.startswith("tail"))
 
 
-def _shortened(panel: Panel) -> Panel:
+def _shortened(panel: Plot) -> Plot:
     """The same curves, without what all of their names begin or end with: a limb, and that they are imposed."""
     names, title = [curve.name for curve in panel.curves], panel.title
     if all(name.endswith(IMPOSED) for name in names):
@@ -89,10 +74,10 @@ def _shortened(panel: Panel) -> Panel:
     if len(limbs) == 1 and "" not in limbs:
         names = [name.partition(".")[2] for name in names]
     curves = (replace(c, name=name.replace("_", " ")) for name, c in zip(names, panel.curves, strict=True))
-    return Panel(title, panel.unit, tuple(curves))
+    return replace(panel, title=title, curves=tuple(curves))
 
 
-def spans(columns: Sequence[Sequence[Panel]]) -> list[list[tuple[float, float]]]:
+def spans(columns: Sequence[Sequence[Plot]]) -> list[list[tuple[float, float]]]:
     """Least and greatest value of every panel of every column; panels side by side of one kind share theirs."""
     shared: dict[tuple[int, str, str], list[float]] = {}
     for panels in columns:
@@ -109,7 +94,7 @@ def spans(columns: Sequence[Sequence[Panel]]) -> list[list[tuple[float, float]]]
     return found
 
 
-def heads_of(columns: Sequence[Sequence[Panel]], widths: Sequence[float]) -> list[list[float]]:
+def heads_of(columns: Sequence[Sequence[Plot]], widths: Sequence[float]) -> list[list[float]]:
     """Heights of titles and legends of every panel of every column so wide [in]; the same for panels side by side."""
     rows = [[_arranged(panel, width)[0] for panel in panels] for panels, width in zip(columns, widths, strict=True)]
     most = [max(counts[k] for counts in rows if k < len(counts)) for k in range(max(map(len, rows)))]
@@ -117,21 +102,11 @@ def heads_of(columns: Sequence[Sequence[Panel]], widths: Sequence[float]) -> lis
 
 
 def draw_charts(
-    figure: Figure, scene: Scene, panels: Sequence[Panel], spans: Sequence[tuple[float, float]], heads: Sequence[float],
+    figure: Figure, scene: Scene, panels: Sequence[Plot], spans: Sequence[tuple[float, float]], heads: Sequence[float],
     place: tuple[float, float, float, float], until: tuple[float, float], theme: Theme,
 ) -> list[Chart]:  # fmt: skip
-    """Panels one below the other.
-
-    Args:
-        figure: on which.
-        scene: whose times the curves have.
-        panels: the curves.
-        spans: least and greatest value of each panel.
-        heads: heights of their titles and legends [in].
-        place: left, top, width and height, from the upper left corner of the figure [in].
-        until: first and last time of all scenes [s].
-        theme: colours.
-    """
+    """Panels one below the other, with their least and greatest values, the heights of their titles and legends [in],
+    and a place on the figure: left, top, width, height from its upper left corner [in]; over times of all scenes."""
     left, top, width, height = place
     wide, tall = figure.get_size_inches()
     each = (height - BELOW - sum(heads)) / len(panels)
@@ -150,7 +125,7 @@ def draw_charts(
     return charts
 
 
-def _arranged(panel: Panel, width: float) -> tuple[int, int]:
+def _arranged(panel: Plot, width: float) -> tuple[int, int]:
     """Rows below the title, and columns, of the legend of a panel so wide [in]; no rows: it is beside the title."""
     names = [len(curve.name) for curve in panel.curves]
     if LETTER * (len(panel.heading) + 3) + sum(0.37 + LETTER * name for name in names) < width:
@@ -168,7 +143,7 @@ def _legend(axes: Axes, columns: int) -> None:
 
 
 def _chart(
-    axes: Axes, scene: Scene, panel: Panel, span: tuple[float, float], until: tuple[float, float], theme: Theme
+    axes: Axes, scene: Scene, panel: Plot, span: tuple[float, float], until: tuple[float, float], theme: Theme
 ) -> Chart:
     colors = [theme.readable(curve.color) for curve in panel.curves]
     for curve, color in zip(panel.curves, colors, strict=True):

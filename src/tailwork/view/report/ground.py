@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
+from tailwork.format import fixed
 from tailwork.studies.compare.soft_comparison import FirstTimes, SoftComparison, stiffness_text
 from tailwork.studies.compare.soft_manoeuvre import critical_damping
 from tailwork.studies.motions import motion_words
-from tailwork.view.figures.feet import friction
-from tailwork.view.figures.footing import convergence_figure, feet_figure, slip_times, torso_figure
-from tailwork.view.figures.stops import stop_note
-from tailwork.view.report.comparison import POLICY_WORDS, Drawing, Drawings, drawn_pictures
-from tailwork.view.report.comparison import shown as rounded
-from tailwork.view.report.report import Playback, Section, Table, page, write_page
+from tailwork.studies.policies import POLICY_TEXT
+from tailwork.view.figures.ground import convergence_figure, feet_figure, slip_times, torso_figure
+from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report
+from tailwork.view.scene.curves import friction_ratio, stop_note
 
 CONVERGENCE_HEADER = (
     "stiffness [N/m]", "sinks [mm]", "first half [mm]", "first half [°]", "sticking [mm]", "sticking [°]", "end [mm]",
@@ -27,7 +28,7 @@ FEET_TEXT = (
     "pinned model does not know."
 )
 CONVERGENCE_TEXT = (
-    "How far the torso is from the one on pinned feet: the way of its point P, the first sinking taken off, and the "
+    "How far the torso is from the one on pinned feet: the path of its point P, the first sinking taken off, and the "
     "angle between the two; the largest as long as all feet stick, the largest in the first half of that time, and at "
     "the end. It falls as 1/stiffness (a slope of −1) as long as all feet stick; less so where a leg comes near to "
     "being straight, because softer ground then takes up more of it. The error of the method is taken off by "
@@ -39,13 +40,13 @@ def time_rows(comparison: SoftComparison) -> list[list[str]]:
     """By foot: the friction it needs, then what it does and when [ms]: by the pinned model, and on each ground."""
     rows = []
     for foot, pinned in comparison.pinned_times.items():
-        needed = float(friction(comparison.pinned.data["foot_force"].sel(foot=foot).to_numpy()).max())
+        needed = float(friction_ratio(comparison.pinned.data["foot_force"].sel(foot=foot).to_numpy()).max())
         firsts = [pinned, *(ground.first_times[foot] for ground in comparison.grounds)]
-        rows.append([foot, rounded(needed, 2), *map(_said, firsts)])
+        rows.append([foot, fixed(needed, 2), *map(_done, firsts)])
     return rows
 
 
-def _said(first: FirstTimes) -> str:
+def _done(first: FirstTimes) -> str:
     """What a foot does, and when [ms]."""
     done = sorted((time, what) for what, time in (("slips", first.slips), ("lifts", first.lifts)) if time is not None)
     return ", ".join(f"{what} {time * 1e3:.1f}" for time, what in done) or "sticks"
@@ -65,12 +66,12 @@ def convergence_rows(comparison: SoftComparison) -> list[list[str]]:
         rows.append([stiffness_text(ground.ground), sinks, *pairs])
     if len(rows) > 1:
         slopes = (half.place_slope, half.attitude_slope, whole.place_slope, whole.attitude_slope)
-        rows.append(["slope", "", *(rounded(x, 2).replace("-", "−") for x in slopes), "", ""])
+        rows.append(["slope", "", *(fixed(x, 2) for x in slopes), "", ""])
     return rows
 
 
-def ground_words(comparison: SoftComparison) -> str:
-    """The ground in a few words."""
+def ground_text(comparison: SoftComparison) -> str:
+    """The ground as text."""
     ground = comparison.grounds[0].ground
     share = ground.tangential_damping / critical_damping(comparison.manoeuvre.robot, float(ground.stiffness))
     return (
@@ -89,17 +90,14 @@ def figures(comparison: SoftComparison) -> Drawings:
     """All figures by file name: captions and what draws them."""
     manoeuvre = comparison.manoeuvre
     title = f"{manoeuvre.robot.name}, {manoeuvre.motion.name}, leg policy {manoeuvre.policy}"
-    found: dict[str, tuple[str, Drawing]] = {}
+    found: dict[str, tuple[str, Callable[[], Figure]]] = {}
     if slip_times(comparison):
         found["feet-slipping"] = (
             "Each foot around the time when feet slip or lift: normal force, ratio of tangential to normal force, and "
             "when it slips or is in the air (pinned: would slip, would have to pull).",
             lambda: feet_figure(comparison, zoomed=True, title=title),
         )
-    found["feet"] = (
-        "Each foot over the whole run.",
-        lambda: feet_figure(comparison, title=title),
-    )
+    found["feet"] = ("Each foot over the whole run.", lambda: feet_figure(comparison, title=title))
     found["torso"] = (
         "The torso on pinned feet and on each ground, and how far apart they are, the first sinking taken off.",
         lambda: torso_figure(comparison, title=title),
@@ -116,19 +114,22 @@ def figures(comparison: SoftComparison) -> Drawings:
 def write_report(
     comparison: SoftComparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
 ) -> Path:
-    """Draw and save all figures, and write the report; its path. For `processes` see tailwork.view.report.saving."""
-    drawn = drawn_pictures(figures(comparison), folder, progress, processes)
+    """Draw and save all figures, and write the report; its path. For `processes` see `build_report`."""
+    return build_report(
+        folder, "Pinned feet and compliant ground", _summary(comparison), figures(comparison),
+        lambda drawn: _sections(comparison, drawn), _footer(comparison), progress=progress, processes=processes,
+    )  # fmt: skip
+
+
+def _sections(comparison: SoftComparison, drawn: Mapping[str, Picture]) -> list[Section]:
     feet = [picture for name, picture in drawn.items() if name.startswith("feet")]
-    sections = [
+    times = ("foot", "friction needed", *(f"{label} [ms]" for label in comparison.runs))
+    return [
         Section(
             "When feet slip or lift",
             "\n\n".join([FEET_TEXT, *(f"{note}." for note in notes(comparison))]),
             feet,
-            [
-                Table(
-                    ("foot", "friction needed", *(f"{label} [ms]" for label in comparison.runs)), time_rows(comparison)
-                )
-            ],
+            [Table(times, time_rows(comparison))],
         ),
         Section("The torso", "", [drawn["torso"]], (), Playback(comparison.runs, "The runs, to be played.", "overlay")),
         Section(
@@ -138,24 +139,21 @@ def write_report(
             [Table(CONVERGENCE_HEADER, convergence_rows(comparison))],
         ),
     ]
-    html = page("Pinned feet and compliant ground", _summary(comparison), sections, _footer(comparison))
-    write_page(folder / "report.html", html)
-    return folder / "report.html"
 
 
 def _summary(comparison: SoftComparison) -> str:
     manoeuvre = comparison.manoeuvre
     return (
         f"Robot {manoeuvre.robot.name}. Motion of its tail: {motion_words(manoeuvre.motion)}. Leg policy: "
-        f"{POLICY_WORDS[manoeuvre.policy]}. The same is done on pinned feet and on flat compliant ground: "
-        f"{ground_words(comparison)}. There the robot starts as it stands, pressed into the ground by what its feet "
+        f"{POLICY_TEXT[manoeuvre.policy]}. The same is done on pinned feet and on flat compliant ground: "
+        f"{ground_text(comparison)}. There the robot starts as it stands, pressed into the ground by what its feet "
         "bear at the first instant."
     )
 
 
 def _footer(comparison: SoftComparison) -> str:
-    pinned, soft = comparison.pinned, [ground.run for ground in comparison.grounds]
-    worst = max(run.momentum_balance_error() for run in soft)
+    pinned, compliant = comparison.pinned, [ground.run for ground in comparison.grounds]
+    worst = max(run.momentum_balance_error() for run in compliant)
     return (
         f"On pinned feet energy balances to {pinned.energy_balance_error():.1e} of what moved; on the ground momentum "
         f"balances to {worst:.1e} of the weight's impulse. Made by tailwork; runs are kept in the folder."

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import base64
+import csv
+import io
+import multiprocessing
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from html import escape
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from matplotlib.figure import Figure
 
 from tailwork.files import write_whole
+from tailwork.format import minus, number
 from tailwork.simulation import Run
-from tailwork.view.draw.style import rendered
+from tailwork.view.draw.style import rendered, save
 from tailwork.view.player import player_assets, player_fragment
-from tailwork.view.report.sheet import STYLE
 from tailwork.view.scene import scenes_of
 
+REPORT, FIGURES = "report.html", "figures"
 Cell = str | float | int | bool | None
-WALK_MOMENTS = 481
+WALK_SAMPLES = 481
 """Of several strides, where feet touch and leave the ground."""
 NOTE = "note"
 """A column of this heading holds text that may take several lines."""
 
+WARNING = "Warning: "
+"""With this, a paragraph that stands out begins."""
 LONG = 24
 """Columns of text with longer cells may break their lines."""
+Drawings = Mapping[str, tuple[str, Callable[[], Figure]]]
+"""By file name: a caption and what draws the figure."""
+FOR_A_PROCESS = 6
+"""A process takes about as long to start as so many pictures take to save."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +68,19 @@ class Playback:
     runs: Mapping[str, Run]
     caption: str
     layout: str = "side"  # or "overlay"
-    moments: int = 121  # that the page keeps of a run; between them it goes straight
+    samples: int = 121  # that the page keeps of a run; between them it goes straight
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report. Text is plain; an empty line starts a new paragraph."""
+    """A part of the report. Text is plain; an empty line starts a new paragraph, "Warning: " one that stands out."""
 
     title: str  # above it
     text: str = ""  # before all else
     figures: Sequence[Picture] = ()  # one below the other
     tables: Sequence[Table] = ()  # below the figures
     playback: Playback | None = None  # runs that the reader can play; None: none
+    listing: str = ""  # a file or code, shown with its lines as they are
 
 
 def page(title: str, summary: str, sections: Sequence[Section], footer: str = "") -> str:
@@ -86,7 +100,7 @@ def page(title: str, summary: str, sections: Sequence[Section], footer: str = ""
 <link rel="icon" href="data:,">
 <title>{escape(title)}</title>
 <style>
-{STYLE}</style>
+{_style()}</style>
 {assets}
 </head>
 <body>
@@ -111,6 +125,12 @@ def page(title: str, summary: str, sections: Sequence[Section], footer: str = ""
 """
 
 
+@cache
+def _style() -> str:
+    """The style sheet: system fonts, light and dark, phone and print."""
+    return files("tailwork.view.report").joinpath("report.css").read_text(encoding="utf-8")
+
+
 def write_page(path: str | os.PathLike[str], html: str) -> None:
     """Write the page as a whole or not at all."""
     write_whole(path, html)
@@ -120,8 +140,8 @@ def _names(sections: Sequence[Section]) -> list[str]:
     """A name for each section that a link can point to."""
     names: list[str] = []
     for k, section in enumerate(sections):
-        words = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-")
-        names.append(f"{k + 1}-{words}" if words else f"{k + 1}")
+        slug = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-")
+        names.append(f"{k + 1}-{slug}" if slug else f"{k + 1}")
     return names
 
 
@@ -130,16 +150,18 @@ def _section(name: str, section: Section) -> str:
     parts += [] if section.playback is None else [_playback(section.playback)]
     parts += [_picture(picture) for picture in section.figures]
     parts += [_table(table) for table in section.tables]
+    parts += [f'<pre class="listing" tabindex="0">{escape(section.listing)}</pre>'] if section.listing else []
     return "\n".join([part for part in parts if part] + ["</section>"])
 
 
 def _paragraphs(text: str) -> str:
     found = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
-    return "\n".join(f"<p>{escape(part)}</p>" for part in found if part)
+    html = "\n".join(f"<p>{escape(part)}</p>" for part in found if part)
+    return html.replace(f"<p>{WARNING}", f'<p class="warning"><strong>{WARNING.strip()}</strong> ')
 
 
 def _playback(playback: Playback) -> str:
-    scenes = scenes_of(playback.runs, most=playback.moments)
+    scenes = scenes_of(playback.runs, most=playback.samples)
     player = player_fragment(scenes, layout=playback.layout)
     return f"<figure>\n{player}\n<figcaption>{escape(playback.caption)}</figcaption>\n</figure>"
 
@@ -190,14 +212,81 @@ def _is_number(cell: Cell) -> bool:
     return isinstance(cell, (int, float)) and not isinstance(cell, bool)
 
 
-def _text(cell: Any) -> str:
+def _text(cell: Cell) -> str:
     """A cell as text; numbers to four digits."""
-    if cell is None:
-        return "—"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    if isinstance(cell, float):
-        return f"{cell:.4g}".replace("-", "−")
-    if isinstance(cell, int):
-        return str(cell).replace("-", "−")
-    return str(cell)
+    return cell if isinstance(cell, str) else minus(str(cell)) if isinstance(cell, int) else number(cell)
+
+
+@contextmanager
+def _saving(folder: Path, processes: int) -> Iterator[Callable[[Figure, str, Sequence[str]], dict[str, Path]]]:
+    """A function that saves a figure under a name in some kinds of files, now or soon, and returns their paths by kind;
+    all are saved when the context ends."""
+    if processes < 2:
+        yield lambda figure, name, kinds: save(figure, folder, name, kinds)
+        return
+    waiting: list[Future[dict[str, Path]]] = []
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+
+        def later(figure: Figure, name: str, kinds: Sequence[str]) -> dict[str, Path]:
+            waiting.append(pool.submit(save, figure, folder, name, kinds))
+            return {kind: folder / f"{name}.{kind}" for kind in kinds}
+
+        yield later
+        for one in waiting:
+            one.result()
+
+
+def drawn_pictures(
+    drawings: Drawings, folder: Path, progress: Callable[[str], None], processes: int = 1
+) -> dict[str, Picture]:
+    """Figures drawn, saved and ready to be shown. Pictures of the robot, which are large as SVG, are shown as PNG."""
+    drawn: dict[str, Picture] = {}
+    with _saving(folder / FIGURES, min(processes, len(drawings) // FOR_A_PROCESS)) as keep:
+        for name, (caption, draw) in drawings.items():
+            progress(f"drawing {name}")
+            figure, robot = draw(), name.startswith("timelapse")
+            paths = keep(figure, name, ("png", "pdf") if robot else ("png", "pdf", "svg"))
+            drawn[name] = Picture(figure, caption, paths["png" if robot else "svg"])
+    return drawn
+
+
+def build_report(
+    folder: Path,
+    title: str,
+    summary: str,
+    drawings: Drawings,
+    sections: Callable[[dict[str, Picture]], Sequence[Section]],
+    footer: str = "Made by tailwork.",
+    *,
+    progress: Callable[[str], None] = lambda what: None,
+    processes: int = 1,
+) -> Path:
+    """Draw and save all figures into `folder`/figures, and write `folder`/report.html; its path.
+
+    Args:
+        folder: where the report goes; made if need be.
+        title: of the page.
+        summary: the conclusion, above all else.
+        drawings: captions and what draws the figures, by file name.
+        sections: makes the parts of the page from the pictures, by file name.
+        footer: below all.
+        progress: called with what is being done.
+        processes: how many save figures. With more than one, the program's main module must be importable, as a command
+            is; a script of one's own needs the usual `if __name__ == "__main__"`.
+    """
+    pictures = drawn_pictures(drawings, folder, progress, processes)
+    progress("writing the page")
+    write_page(folder / REPORT, page(title, summary, sections(pictures), footer))
+    return folder / REPORT
+
+
+def write_numbers(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[str | float]]) -> None:
+    """Write a table as CSV, whole or not at all; numbers to nine digits, headings with their units."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([cell if isinstance(cell, str) else f"{cell:.9g}" for cell in row])
+    write_whole(path, text.getvalue())

@@ -13,21 +13,10 @@ from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.simulation.pose import TURNS, torso_angles
 from tailwork.studies.compare.soft_comparison import PINNED, SoftComparison, pinned_times
-from tailwork.view.draw.style import (
-    FAINT,
-    PAGE,
-    WARNING,
-    arranged,
-    legend_below,
-    line_key,
-    look,
-    new_figure,
-    titled,
-    zero_line,
-)
-from tailwork.view.figures.feet import friction
-from tailwork.view.figures.stops import mark_stop
+from tailwork.view.draw.style import FAINT, PAGE, WARNING, arranged, line_key, look, new_figure, zero_line
+from tailwork.view.figures.runs import mark_stop
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, MARKERS, ORANGE, PURPLE, SKY, VERMILION, Look
+from tailwork.view.scene.curves import friction_ratio
 
 FROM_PINNED, TURNED = "P from pinned [mm]", "turned from pinned [deg]"
 MARK: Any = {"color": WARNING, "linewidth": 0.8}
@@ -44,11 +33,11 @@ MOST_COLUMNS = 4
 def _looks(comparison: SoftComparison) -> dict[str, Look]:
     """How each run is drawn in every picture."""
     _, *grounds = comparison.runs
-    soft = {
+    compliant = {
         label: Look(COLORS[k % len(COLORS)], LINES[(k + 1) % len(LINES)], MARKERS[k % len(MARKERS)])
         for k, label in enumerate(grounds)
     }
-    return {PINNED: Look(INK, LINES[0], "o"), **soft}
+    return {PINNED: Look(INK, LINES[0], "o"), **compliant}
 
 
 def torso_figure(comparison: SoftComparison, *, title: str = "") -> Figure:
@@ -87,10 +76,7 @@ def torso_figure(comparison: SoftComparison, *, title: str = "") -> Figure:
             for axes in (*angles, height, place, attitude):
                 axes.axvline(min(slip_times(comparison)) * 1e3, **MARK)
             keys.append(Line2D([], [], label="first slip or lift", **MARK))
-        figure.align_ylabels()
-        titled(figure, title)
-        legend_below(figure, keys)
-        return arranged(figure)
+        return arranged(figure, title, keys)
 
 
 def _line(style: Look) -> dict[str, Any]:
@@ -129,7 +115,7 @@ def feet_figure(comparison: SoftComparison, *, zoomed: bool = False, title: str 
                 force = run.data["foot_force"].sel(foot=feet[k]).to_numpy()[first:]
                 times = run.data["time"].to_numpy()[first:] * 1e3
                 panels[0].plot(times, force[:, 2], **_line(looks[label]))
-                panels[1].plot(times, friction(force), **_line(looks[label]))
+                panels[1].plot(times, friction_ratio(force), **_line(looks[label]))
                 if run.stopped is not None:
                     mark_stop(panels[0], times[-1], force[-1, 2], looks[label].color)
             zero_line(panels[0])
@@ -144,13 +130,10 @@ def feet_figure(comparison: SoftComparison, *, zoomed: bool = False, title: str 
                 panels[1].set_ylabel("friction [1]")
         if zoomed:
             grid[0, 0].set_xlim(*(1e3 * time for time in _around(comparison)))
-        figure.align_ylabels()
-        titled(figure, title)
         states = [Line2D([], [], color=FAINT, linewidth=5, alpha=0.45, label="slips"),
                   Line2D([], [], color=WARNING, linewidth=5, label="in the air")]  # fmt: skip
         limit = Line2D([], [], label=f"friction {comparison.friction:g}", **MARK)
-        legend_below(figure, [*(line_key(label, looks[label]) for label in runs), limit, *states])
-        return arranged(figure)
+        return arranged(figure, title, [*(line_key(label, looks[label]) for label in runs), limit, *states])
 
 
 def _around(comparison: SoftComparison) -> tuple[float, float]:
@@ -181,7 +164,7 @@ def foot_spans(run: Run, foot: str, available: float) -> list[tuple[float, float
         marks = [(0.0, first), *((time, state) for time, name, state in run.changes if name == foot)]
     else:
         force = run.data["foot_force"].sel(foot=foot).to_numpy()
-        states = np.where(force[:, 2] < 0.0, "air", np.where(friction(force) > available, "slip", "stick"))
+        states = np.where(force[:, 2] < 0.0, "air", np.where(friction_ratio(force) > available, "slip", "stick"))
         first = pinned_times(run, available)[foot]
         known = {"slip": first.slips, "air": first.lifts}  # between the samples
         marks = []
@@ -206,8 +189,6 @@ def convergence_figure(comparison: SoftComparison, *, title: str = "") -> Figure
                 axes.loglog(stiffness, values, color=color, marker=marker, linestyle="none")
             axes.set_xlabel("stiffness [N/m]")
             axes.set_ylabel(name)
-        titled(figure, title)
-        keys = [Line2D([], [], color=color, marker=marker, linestyle="none", label=f"largest {said}")
-                for said, (_, color, marker) in halves.items()]  # fmt: skip
-        legend_below(figure, [*keys, Line2D([], [], color=FAINT, linewidth=0.8, label="1/stiffness")])
-        return arranged(figure)
+        keys = [Line2D([], [], color=color, marker=marker, linestyle="none", label=f"largest {text}")
+                for text, (_, color, marker) in halves.items()]  # fmt: skip
+        return arranged(figure, title, [*keys, Line2D([], [], color=FAINT, linewidth=0.8, label="1/stiffness")])

@@ -1,0 +1,98 @@
+"""What commands show at the terminal: tables, progress, and pages in the browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import webbrowser
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+PROCESSES = min(4, os.cpu_count() or 1)
+"""How many draw pictures."""
+COMPILED = "(a new kind is compiled first, once)"
+STEPS = re.compile(r"\b(\d+) of \d+$")
+"""At the end of what comes next: a step of several that are alike."""
+
+
+def plain_table(title: str, first: str, *numbers: str, rows: Iterable[Sequence[str | Text]] = ()) -> Table:
+    """A table without lines: a first column of names, then columns of numbers."""
+    table = Table(
+        title=Text(title, style="bold"), title_justify="left", title_style="bold", box=None, pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )  # fmt: skip
+    table.add_column(Text(first))
+    for name in numbers:
+        table.add_column(Text(name), justify="right")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def wide_console(least: int = 80) -> Console:
+    """A console at least so wide: in a narrow terminal lines are wrapped, but no number is cut. Text is plain."""
+    return Console(highlight=False, markup=False, width=max(least, Console().width))
+
+
+@contextmanager
+def bar(console: Console, interrupted: str, *, every: int = 20) -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar: a function of (done, all, what comes next); without a terminal, lines on stderr now and then.
+
+    Args:
+        console: where it is shown.
+        interrupted: what is printed when the work is interrupted.
+        every: without a terminal, a line for every so many that are done; what comes next within one of them has a line
+            of its own, or for every tenth of several steps that are alike.
+    """
+    columns = (
+        SpinnerColumn(), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )  # fmt: skip
+    first: str | None = None
+    last = (-1, 0, "")
+    try:
+        with Progress(*columns, console=console, transient=True) as progress:
+            task = progress.add_task("", total=None)
+
+            def tell(done: int, total: int, what: str) -> None:
+                nonlocal first, last
+                first, before, last = what if first is None else first, last, (done, total, what)
+                text = f"{what} {COMPILED}" if what and what == first else what
+                progress.update(task, completed=done, total=total, description=text)
+                if not console.is_terminal and done < total and last != before and done % every == 0 and _printed(what):
+                    beside = f"{done} of {total}" + (f": {what}" if what else "")
+                    Console(stderr=True, highlight=False, markup=False).print(beside, soft_wrap=True)
+
+            yield tell
+    except KeyboardInterrupt:
+        done = f"{last[0]} of {last[1]} finished; " if last[1] else ""
+        console.print(f"{done}{interrupted}", soft_wrap=True)  # that it was interrupted, the command says
+        raise
+
+
+def _printed(what: str) -> bool:
+    """Whether a step has a line: the first, and every tenth of several that are alike."""
+    step = STEPS.search(what)
+    return step is None or step[1] == "1" or int(step[1]) % 10 == 0
+
+
+def show_page(console: Console, address: str, wanted: bool = True) -> None:
+    """Open a page in the browser, if wanted; print its address."""
+    # A browser for the terminal would take the terminal from us: there must be a screen.
+    screen = sys.platform in ("win32", "darwin") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
+    if wanted and not (screen and _opened(address)):
+        console.print("no browser could be opened here; the page is at", style="yellow")
+    console.print(address, soft_wrap=True, highlight=False)
+
+
+def _opened(address: str) -> bool:
+    try:
+        return webbrowser.open(address)
+    except (webbrowser.Error, OSError):
+        return False
