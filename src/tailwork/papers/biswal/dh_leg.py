@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from tailwork.model import Model
 from tailwork.papers.biswal import leg as paper
-from tailwork.papers.claims import Claim, Telling, listed
+from tailwork.papers.claims import Claim, listed
 from tailwork.papers.spatial import Array
 from tailwork.robots import DhChain, DhRow, Robot, biswal
 from tailwork.typing import Floats
@@ -80,11 +80,10 @@ def joint_torques(times: ArrayLike, reading: str = "C", robot: Robot | None = No
     return model.generalised_force(q, paper.joint_rates(reading), np.zeros(3))
 
 
-def reproduce_dh_leg(tell: Telling = lambda what: None) -> DhLeg:
+def reproduce_dh_leg() -> DhLeg:
     """Foot and torques in all readings, with what the paper says beside ours."""
     leg, times = paper.Leg(), np.linspace(0.0, paper.DURATION, SAMPLES)
     feet = {name: paper.foot_path(leg, times, name) for name in paper.READINGS}
-    tell("torques, Figs. 4–6")
     torques = {name: joint_torques(times, name) for name in paper.READINGS}
     return DhLeg(times, feet, torques, (*_leg_claims(leg), *_motion_claims(feet, torques)))
 

@@ -6,6 +6,7 @@ The paper shows a trot without numbers; masses, gains and ground are estimates, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -15,13 +16,14 @@ from tailwork.control.servo import JointServo
 from tailwork.model import Model
 from tailwork.model.summary import total_mass
 from tailwork.papers.biswal.dh_leg import DhLeg, reproduce_dh_leg
-from tailwork.papers.claims import Claim, Telling
+from tailwork.papers.claims import Claim, save_runs, silent
 from tailwork.robots import biswal
 from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import Ground
 from tailwork.simulation.contact.record import robot_weight
 from tailwork.simulation.pose import torso_angles
 from tailwork.simulation.run import Run
+from tailwork.studies.compare.comparison import Progress
 
 STANDING = (0.0, 0.0, 0.27)  # of P above mid-stance [m]; loaded, the robot sinks a few millimetres
 SPEED, FREQUENCY, LIFT = 0.15, 2.0, 0.03  # m/s, Hz, m
@@ -97,10 +99,18 @@ def vertical_share(run: Run, settling: int = SETTLING) -> float:
     return float((impulse[-1] - impulse[start]) / (robot_weight(run.model) * (times[-1] - times[start])))
 
 
-def reproduce_biswal(tell: Telling = lambda what: None) -> Biswal:
+def reproduce(folder: Path, progress: Progress = silent) -> Biswal:
+    """Run all experiments and save their runs in `folder`/runs."""
+    result = run_all(progress)
+    save_runs(folder, {"trot": result.trot.run})
+    return result
+
+
+def run_all(progress: Progress = silent) -> Biswal:
     """Leg and trot."""
-    leg = reproduce_dh_leg(tell)
-    tell("trot")
+    progress(0, 2, "torques, Figs. 4–6")
+    leg = reproduce_dh_leg()
+    progress(1, 2, "trot")
     found = judged(trotted())
     return Biswal(leg, found, (*leg.claims, *_trot_claims(found)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from tailwork.control.profiles import Profiles
 from tailwork.errors import InadmissibleError
 from tailwork.model import Model
 from tailwork.model.model import LIU2018_REDUNDANT
-from tailwork.papers.claims import Claim, Telling, listed
+from tailwork.papers.claims import Claim, listed, save_runs, silent
 from tailwork.robots import liu2018
 from tailwork.simulation import LegStraight, Run, simulate
 from tailwork.simulation.system import System
+from tailwork.studies.compare.comparison import Progress
 from tailwork.studies.policies import stand
 from tailwork.typing import Floats
 
@@ -61,7 +63,15 @@ def desired_states(model: Model, times: Floats) -> tuple[Floats, Floats, Floats]
     return q, v, a
 
 
-def reproduce_liu2018(tell: Telling = lambda what: None) -> Liu2018:
+def reproduce(folder: Path, progress: Progress = silent) -> Liu2018:
+    """Run all experiments and save their runs in `folder`/runs."""
+    result = run_all(progress)
+    names = ("forward", "matched", "open_loop", "controlled", "computed")
+    save_runs(folder, {name: getattr(result, name) for name in names})
+    return result
+
+
+def run_all(progress: Progress = silent) -> Liu2018:
     """Run all experiments."""
     model = Model(liu2018())
     motion = desired()
@@ -70,21 +80,21 @@ def reproduce_liu2018(tell: Telling = lambda what: None) -> Liu2018:
         "redundant_efforts": (0.0,) * len(LIU2018_REDUNDANT),
     }  # fmt: skip
     q, v, _ = (x[0] for x in desired_states(model, np.zeros(1)))
-    tell("forward model, Fig. 6")
+    progress(0, 4, "forward model, Fig. 6")
     constant = Constant(values=tuple(TORQUES.get(name, 0.0) for name in model.actuator_names))
     driven = [constant, Driven(actuator="tail.tb", profile=SWING)]
     forward = simulate(model, q, 0.5, control=driven, rtol=1e-9, atol=1e-11, events=(LegStraight(extension=0.9999),))
-    tell("inverse, then forward, Fig. 8")
+    progress(1, 4, "inverse, then forward, Fig. 8")
     ahead = FeedForward(**law)
     matched = simulate(model, (q, v), 0.2, control=ahead, method="rk4", step=STEP)
     open_loop = simulate(model, q, 0.2, control=ahead, method="rk4", step=STEP)
-    tell("feed-forward with feedback, Figs. 8 and 9")
+    progress(2, 4, "feed-forward with feedback, Figs. 8 and 9")
     controlled = simulate(model, q, 0.7, control=FeedForward(**law, kp=KP, kd=KD), samples=701)
     computed = simulate(model, q, 0.7, control=ComputedTorque(**law, kp=KP, kd=KD), samples=701)
     times = controlled.data["time"].to_numpy()
     system = System(model, [ahead])
     required = system.full(times, np.zeros((len(times), system.size)), np.zeros((len(times), system.efforts)))[2]
-    tell("admissible torques")
+    progress(3, 4, "admissible torques")
     claims = (
         *_forward_claims(forward, airborne_turn(forward, 0.3)),
         *_tracking_claims(model, matched, open_loop),

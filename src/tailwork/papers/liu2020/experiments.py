@@ -6,8 +6,6 @@ links; the attitude is exact or, as in the paper, omega = phi-dot.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +14,21 @@ import numpy as np
 
 from tailwork.control import CurvatureTracking
 from tailwork.model import Model
-from tailwork.papers.claims import Claim, listed
+from tailwork.papers.claims import Claim, listed, silent
 from tailwork.robots import liu2020
 from tailwork.robots.robot import Robot
 from tailwork.simulation import LegStraight, Run, simulate
-from tailwork.studies.compare.comparison import SWEEP_SAMPLES, TAIL_NAMES, Case, kept_run, last_common
+from tailwork.studies.compare.comparison import (
+    SWEEP_SAMPLES,
+    TAIL_NAMES,
+    Case,
+    Comparison,
+    Progress,
+    compare,
+    kept_run,
+    last_common,
+    paper_plan,
+)
 from tailwork.studies.curvature import bending
 from tailwork.studies.manoeuvre import ATOL, RTOL, Manoeuvre, perform, tail_laws
 from tailwork.studies.measures import AXES, mean_over, torso_angles
@@ -73,13 +81,12 @@ class Liu2020:
     ratios: tuple[Ratio, ...]
     angles: tuple[tuple[str, str, Floats], ...]  # motion, tail, net pitch, roll and yaw [deg], arc and exact
     reactions: tuple[tuple[str, str, float, float], ...]  # motion, tail, least normal force [N], friction needed
-    waves: tuple[Wave, ...]
+    comparison: Comparison  # of all tails in all motions, with its figures
 
 
-def reproduce_liu2020(
-    folder: Path, progress: Callable[[int, int, str], None] = lambda done, total, what: None
-) -> Liu2020:
-    """All numbers of Sect. 5; runs are kept in a folder and taken from there."""
+def reproduce(folder: Path, progress: Progress = silent) -> Liu2020:
+    """All numbers of Sect. 5; runs are kept in `folder`/runs and taken from there."""
+    comparison = compare(paper_plan(), folder, progress)
     jobs = [(motion, tail, *variant) for motion, _, _ in RATIOS for variant in VARIANTS for tail in ("pendulum", "r3")]
     runs: dict[tuple[str, str, str, str], Run] = {}
     total = len(jobs) + 2 + len(GAINS)
@@ -90,7 +97,7 @@ def reproduce_liu2020(
         name = f"{tail}-{com_map}-{attitude}" if tail != "pendulum" else f"{tail}-{attitude}"
         if tail == "pendulum":
             manoeuvre = replace(manoeuvre, com_map="arc")
-        runs[motion.name, tail, com_map, attitude] = kept_run(Case(name, manoeuvre, SWEEP_SAMPLES), folder)
+        runs[motion.name, tail, com_map, attitude] = kept_run(Case(name, manoeuvre, SWEEP_SAMPLES), folder / "runs")
     ratios = tuple(_ratio(motion, axis, paper, runs) for motion, axis, paper in RATIOS)
     exact = [
         (motion, tail, runs[motion.name, tail, "arc", "rpy"]) for motion, _, _ in RATIOS for tail in TAIL_NAMES[:2]
@@ -102,9 +109,9 @@ def reproduce_liu2020(
         progress(len(jobs) + done, total, f"sine of Sect. 5.3, {label}")
         waves.append(_wave(label, manoeuvre, gains))
     progress(total - 1, total, "until the torso falls")
-    claims = (*_stance_claims(), *_fall_claims())
+    claims = (*_stance_claims(), *_fall_claims(), *wave_claims(tuple(waves)))
     progress(total, total, "")
-    return Liu2020(claims, ratios, angles, reactions, tuple(waves))
+    return Liu2020(claims, ratios, angles, reactions, comparison)
 
 
 def _ratio(motion: TailMotion, axis: str, paper: str, runs: dict[tuple[str, str, str, str], Run]) -> Ratio:
@@ -233,12 +240,3 @@ def wave_claims(waves: tuple[Wave, ...]) -> list[Claim]:
             )
         )
     return claims
-
-
-def ratio_row(ratio: Ratio) -> list[str]:
-    """A line of the table of ratios: motion, axis, paper, then ours by variant."""
-    cells = []
-    for value, time in zip(ratio.ours, ratio.times, strict=True):
-        early = "" if math.isclose(time, ratio.motion.duration, abs_tol=1e-9) else f" ({time:.3f} s)"
-        cells.append(f"{value:+.1f} %{early}")
-    return [ratio.motion.name, ratio.axis, ratio.paper, *cells]

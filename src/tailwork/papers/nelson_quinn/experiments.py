@@ -6,6 +6,7 @@ The paper's joint angles come from video that is not public; a tripod gait at co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -14,12 +15,13 @@ from tailwork.control.gait.gait import Gait, tripod
 from tailwork.control.gait.joint_table import held_posture, joint_table, walking_start
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
-from tailwork.papers.claims import Claim, Telling
+from tailwork.papers.claims import Claim, save_runs, silent
 from tailwork.robots import blaberus
 from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import Ground
 from tailwork.simulation.contact.record import robot_weight
 from tailwork.simulation.run import Run
+from tailwork.studies.compare.comparison import Progress
 from tailwork.studies.compare.soft_stance import (
     LeastTorques,
     SoftStance,
@@ -187,21 +189,27 @@ class NelsonQuinn:
     claims: tuple[Claim, ...]
 
 
-def reproduce_nelson_quinn(tell: Telling = lambda what: None) -> NelsonQuinn:
+def reproduce(folder: Path, progress: Progress = silent) -> NelsonQuinn:
+    """Run all experiments and save their runs in `folder`/runs."""
+    result = run_all(progress)
+    save_runs(folder, {"settled": result.settled, "walk": result.walk})
+    return result
+
+
+def run_all(progress: Progress = silent) -> NelsonQuinn:
     """Stand and walk."""
-    tell("standing, Table 1")
+    progress(0, 4, "standing, Table 1")
     model = standing_model(blaberus())
     rows = tuple(standing(k, model=model) for k in STIFFNESSES)
-    tell("standing, swept")
+    progress(1, 4, "standing, swept")
     sweep = tuple(standing(k, model=model) for k in SWEEP)
     stiff_ground = tuple(standing(k, 1e6, model) for k in SWEEP)
     least = least_torques(model, posed(model))
-    tell("settling by simulation")
+    progress(2, 4, "settling by simulation")
     rest = settled(STIFFNESSES[2])
-    tell("tripod walk, Fig. 4")
-    gait = walking_gait()
+    progress(3, 4, "tripod walk, Fig. 4")
     walk = walked()
-    found = reactions(walk, gait)
+    found = reactions(walk, walking_gait())
     claims = (*_standing_claims(rows[2], sweep, stiff_ground, least, rest), *_walking_claims(walk, found))
     return NelsonQuinn(rows, sweep, stiff_ground, least, rest, walk, found, claims)
 
