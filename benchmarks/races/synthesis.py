@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from benchmarks.racing import THREADS
+from benchmarks.timing import THREADS
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.files import EXAMPLE, study_from_text
 from tailwork.studies.design.measures import MEASURES
