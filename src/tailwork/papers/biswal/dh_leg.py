@@ -95,14 +95,10 @@ def _leg_claims(leg: paper.Leg) -> list[Claim]:
     disc = f"disc of {MM * space.outer:.0f} about ({listed(MM * np.array(space.center), '.0f')})"
     postures = " or ".join(listed(branch, ".0f") for branch in branches)
     return [
-        Claim(
-            "Sect. 4, posture [°]", listed(paper.POSTURE, ".0f"), postures,
-            "from the place of its foot, by Eqs. 11–13 as corrected",
-        ),
-        Claim(
-            "Eq. 10, height of the foot at zero angles [mm]", f"{below + 2 * MM * leg.hip_length:.0f}", f"{below:.0f}",
-            "the paper prints +r_1 c_1 for −r_1 c_1",
-        ),
+        Claim("Sect. 4, posture [°]", listed(paper.POSTURE, ".0f"), postures,
+              "from the place of its foot, by Eqs. 11–13 as corrected"),
+        Claim("Eq. 10, height of the foot at zero angles [mm]", f"{below + 2 * MM * leg.hip_length:.0f}",
+              f"{below:.0f}", "the paper prints +r_1 c_1 for −r_1 c_1"),
         Claim("Fig. 2, workspace at theta_1 = 0 [mm]", "a picture", disc, "full turns; the paper prints no ranges"),
     ]  # fmt: skip
 

@@ -45,9 +45,6 @@ CUBIC_CM = 1e6
 """From m³ to cm³."""
 
 
-# Numbers
-
-
 def foot_table(result: DhLeg) -> Table:
     """Places of the foot at a few times, by reading."""
     rows = []
@@ -94,9 +91,6 @@ def write_csv(result: Biswal, folder: Path) -> None:
     write_numbers(
         folder / "trot-torques.csv", header, np.hstack([share[:, None] / FREQUENCY, *torques.values()]).tolist()
     )
-
-
-# The leg
 
 
 def leg_places(leg: paper.Leg, theta: Floats) -> Floats:
@@ -202,9 +196,6 @@ def _by_reading(result: DhLeg, quantities: Sequence[str], values: Mapping[str, A
     return panels_over_time(result.times, panels, READING_STYLES, xlabel="time [s]", title=title)
 
 
-# The trot
-
-
 def trot_torque_figure(result: Biswal) -> Figure:
     """Torques of all legs over a stride."""
     gait = trot_gait()
@@ -219,9 +210,6 @@ def trot_torque_figure(result: Biswal) -> Figure:
         share / gait.frequency, panels, styles, xlabel="time from touch-down [s]", ylabel="torque [N m]",
         title="Trot: joint torques over a stride", stance=gait.duty / gait.frequency,
     )  # fmt: skip
-
-
-# Report
 
 
 SUMMARY = (

@@ -55,11 +55,11 @@ def desired() -> dict[str, Profiles]:
 
 def desired_states(model: Model, times: Floats) -> tuple[Floats, Floats, Floats]:
     """q, v and a of the pitch motion, in which the torso turns about x alone, so that omega is phi-dot."""
-    found = [desired()[name] for name in model.coordinate_names]
-    values = (
-        [[float(getattr(p, what)(t)) for p in found] for t in times] for what in ("value", "rate", "acceleration")
+    profiles = [desired()[name] for name in model.coordinate_names]
+    q, v, a = (
+        np.array([[float(getattr(profile, what)(t)) for profile in profiles] for t in times])
+        for what in ("value", "rate", "acceleration")
     )
-    q, v, a = (np.array(rows) for rows in values)
     return q, v, a
 
 
@@ -138,16 +138,12 @@ def _forward_claims(run: Run, aloft: Floats) -> list[Claim]:
     q = run.trajectory.full(np.array([0.3]))[0][0]
     place, angles = (q[:3] - np.array(run.model.robot.stand)) * 1e3, np.degrees(q[3:])
     ended = "" if run.stopped is None else f"{run.stopped.time:.3f} s: {run.stopped.reason}"
+    moved, turned, tail = (listed(x, ".1f") for x in (place, angles[:3], angles[3:]))
     return [
-        Claim(
-            "Fig. 6, torso moved at 0.3 s [mm]",
-            "curves",
-            listed(place, ".1f"),
-            "hips placed symmetrically, knees forward",
-        ),
-        Claim("Fig. 6, torso turned at 0.3 s [°]", "curves", listed(angles[:3], ".1f"), "pitch, roll, yaw"),
+        Claim("Fig. 6, torso moved at 0.3 s [mm]", "curves", moved, "hips placed symmetrically, knees forward"),
+        Claim("Fig. 6, torso turned at 0.3 s [°]", "curves", turned, "pitch, roll, yaw"),
         Claim("the same tail motion in the air [°]", "—", listed(aloft, ".1f"), "the legs keep their shape"),
-        Claim("Fig. 6, tail at 0.3 s [°]", "curves", listed(angles[3:], ".1f"), "point mass at the tip"),
+        Claim("Fig. 6, tail at 0.3 s [°]", "curves", tail, "point mass at the tip"),
         Claim("model valid until", "—", ended, "extension 0.9999; our runs otherwise end at 0.985"),
     ]
 
@@ -159,39 +155,28 @@ def _tracking_claims(model: Model, matched: Run, open_loop: Run) -> list[Claim]:
     ended = "goes on" if stopped is None else f"ends at {stopped.time:.3f} s: {stopped.reason}"
     start = float(desired_states(model, np.zeros(1))[1][0, 3])
     force = matched.data["foot_force"].to_numpy()[..., 2]
+    deviates, last = "deviates before 0.2 s", f"{np.abs(errors(matched))[-1].max():.1e}"
+    from_rest = f"the desired motion starts at {start:.2f} rad/s; only where the run starts differs from the line above"
+    pulling = f"{(force < 0).mean():.0%} of the foot samples pull, with tau_p = 0"
     return [
-        Claim(
-            "§4.2, inverse then forward, error at 0.2 s [°]", "deviates before 0.2 s",
-            f"{np.abs(errors(matched))[-1].max():.1e}", "starting with the desired velocity; RK4, 0.1 ms",
-        ),
-        Claim(
-            "§4.2, the same from rest, error at 50 ms [°]", "deviates before 0.2 s", f"{early:.1f}",
-            f"the desired motion starts at {start:.2f} rad/s; only where the run starts differs from the line above",
-        ),
-        Claim("§4.2, from rest, open loop", "deviates before 0.2 s", ended),
-        Claim(
-            "§4.2, least normal force [N]", "—", f"{force.min():.0f}",
-            f"{(force < 0).mean():.0%} of the foot samples pull, with tau_p = 0",
-        ),
+        Claim("§4.2, inverse then forward, error at 0.2 s [°]", deviates, last,
+              "starting with the desired velocity; RK4, 0.1 ms"),
+        Claim("§4.2, the same from rest, error at 50 ms [°]", deviates, f"{early:.1f}", from_rest),
+        Claim("§4.2, from rest, open loop", deviates, ended),
+        Claim("§4.2, least normal force [N]", "—", f"{force.min():.0f}", pulling),
     ]  # fmt: skip
 
 
 def _compensation_claims(controlled: Run, computed: Run, required: Floats) -> list[Claim]:
     times = controlled.data["time"].to_numpy()
-    found = []
-    for name, run in (("feed-forward with feedback", controlled), ("computed torque", computed)):
-        torque = compensation(run, required)
-        said = ", ".join(f"{float(np.interp(t, times, torque)):.3g}" for t in MOMENTS)
-        where = "at the desired state" if run is controlled else "at the present state"
-        found.append(
-            Claim(
-                f"Fig. 9, compensation at {', '.join(f'{t:g}' for t in MOMENTS)} s [N m], {name}",
-                "approaches zero",
-                said,
-                f"gains ({KP:g}, {KD:g}), not stated in the paper; inverse dynamics {where}",
-            )
-        )
-    return found
+    runs = {"feed-forward with feedback": (controlled, "desired"), "computed torque": (computed, "present")}
+    claims = []
+    for name, (run, state) in runs.items():
+        quantity = f"Fig. 9, compensation at {listed(MOMENTS, 'g')} s [N m], {name}"
+        ours = listed(np.interp(MOMENTS, times, compensation(run, required)), ".3g")
+        reading = f"gains ({KP:g}, {KD:g}), not stated in the paper; inverse dynamics at the {state} state"
+        claims.append(Claim(quantity, "approaches zero", ours, reading))
+    return claims
 
 
 def _allocation_claims(model: Model) -> list[Claim]:

@@ -46,13 +46,11 @@ def tail_rate_matrix_dot(tail: Pendulum, q: Array, v: Array) -> Array:
     ta, tb = q
     da, db = v
     ca, sa, cb, sb = np.cos(ta), np.sin(ta), np.cos(tb), np.sin(tb)
-    return tail.length * np.array(
-        [
-            [0.0, -sb * db],
-            [ca * cb * da - sa * sb * db, -sa * sb * da + ca * cb * db],
-            [sa * cb * da + ca * sb * db, ca * sb * da + sa * cb * db],
-        ]
-    )
+    return tail.length * np.array([
+        [0.0, -sb * db],
+        [ca * cb * da - sa * sb * db, -sa * sb * da + ca * cb * db],
+        [sa * cb * da + ca * sb * db, ca * sb * da + sa * cb * db],
+    ])  # fmt: skip
 
 
 def mount_jacobian(tail: Pendulum, torso: TorsoMotion) -> Array:

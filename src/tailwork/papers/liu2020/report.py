@@ -9,6 +9,7 @@ from tailwork.papers.claims import silent
 from tailwork.papers.liu2020.experiments import VARIANT_NAMES, Liu2020, Ratio
 from tailwork.papers.report import write_page_of
 from tailwork.studies.compare.comparison import Progress
+from tailwork.studies.measures import torso_angles
 from tailwork.view.report.comparison import comparison_sections, shown
 from tailwork.view.report.report import Section, Table
 
@@ -43,9 +44,10 @@ def torso_table(result: Liu2020) -> Table:
     results = (*result.comparison.results, *result.comparison.swept)
     aloft = {(r.case.manoeuvre.motion.name, r.case.tail): r.airborne for r in results}
     rows = []
-    for (motion, tail, angles), (_, _, force, friction) in zip(result.angles, result.reactions, strict=True):
-        beside = ", ".join(shown(x, 1) for x in aloft[motion, tail])
-        rows.append([motion, tail, *(shown(x, 1) for x in angles), beside, shown(force, 0), shown(friction, 2)])
+    for motion, tail, run in result.runs:
+        angles = [shown(x, 1) for x in torso_angles(run)[-1] - torso_angles(run)[0]]
+        feet = shown(run.min_normal_force(), 0), shown(run.friction_needed(), 2)
+        rows.append([motion, tail, *angles, ", ".join(shown(x, 1) for x in aloft[motion, tail]), *feet])
     header = (
         "motion", "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne pitch, roll, yaw [°]",
         "least normal force [N]", "friction needed",

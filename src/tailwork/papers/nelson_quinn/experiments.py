@@ -21,15 +21,9 @@ from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import Ground
 from tailwork.simulation.contact.record import robot_weight
 from tailwork.simulation.run import Run
+from tailwork.studies.compare import soft_stance
 from tailwork.studies.compare.comparison import Progress
-from tailwork.studies.compare.soft_stance import (
-    LeastTorques,
-    SoftStance,
-    least_torques,
-    soft_stance,
-    standing_contact,
-    standing_model,
-)
+from tailwork.studies.compare.soft_stance import LeastTorques, SoftStance
 from tailwork.typing import Floats
 
 # The paper and the literature count in centimetres, grams and seconds; these turn them into SI.
@@ -54,13 +48,9 @@ ROWS = ("front", "middle", "hind")
 def insect_ground(stiffness: float = 4e5) -> Ground:
     """Ground for an insect with claws; stiffness in dyn/cm, all constants estimates."""
     return Ground(
-        stiffness=stiffness * DYN_PER_CM,
-        damping=0.1 * S_PER_CM,
-        tangential_stiffness=stiffness * DYN_PER_CM,
-        tangential_damping=80.0 * DYN_PER_CM,
-        static_friction=2.0,
-        kinetic_friction=1.5,
-    )
+        stiffness=stiffness * DYN_PER_CM, damping=0.1 * S_PER_CM, tangential_stiffness=stiffness * DYN_PER_CM,
+        tangential_damping=80.0 * DYN_PER_CM, static_friction=2.0, kinetic_friction=1.5,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,9 +89,9 @@ def efforts_by_leg(torques: Floats) -> Floats:
 
 def standing(stiffness: float, ground_stiffness: float = 4e5, model: Model | None = None) -> Standing:
     """The cockroach at rest; joint stiffness in dyn cm/rad, the ground's in dyn/cm."""
-    model = standing_model(blaberus()) if model is None else model
+    model = soft_stance.standing_model(blaberus()) if model is None else model
     ground = insect_ground(ground_stiffness)
-    return Standing(stiffness, soft_stance(model, posed(model), stiffness * DYN_CM, ground))
+    return Standing(stiffness, soft_stance.soft_stance(model, posed(model), stiffness * DYN_CM, ground))
 
 
 def settled(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
@@ -109,7 +99,7 @@ def settled(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
     model = Model(blaberus(), "none")
     posture = posed(model)
     servo = JointServo(table=held_posture(model, posture), kp=stiffness * DYN_CM, kd=kd * DYN_CM)
-    contact = standing_contact(model, posture)
+    contact = soft_stance.standing_contact(model, posture)
     run = simulate(model, posture, duration, ground=insect_ground(), contact=contact, control=servo)
     return run.titled("settling on its legs")
 
@@ -199,12 +189,12 @@ def reproduce(folder: Path, progress: Progress = silent) -> NelsonQuinn:
 def run_all(progress: Progress = silent) -> NelsonQuinn:
     """Stand and walk."""
     progress(0, 4, "standing, Table 1")
-    model = standing_model(blaberus())
+    model = soft_stance.standing_model(blaberus())
     rows = tuple(standing(k, model=model) for k in STIFFNESSES)
     progress(1, 4, "standing, swept")
     sweep = tuple(standing(k, model=model) for k in SWEEP)
     stiff_ground = tuple(standing(k, 1e6, model) for k in SWEEP)
-    least = least_torques(model, posed(model))
+    least = soft_stance.least_torques(model, posed(model))
     progress(2, 4, "settling by simulation")
     rest = settled(STIFFNESSES[2])
     progress(3, 4, "tripod walk, Fig. 4")

@@ -27,9 +27,6 @@ SOFT, HARD = "ours", "ours, on stiffer ground"
 EFFORT = "torque effort [(mN cm)²]"
 
 
-# Numbers
-
-
 def table_1(result: NelsonQuinn) -> tuple[tuple[str, ...], list[tuple[float, ...]]]:
     """Table 1 beside ours: headings, and rows of numbers."""
     header = (
@@ -81,9 +78,6 @@ def write_csv(result: NelsonQuinn, folder: Path) -> None:
          *(f"{row} {way} [mN]" for row in paper.ROWS for way in ("forward", "outward", "up"))),
         np.hstack([1e3 * found.share[:, None] / paper.FREQUENCY, *forces]).tolist(),
     )  # fmt: skip
-
-
-# Figures
 
 
 def effort_figure(result: NelsonQuinn) -> Figure:
@@ -160,9 +154,6 @@ def _sweeps(result: NelsonQuinn) -> list[tuple[str, tuple[Standing, ...], dict[s
 def _keys(result: NelsonQuinn, **more: Any) -> list[Line2D]:
     (soft, _, first), (hard, _, second) = _sweeps(result)
     return [Line2D([], [], label=soft, **first, **more), Line2D([], [], label=hard, **second)]
-
-
-# Report
 
 
 SUMMARY = (
