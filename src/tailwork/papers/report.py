@@ -44,15 +44,9 @@ def signed(x: float) -> str:
 
 
 def panels_over_time(
-    times: Floats,
-    panels: Mapping[str, Mapping[str, ArrayLike]],
-    styles: Mapping[str, Mapping[str, Any]],
-    *,
-    xlabel: str,
-    title: str,
-    ylabel: str = "",
-    stance: float | None = None,
-) -> Figure:
+    times: Floats, panels: Mapping[str, Mapping[str, ArrayLike]], styles: Mapping[str, Mapping[str, Any]], *,
+    xlabel: str, title: str, ylabel: str = "", stance: float | None = None,
+) -> Figure:  # fmt: skip
     """Panels side by side, each with the same lines over time.
 
     Args:

@@ -61,7 +61,7 @@ def trot_gait() -> Gait:
     return trot(biswal(), speed=SPEED, frequency=FREQUENCY, lift=LIFT)
 
 
-def trotted(strides: int = STRIDES, ground: Ground = GROUND, samples_a_stride: int = 200) -> Run:
+def simulate_trot(strides: int = STRIDES, ground: Ground = GROUND, samples_a_stride: int = 200) -> Run:
     """The quadruped trotting from the gait's own speed."""
     model, gait = Model(biswal(), "none"), trot_gait()
     table = joint_table(model, gait, torso_place=STANDING)
@@ -72,7 +72,7 @@ def trotted(strides: int = STRIDES, ground: Ground = GROUND, samples_a_stride: i
     return run.titled(f"trot at {SPEED:g} m/s, {strides} strides of {gait.period:g} s")
 
 
-def judged(run: Run, settling: int = SETTLING) -> Trot:
+def measure_trot(run: Run, settling: int = SETTLING) -> Trot:
     """Speed, height, turning and torques of a trot."""
     late = run.data["time"].to_numpy() >= settling / FREQUENCY
     times, q = run.data["time"].to_numpy()[late], run.data["q"].to_numpy()[late]
@@ -111,7 +111,7 @@ def run_all(progress: Progress = silent) -> Biswal:
     progress(0, 2, "torques, Figs. 4–6")
     leg = reproduce_dh_leg()
     progress(1, 2, "trot")
-    found = judged(trotted())
+    found = measure_trot(simulate_trot())
     return Biswal(leg, found, (*leg.claims, *_trot_claims(found)))
 
 

@@ -135,7 +135,7 @@ def joint_angles(leg: Leg, foot: ArrayLike) -> Array:
 
     Raises StateError for a place out of reach; see `shortfall`.
     """
-    (place,) = checked(3, "a place in the base frame [m]", foot=foot)
+    (place,) = checked(3, "three finite numbers, a place in the base frame [m]", foot=foot)
     x, y, z = place - np.array(leg.hip)
     rho, r1, r2, r3 = float(np.hypot(y, z)), leg.hip_length, leg.thigh_length, leg.shank_length
     branches = []

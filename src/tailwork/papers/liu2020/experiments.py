@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -188,16 +189,8 @@ def _wave(label: str, tail: str, gains: tuple[float, float] | None) -> Wave:
         ready = stand(wave.robot, wave.policy, wave.tail, wave.start_shape(), prescribed=False)
         tracking = [law for law in tail_laws(wave) if isinstance(law, CurvatureTracking)]
         laws = [*ready.laws, *(replace(law, kp=kp, kd=kd, stiffness=0.0) for law in tracking)]
-        run = simulate(
-            ready.model,
-            ready.q,
-            WAVE.duration,
-            control=laws,
-            rtol=RTOL,
-            atol=ATOL,
-            events=(LegStraight(),),
-            samples=301,
-        )
+        options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL, "events": (LegStraight(),), "samples": 301}
+        run = simulate(ready.model, ready.q, WAVE.duration, control=laws, **options)
     times = run.data["time"].to_numpy()
     errors = tuple(mean_over(b.error, times) for b in bending(run, wave))
     return Wave(label, float(torso_angles(run)[-1, 0] - torso_angles(run)[0, 0]), errors)

@@ -40,18 +40,10 @@ def legs_of(robot: Robot) -> tuple[Leg, ...]:
         raise RobotError("legs.hip_length", legs.hip_length, "0: the papers' hip hinges cross in one point")
     if legs.forward != "y":
         raise RobotError("legs.forward", legs.forward, "'y', the papers' forward axis")
+    lengths, masses = (legs.thigh_length, legs.shank_length), (legs.thigh_mass, legs.shank_mass)
     return tuple(
-        Leg(
-            number=i + 1,
-            hip=np.array(hip),
-            foot=np.array(foot),
-            thigh_length=legs.thigh_length,
-            shank_length=legs.shank_length,
-            thigh_mass=legs.thigh_mass,
-            shank_mass=legs.shank_mass,
-            knee_sign=KNEE_SIGNS[legs.knee],
-        )
-        for i, (hip, foot) in enumerate(zip(legs.hips, legs.feet, strict=True))
+        Leg(i, np.array(hip), np.array(foot), *lengths, *masses, KNEE_SIGNS[legs.knee])
+        for i, (hip, foot) in enumerate(zip(legs.hips, legs.feet, strict=True), start=1)
     )
 
 

@@ -54,7 +54,7 @@ def insect_ground(stiffness: float = 4e5) -> Ground:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RestPosture:
     """The cockroach at rest with joints of one stiffness."""
 
     stiffness: float  # dyn cm/rad
@@ -87,14 +87,14 @@ def efforts_by_leg(torques: Floats) -> Floats:
     return ((torques / MILLINEWTON_CM) ** 2).reshape(-1, 5).sum(axis=1)
 
 
-def standing(stiffness: float, ground_stiffness: float = 4e5, model: Model | None = None) -> Standing:
+def standing(stiffness: float, ground_stiffness: float = 4e5, model: Model | None = None) -> RestPosture:
     """The cockroach at rest; joint stiffness in dyn cm/rad, the ground's in dyn/cm."""
     model = soft_stance.standing_model(blaberus()) if model is None else model
     ground = insect_ground(ground_stiffness)
-    return Standing(stiffness, soft_stance.soft_stance(model, posed(model), stiffness * DYN_CM, ground))
+    return RestPosture(stiffness, soft_stance.soft_stance(model, posed(model), stiffness * DYN_CM, ground))
 
 
-def settled(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
+def simulate_settling(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
     """The same by simulation: from the undeformed posture until it rests; kd in dyn cm s/rad."""
     model = Model(blaberus(), "none")
     posture = posed(model)
@@ -109,7 +109,7 @@ def walking_gait() -> Gait:
     return tripod(blaberus(), speed=SPEED, frequency=FREQUENCY, duty=DUTY, lift=LIFT)
 
 
-def walked(
+def simulate_walk(
     strides: int = STRIDES, *, kp: float = WALK_KP, kd: float = WALK_KD, ground: Ground | None = None,
     step: float | None = None, samples_a_stride: int = 250,
 ) -> Run:  # fmt: skip
@@ -169,9 +169,9 @@ def reactions(run: Run, gait: Gait, settling: int = SETTLING) -> Reactions:
 class NelsonQuinn:
     """Runs and numbers of the reproduction."""
 
-    rows: tuple[Standing, ...]  # Table 1
-    sweep: tuple[Standing, ...]  # the same, finer
-    stiff_ground: tuple[Standing, ...]  # the sweep on ground of 1e6 dyn/cm
+    rows: tuple[RestPosture, ...]  # Table 1
+    sweep: tuple[RestPosture, ...]  # the same, finer
+    stiff_ground: tuple[RestPosture, ...]  # the sweep on ground of 1e6 dyn/cm
     least: LeastTorques
     settled: Run  # as the third row of Table 1, by simulation
     walk: Run
@@ -196,16 +196,16 @@ def run_all(progress: Progress = silent) -> NelsonQuinn:
     stiff_ground = tuple(standing(k, 1e6, model) for k in SWEEP)
     least = soft_stance.least_torques(model, posed(model))
     progress(2, 4, "settling by simulation")
-    rest = settled(STIFFNESSES[2])
+    rest = simulate_settling(STIFFNESSES[2])
     progress(3, 4, "tripod walk, Fig. 4")
-    walk = walked()
+    walk = simulate_walk()
     found = reactions(walk, walking_gait())
     claims = (*_standing_claims(rows[2], sweep, stiff_ground, least, rest), *_walking_claims(walk, found))
     return NelsonQuinn(rows, sweep, stiff_ground, least, rest, walk, found, claims)
 
 
 def _standing_claims(
-    row: Standing, sweep: tuple[Standing, ...], stiff_ground: tuple[Standing, ...], least: LeastTorques,
+    row: RestPosture, sweep: tuple[RestPosture, ...], stiff_ground: tuple[RestPosture, ...], least: LeastTorques,
     rest: Run,
 ) -> list[Claim]:  # fmt: skip
     stiffest = standing(1e10)

@@ -61,15 +61,9 @@ def true_state(tree: BodyTree, q: ArrayLike, q_dot: ArrayLike) -> TreeState:
 
 
 def quasi_state(
-    tree: BodyTree,
-    *,
-    position: ArrayLike,
-    rotation: ArrayLike,
-    angles: ArrayLike,
-    velocity: ArrayLike,
-    omega: ArrayLike,
-    rates: ArrayLike,
-) -> TreeState:
+    tree: BodyTree, *, position: ArrayLike, rotation: ArrayLike, angles: ArrayLike, velocity: ArrayLike,
+    omega: ArrayLike, rates: ArrayLike,
+) -> TreeState:  # fmt: skip
     """The state with the torso in quasicoordinates: any attitude, never singular.
 
     Args:

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from tailwork.papers.claims import silent
 from tailwork.papers.nelson_quinn import experiments as paper
-from tailwork.papers.nelson_quinn.experiments import NelsonQuinn, Standing, efforts_by_leg, walking_gait
+from tailwork.papers.nelson_quinn.experiments import NelsonQuinn, RestPosture, efforts_by_leg, walking_gait
 from tailwork.papers.report import panels_over_time, pictures, signed, write_page_of
 from tailwork.studies.compare.comparison import Progress
 from tailwork.view.draw.style import FAINT, PAGE, arranged, legend_below, look, new_figure, titled
@@ -144,7 +144,7 @@ def reaction_figure(result: NelsonQuinn) -> Figure:
     )  # fmt: skip
 
 
-def _sweeps(result: NelsonQuinn) -> list[tuple[str, tuple[Standing, ...], dict[str, Any]]]:
+def _sweeps(result: NelsonQuinn) -> list[tuple[str, tuple[RestPosture, ...], dict[str, Any]]]:
     return [
         (SOFT, result.sweep, {"color": BLUE}),
         (HARD, result.stiff_ground, {"color": BLUE, "linewidth": 0.8, "linestyle": LINES[1]}),
