@@ -87,6 +87,7 @@ def write_report(result: Liu2018, folder: Path, progress: Progress = silent, pro
         "figure-9": ("Torques that the inverse model asks for, and what feedback adds.", lambda: figure_9(result)),
     }
     drawn = pictures(drawings, folder, progress, processes)
-    played = Playback({"pendulum": result.forward.titled("torques of Sect. 4.1")}, "The torques of Sect. 4.1.")
+    run = result.forward.titled("torques of Sect. 4.1")
+    played = Playback({"pendulum": run}, "The torques of Sect. 4.1, to be played.")
     sections = [Section("Figures", "", list(drawn.values()), (), played)]
     return write_page_of("Liu & Ben-Tzvi 2018", SUMMARY, result.claims, sections, folder)
