@@ -36,7 +36,8 @@ def run(options: argparse.Namespace) -> int:
     paper, folder = PAPERS[options.paper], options.out or Path(f"reproduction-{options.paper}")
     for needed in (folder, folder / "runs", folder / "figures"):
         ready_folder(needed)
-    with bar(console, f"runs are kept in {folder}: the same command goes on") as progress:
+    kept = f"runs are kept in {folder}: the same command goes on" if paper.resumes else "the same command starts again"
+    with bar(console, kept) as progress:
         result = paper.reproduce(folder, progress)
     console.print(_claims(paper.title, result.claims))
     for title, shown in paper.tables(result).items():

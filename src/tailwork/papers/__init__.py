@@ -28,6 +28,7 @@ class Paper:
 
     title: str  # authors and year
     folder: str  # of tailwork.papers
+    resumes: bool = False  # whether finished runs are taken from the folder when it is reproduced again
 
     def reproduce(self, folder: Path, progress: Progress = silent) -> Any:
         """Run all experiments and save their runs in `folder`/runs; the result has the paper's `claims`, and more."""
@@ -47,7 +48,7 @@ class Paper:
 
 PAPERS = {
     "liu2018": Paper("Liu & Ben-Tzvi 2018", "liu2018"),
-    "liu2020": Paper("Liu & Ben-Tzvi 2020", "liu2020"),
+    "liu2020": Paper("Liu & Ben-Tzvi 2020", "liu2020", resumes=True),
     "nelson-quinn": Paper("Nelson & Quinn", "nelson_quinn"),
     "biswal": Paper("Biswal & Mohanty", "biswal"),
 }
