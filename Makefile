@@ -34,7 +34,7 @@ docs: $(VENV)/.docs # runs the code of all pages and of the gallery; warnings ar
 	@echo "built: docs/_build/html/index.html"
 
 measured: # keeps what the last session of all tests has measured, for a site that is built without one
-	cp .measured.json benchmarks/measured.json
+	cp .measured.json benchmarks/results/measured.json
 
 check: check-python check-player
 
@@ -44,7 +44,7 @@ check-python: $(VENV)/.check
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 bench: $(VENV)/.bench # with all the engines that it compares with
-	$(BIN)/python -m benchmarks --json benchmarks/engine.json
+	$(BIN)/python -m benchmarks --json benchmarks/results/engine.json
 
 player: player/node_modules/.ready # builds the page that plays runs into the package; a test fails where that is old
 	cd player && npm run --silent build

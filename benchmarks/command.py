@@ -13,19 +13,20 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks import tables
-from benchmarks.benchmark import ROBOTS, machine_description
-from benchmarks.design_race import TAILS, DesignRace, design_race
-from benchmarks.evaluation_race import Rival, Speed, evaluated
 from benchmarks.goals import Goal, design_goals, evaluation_goals, gradient_goals, trajectory_goals, walking_goals
-from benchmarks.gradient_race import METHODS, gradient_race
-from benchmarks.growth import Growth, growths
-from benchmarks.preparation import prepared
-from benchmarks.racing import THREADS
-from benchmarks.simd_peak import measured_peak
-from benchmarks.synthesis_race import LEAST_RATE, synthesis_race
-from benchmarks.trajectories import races
-from benchmarks.walking_race import walking_race
-from benchmarks.work_precision import Point, work_precision
+from benchmarks.machine import machine_description
+from benchmarks.races.designs import TAILS, DesignRace, design_race
+from benchmarks.races.evaluation import EngineTiming, Speed, evaluated
+from benchmarks.races.gradients import METHODS, gradient_race
+from benchmarks.races.growth import Growth, growths
+from benchmarks.races.peak import measured_peak
+from benchmarks.races.preparation import prepared
+from benchmarks.races.synthesis import LEAST_RATE, synthesis_race
+from benchmarks.races.trajectories import races
+from benchmarks.races.walking import walking_race
+from benchmarks.races.work_precision import Point, work_precision
+from benchmarks.robots import ROBOTS
+from benchmarks.timing import THREADS
 from tailwork.cli.terminal import wide_console
 from tailwork.errors import FileError, RobotError, TailworkError
 
@@ -37,8 +38,8 @@ KINDS = ("png", "svg")
 """Of figures, beside the JSON."""
 
 Say = Callable[[str], None]
-Found = tuple[dict[str, Any], list[Goal]]
-"""What a section found, by key of the JSON, and how it stands to our goals."""
+Measured = tuple[dict[str, Any], list[Goal]]
+"""What a section measured, by key of the JSON, and its goals."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,8 +88,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _draw(content: dict[str, Any], folder: Path) -> None:
     """The figures of what was measured."""
-    from benchmarks.accuracy_figure import accuracy_against_time
-    from benchmarks.growth_figure import growth_figure
+    from benchmarks.figures.accuracy import accuracy_against_time
+    from benchmarks.figures.growth import growth_figure
     from tailwork.view.draw.style import save
 
     if "work_precision" in content:
@@ -104,21 +105,21 @@ def _seldom(repeats: int, share: int) -> int:
     return max(2, repeats // share)
 
 
-def _evaluations(console: Console, repeats: int, say: Say) -> Found:
+def _evaluations(console: Console, repeats: int, say: Say) -> Measured:
     say("the machine's peak")
     peak = measured_peak(repeats)
     if peak.several < ALONE * THREADS * peak.one:
         console.print("[yellow]other work is using this machine: numbers on several threads are not to be trusted[/]")
     speeds: list[Speed] = []
-    rivals: list[Rival] = []
+    engines: list[EngineTiming] = []
     for name in ROBOTS:
         say(name)
         speed, others = evaluated(name, repeats)
         speeds.append(speed)
-        rivals += others
+        engines += others
     console.print(tables.speed_table(speeds, peak))
-    console.print(tables.rival_table(rivals, False))
-    console.print(tables.rival_table(rivals, True))
+    console.print(tables.engine_table(engines, False))
+    console.print(tables.engine_table(engines, True))
     rows = []
     for s in speeds:
         one, several = s.share(peak)
@@ -126,13 +127,13 @@ def _evaluations(console: Console, repeats: int, say: Say) -> Found:
         rows.append(asdict(s) | ratios | {"share_of_peak": one, "share_of_peak_threads": several})
     content = {
         "forward_dynamics": rows,
-        "engines": [asdict(r) | {"wrong": r.wrong} for r in rivals],
+        "engines": [asdict(r) | {"wrong": r.wrong} for r in engines],
         "peak": asdict(peak),
     }
-    return content, evaluation_goals(speeds, rivals, peak)
+    return content, evaluation_goals(speeds, engines, peak)
 
 
-def _model(console: Console, repeats: int, say: Say) -> Found:
+def _model(console: Console, repeats: int, say: Say) -> Measured:
     preparations = []
     for name in ROBOTS:
         say(f"the compilation of {name} in fresh processes")
@@ -141,14 +142,14 @@ def _model(console: Console, repeats: int, say: Say) -> Found:
     return {"model": [asdict(p) for p in preparations]}, []
 
 
-def _trajectories(console: Console, repeats: int, say: Say) -> Found:
+def _trajectories(console: Console, repeats: int, say: Say) -> Measured:
     say("trajectories")
     found = races(_seldom(repeats, 6))
     console.print(tables.race_table(found))
     return {"trajectories": [asdict(r) | {"ratio": r.ratio} for r in found]}, trajectory_goals(found)
 
 
-def _designs(console: Console, repeats: int, say: Say) -> Found:
+def _designs(console: Console, repeats: int, say: Say) -> Measured:
     found: list[DesignRace] = []
     for name, tenfold in [*((name, False) for name in TAILS), ("usrt", True)]:
         say(f"different designs, {name}")
@@ -157,7 +158,7 @@ def _designs(console: Console, repeats: int, say: Say) -> Found:
     return {"designs": [asdict(r) | {"accuracy": r.accuracy} for r in found]}, design_goals(found)
 
 
-def _gradients(console: Console, repeats: int, say: Say) -> Found:
+def _gradients(console: Console, repeats: int, say: Say) -> Measured:
     found = []
     for name in METHODS:
         say(f"gradients, {name}")
@@ -166,7 +167,7 @@ def _gradients(console: Console, repeats: int, say: Say) -> Found:
     return {"gradients": [asdict(r) for r in found]}, gradient_goals(found)
 
 
-def _precision(console: Console, repeats: int, say: Say) -> Found:
+def _precision(console: Console, repeats: int, say: Say) -> Measured:
     points: list[Point] = []
     for name in METHODS:
         say(f"accuracy against time, {name}")
@@ -175,14 +176,14 @@ def _precision(console: Console, repeats: int, say: Say) -> Found:
     return {"work_precision": [asdict(p) for p in points]}, []
 
 
-def _walking(console: Console, repeats: int, say: Say) -> Found:
+def _walking(console: Console, repeats: int, say: Say) -> Measured:
     say("a walk")
     race = walking_race(_seldom(repeats, 30))
     console.print(tables.walk_table(race))
     return {"walking": asdict(race) | {"ratio": race.ratio}}, walking_goals(race)
 
 
-def _synthesis(console: Console, repeats: int, say: Say) -> Found:
+def _synthesis(console: Console, repeats: int, say: Say) -> Measured:
     say("tail synthesis")
     race = synthesis_race(_seldom(repeats, 6))
     console.print(tables.synthesis_table(race))
@@ -190,14 +191,14 @@ def _synthesis(console: Console, repeats: int, say: Say) -> Found:
     return {"synthesis": asdict(race)}, [goal]
 
 
-def _growth(console: Console, repeats: int, say: Say) -> Found:
+def _growth(console: Console, repeats: int, say: Say) -> Measured:
     found = growths(repeats, say)
     console.print(tables.growth_table(found))
     exponents = [{"exponent": g.exponent, "operations_exponent": g.operations_exponent} for g in found]
     return {"growth": [asdict(g) for g in found], "exponents": exponents}, []
 
 
-SECTIONS: dict[str, Callable[[Console, int, Say], Found]] = {
+SECTIONS: dict[str, Callable[[Console, int, Say], Measured]] = {
     "evaluations": _evaluations,
     "model": _model,
     "trajectories": _trajectories,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from benchmarks.design_race import DesignRace
-from benchmarks.evaluation_race import Rival, Speed
-from benchmarks.gradient_race import GradientRace
-from benchmarks.simd_peak import Peak
-from benchmarks.trajectories import GOALS as TRAJECTORY_GOALS
-from benchmarks.trajectories import Race
-from benchmarks.walking_race import MOST_SECONDS, WalkingRace
+from benchmarks.races.designs import DesignRace
+from benchmarks.races.evaluation import EngineTiming, Speed
+from benchmarks.races.gradients import GradientRace
+from benchmarks.races.peak import Peak
+from benchmarks.races.trajectories import GOALS as TRAJECTORY_GOALS
+from benchmarks.races.trajectories import Race
+from benchmarks.races.walking import MOST_SECONDS, WalkingRace
 
 PINOCCHIO = {
     ("pendulum", "loop"): 10.0, ("usrt", "loop"): 7.0, ("cockroach", "loop"): 5.0,
@@ -41,11 +41,11 @@ class Goal:
 
     @property
     def met(self) -> bool:
-        """Whether the number is within its bound; not a number is not."""
+        """Whether the number is within its bound; NaN is not."""
         return self.value >= self.bound if self.least else self.value <= self.bound
 
 
-def evaluation_goals(speeds: Iterable[Speed], rivals: Iterable[Rival], peak: Peak | None) -> list[Goal]:
+def evaluation_goals(speeds: Iterable[Speed], engines: Iterable[EngineTiming], peak: Peak | None) -> list[Goal]:
     """Of single evaluations and of batches."""
     goals = []
     for s in speeds:
@@ -56,7 +56,7 @@ def evaluation_goals(speeds: Iterable[Speed], rivals: Iterable[Rival], peak: Pea
         if s.robot in SHARE and peak is not None:
             goals.append(Goal(f"{s.robot}: share of the peak, two threads", s.share(peak)[1], SHARE[s.robot]))
     for robot, bound in ROLLOUT.items():
-        found = [r.ratio.median for r in rivals if r.robot == robot and "rollout" in r.note and r.many and r.ratio]
+        found = [r.ratio.median for r in engines if r.robot == robot and "rollout" in r.note and r.many and r.ratio]
         if found:  # its quickest integrator counts
             goals.append(Goal(f"{robot}: MuJoCo rollout / lanes, two threads", min(found), bound))
     return goals

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from benchmarks.design_race import DesignRace
-from benchmarks.evaluation_race import Rival, Speed
 from benchmarks.goals import Goal
-from benchmarks.gradient_race import GradientRace
-from benchmarks.growth import Growth
-from benchmarks.preparation import Preparation
-from benchmarks.racing import THREADS, Ratio
-from benchmarks.simd_peak import Peak
-from benchmarks.synthesis_race import SynthesisRace
-from benchmarks.trajectories import Race
-from benchmarks.walking_race import WalkingRace
-from benchmarks.work_precision import Point
+from benchmarks.races.designs import DesignRace
+from benchmarks.races.evaluation import EngineTiming, Speed
+from benchmarks.races.gradients import GradientRace
+from benchmarks.races.growth import Growth
+from benchmarks.races.peak import Peak
+from benchmarks.races.preparation import Preparation
+from benchmarks.races.synthesis import SynthesisRace
+from benchmarks.races.trajectories import Race
+from benchmarks.races.walking import WalkingRace
+from benchmarks.races.work_precision import Point
+from benchmarks.timing import THREADS, Ratio
 from tailwork.cli.terminal import plain_table
 
 
@@ -54,7 +54,7 @@ def speed_table(speeds: Sequence[Speed], peak: Peak) -> Table:
     return _captioned(table, said)
 
 
-def rival_table(rivals: Sequence[Rival], many: bool) -> Table:
+def engine_table(engines: Sequence[EngineTiming], many: bool) -> Table:
     """Other engines, one state at a time or many at once."""
     ours = f"lanes on {THREADS} threads" if many else "the scalar loop"
     title = "Many evaluations at once" if many else "One evaluation at a time"
@@ -63,7 +63,7 @@ def rival_table(rivals: Sequence[Rival], many: bool) -> Table:
     for column in ("time [ns]", f"times {ours}", "disagreement", "explained"):
         table.add_column(Text(column), justify="right")
     table.add_column("how")
-    for r in rivals:
+    for r in engines:
         if r.many != many:
             continue
         apart = _number(r.disagreement, ".0e")

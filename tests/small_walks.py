@@ -17,13 +17,13 @@ from tailwork.studies.compare.soft_stance import least_torques, standing_model
 def small_nelson_quinn() -> nelson_quinn.NelsonQuinn:
     """All rows of Table 1, a coarse sweep, three strides of which the first is left out."""
     model = standing_model(blaberus())
-    walk = nelson_quinn.walked(3, samples_a_stride=100)
+    walk = nelson_quinn.simulate_walk(3, samples_a_stride=100)
     return nelson_quinn.NelsonQuinn(
         rows=tuple(nelson_quinn.standing(k, model=model) for k in nelson_quinn.STIFFNESSES),
         sweep=tuple(nelson_quinn.standing(k, model=model) for k in nelson_quinn.SWEEP[::8]),
         stiff_ground=tuple(nelson_quinn.standing(k, 1e6, model) for k in nelson_quinn.SWEEP[::8]),
         least=least_torques(model, posed(model)),
-        settled=nelson_quinn.settled(nelson_quinn.STIFFNESSES[2], duration=0.01),
+        settled=nelson_quinn.simulate_settling(nelson_quinn.STIFFNESSES[2], duration=0.01),
         walk=walk,
         reactions=nelson_quinn.reactions(walk, nelson_quinn.walking_gait(), settling=1),
         claims=(Claim("a number", "1", "2", "read so"),),
@@ -35,6 +35,6 @@ def small_biswal() -> biswal.Biswal:
     """The whole leg; six strides of the trot."""
     return biswal.Biswal(
         leg=dh_leg.reproduce_dh_leg(),
-        trot=biswal.judged(biswal.trotted(6, samples_a_stride=100)),
+        trot=biswal.measure_trot(biswal.simulate_trot(6, samples_a_stride=100)),
         claims=(Claim("a number", "1", "2", "read so"),),
     )

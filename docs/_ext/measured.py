@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-FRESH, KEPT = ROOT / ".measured.json", ROOT / "benchmarks" / "measured.json"
+FRESH, KEPT = ROOT / ".measured.json", ROOT / "benchmarks" / "results" / "measured.json"
 
 
 @cache
@@ -33,7 +33,8 @@ def session() -> str:
     """Which test session the numbers are of."""
     if is_fresh():
         return "Numbers of a session of all tests of these very sources."
-    return "Numbers of an earlier session of all tests, kept in benchmarks/measured.json; `make test` makes new ones."
+    kept = KEPT.relative_to(ROOT)
+    return f"Numbers of an earlier session of all tests, kept in {kept}; `make test` makes new ones."
 
 
 def table(part: str) -> str:
@@ -50,7 +51,7 @@ def table(part: str) -> str:
 
 def benchmark() -> dict[str, Any]:
     """What `make bench` last wrote."""
-    return json.loads((ROOT / "benchmarks" / "engine.json").read_text(encoding="utf-8"))
+    return json.loads((ROOT / "benchmarks" / "results" / "engine.json").read_text(encoding="utf-8"))
 
 
 def _short(number: float) -> str:

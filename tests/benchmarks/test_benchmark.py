@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.accuracy_figure import accuracy_against_time
-from benchmarks.benchmark import ROBOTS, example_state, model_of
 from benchmarks.command import main
-from benchmarks.design_race import designs
 from benchmarks.engines.mujoco_peer import MujocoPeer, rollout
 from benchmarks.engines.numpy_peer import NumpyPeer, numpy_batch
 from benchmarks.engines.pinocchio_peer import PinocchioPeer
-from benchmarks.evaluation_race import LIMITS, SOFT, Rival, disagreement
+from benchmarks.figures.accuracy import accuracy_against_time
 from benchmarks.goals import Goal
-from benchmarks.racing import in_turn, ratio, together
-from benchmarks.simd_peak import ROUNDS, _loop
-from benchmarks.trajectories import DURATION
-from benchmarks.work_precision import Point
+from benchmarks.races.designs import designs
+from benchmarks.races.evaluation import LIMITS, MUJOCO_LIMITS, EngineTiming, disagreement
+from benchmarks.races.peak import ROUNDS, _loop
+from benchmarks.races.trajectories import DURATION
+from benchmarks.races.work_precision import Point
+from benchmarks.robots import ROBOTS, example_state, model_of
+from benchmarks.timing import interleaved, ratio, together
 from tailwork.model import Model
 
 Peer = Callable[[Model], object]
@@ -44,7 +44,7 @@ def test_pinocchio_gives_our_accelerations(name: str) -> None:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_mujoco_gives_our_accelerations(name: str) -> None:
     """As nearly as its soft feet and gears allow, in a state that bends the USRT in space."""
-    assert acceleration_apart(lambda model: MujocoPeer(model, "Euler", 1e-5), name) < SOFT[name]
+    assert acceleration_apart(lambda model: MujocoPeer(model, "Euler", 1e-5), name) < MUJOCO_LIMITS[name]
 
 
 @pytest.mark.parametrize("name", ["pendulum", "r3", "usrt"])
@@ -129,7 +129,7 @@ def test_ratios_are_of_pairs() -> None:
 def test_contenders_take_turns() -> None:
     """Each as often as it was asked for, and threads do all that they are given."""
     said: list[str] = []
-    times = in_turn({"a": lambda: said.append("a"), "b": lambda: said.append("b")}, {"b": 2}, 3)
+    times = interleaved({"a": lambda: said.append("a"), "b": lambda: said.append("b")}, {"b": 2}, 3)
     assert "".join(said) == "abbabbabb"
     assert [len(found) for found in times.values()] == [3, 3]
     together([lambda: said.append("c"), lambda: said.append("d")], 5)()
@@ -152,10 +152,10 @@ def test_goals() -> None:
 
 
 def test_a_rival_that_disagrees_is_wrong() -> None:
-    assert Rival("pendulum", "X", False, 1.0, 1e-3, 1e-6).wrong
-    assert Rival("pendulum", "X", False, 1.0, math.nan, 1e-6).wrong
-    assert not Rival("pendulum", "X", False, 1.0, 1e-9, 1e-6).wrong
-    assert not Rival("pendulum", "X", False, note="not installed").wrong
+    assert EngineTiming("pendulum", "X", False, 1.0, 1e-3, 1e-6).wrong
+    assert EngineTiming("pendulum", "X", False, 1.0, math.nan, 1e-6).wrong
+    assert not EngineTiming("pendulum", "X", False, 1.0, 1e-9, 1e-6).wrong
+    assert not EngineTiming("pendulum", "X", False, note="not installed").wrong
 
 
 def test_names_in_the_figure_do_not_overlap() -> None:

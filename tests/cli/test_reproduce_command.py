@@ -17,8 +17,9 @@ from tailwork.cli import main
 from tailwork.papers.biswal import experiments as biswal
 from tailwork.papers.claims import Claim
 from tailwork.papers.liu2018 import experiments as liu2018
+from tailwork.papers.liu2018.report import figure_6
 from tailwork.papers.nelson_quinn import experiments as nelson_quinn
-from tailwork.papers.reports import claim_table, figure_6
+from tailwork.papers.report import claim_table
 from tailwork.robots import liu2020
 from tailwork.simulation import Run, load_run
 from tailwork.studies.compare import comparison
@@ -82,8 +83,8 @@ def test_a_folder_that_cannot_be_written(
 
     monkeypatch.setattr(comparison, "perform", never)
     monkeypatch.setattr(liu2018, "simulate", never)
-    monkeypatch.setattr(nelson_quinn, "reproduce_nelson_quinn", never)
-    monkeypatch.setattr(biswal, "reproduce_biswal", never)
+    monkeypatch.setattr(nelson_quinn, "run_all", never)
+    monkeypatch.setattr(biswal, "run_all", never)
     (tmp_path / "file").write_text("mine")
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "figures").write_text("mine")
@@ -121,28 +122,28 @@ class Fetched(HTMLParser):
 @pytest.mark.parametrize(
     ("paper", "study", "small", "printed", "left"),
     [
-        ("nelson-quinn", (nelson_quinn, "reproduce_nelson_quinn"), small_nelson_quinn,
+        ("nelson-quinn", nelson_quinn, small_nelson_quinn,
          ("Nelson & Quinn", "Table 1", "41.7", "1.2e+07"),
          ("table-1.csv", "sweep.csv", "reactions.csv", "runs/settled.nc", "runs/walk.nc")),
-        ("biswal", (biswal, "reproduce_biswal"), small_biswal,
+        ("biswal", biswal, small_biswal,
          ("Biswal & Mohanty", "24.1616, 70.6048, −206.7083"), ("leg.csv", "trot-torques.csv", "runs/trot.nc")),
     ],
 )  # fmt: skip
 def test_a_walking_robot_reproduced(
-    paper: str, study: tuple[Any, str], small: Callable[[], Any], printed: tuple[str, ...], left: tuple[str, ...],
+    paper: str, study: Any, small: Callable[[], Any], printed: tuple[str, ...], left: tuple[str, ...],
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     """Tables on the terminal; a folder with runs, numbers and figures; one page that needs nothing else."""
 
-    def told(tell: Callable[[str], None]) -> Any:
-        tell("working")
+    def told(progress: Callable[[int, int, str], None]) -> Any:
+        progress(0, 1, "working")
         return small()
 
     def shown_only(figure: Figure, folder: Path, name: str, kinds: tuple[str, ...]) -> dict[str, Path]:
         """PDFs, and PNGs of what is shown as SVG, are left out: time."""
         return save(figure, folder, name, ["svg" if "svg" in kinds else "png"])
 
-    monkeypatch.setattr(*study, told)
+    monkeypatch.setattr(study, "run_all", told)
     monkeypatch.setattr(saving, "save", shown_only)
     assert main(["reproduce", paper, "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.growth import Growth, fitted_exponent, legs_of, r3_of, usrt_of
-from benchmarks.growth_figure import growth_figure
+from benchmarks.figures.growth import growth_figure
+from benchmarks.races.growth import Growth, fitted_exponent, legs_of, r3_of, usrt_of
 from tailwork.kernels.graph import split
 from tailwork.mechanics.layout import Layout, make_layout
 from tailwork.model.questions import recorded

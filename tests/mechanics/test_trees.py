@@ -29,6 +29,7 @@ from tailwork.mechanics.layout import Layout, Push, make_layout
 from tailwork.model import Model
 from tailwork.papers.liu2020.torso import angular_acceleration, rate_matrix
 from tailwork.papers.nelson_quinn import quasicoordinates as nelson_quinn
+from tailwork.papers.nelson_quinn.body_tree import tree_of
 from tailwork.papers.spatial import Array
 from tailwork.robots import blaberus, liu2020
 from tailwork.robots.body import Body
@@ -142,7 +143,7 @@ class Literal:
 
 def in_true_coordinates(robot: Robot, q: Array, v: Array) -> Literal:
     """By Euler angles of the torso."""
-    tree, turn, drift = nelson_quinn.tree_of(robot), np.eye(len(v)), np.zeros(len(v))
+    tree, turn, drift = tree_of(robot), np.eye(len(v)), np.zeros(len(v))
     turn[3:6, 3:6] = rate_matrix(q[3:6])
     q_dot = np.linalg.solve(turn, v)
     drift[3:6] = angular_acceleration(q[3:6], q_dot[3:6], np.zeros(3))
@@ -151,7 +152,7 @@ def in_true_coordinates(robot: Robot, q: Array, v: Array) -> Literal:
 
 def in_quasicoordinates(robot: Robot, q: Array, v: Array, attitude: str = "rpy") -> Literal:
     """By omega_1 of the torso, which is the engine's omega in another frame and so has no drift."""
-    tree, turn, joints = nelson_quinn.tree_of(robot), np.eye(len(v)), len(v) - 6
+    tree, turn, joints = tree_of(robot), np.eye(len(v)), len(v) - 6
     rotation = np.array(rotation_matrix(attitude, q[3 : len(q) - joints].tolist()), dtype=float)
     turn[3:6, 3:6] = rotation
     state = nelson_quinn.quasi_state(
@@ -282,7 +283,7 @@ def test_pinned_feet_are_constraints_on_the_tree(measured: Callable[..., None]) 
         model, blocks = Model(robot), OracleLayout(robot, ALL)
         q, v, tau = random_state(robot, ALL, rng)
         angles = np.concatenate([q, *(blocks.closed_form_angles(leg, q) for leg in ALL)])
-        feet = list(nelson_quinn.tree_of(robot).feet.values())
+        feet = list(tree_of(robot).feet.values())
         at_rest = in_true_coordinates(robot, angles, np.zeros(len(angles)))
         jacobian = np.vstack([nelson_quinn.point_jacobian(at_rest.tree, at_rest.state, foot) for foot in feet])
         jacobian = jacobian @ np.linalg.inv(at_rest.map)

@@ -21,7 +21,6 @@ OWN = {  # modules that are about one paper and cite its numbers alone
     "tailwork.papers.liu2020.model": "liu2020",
     "tailwork.papers.nelson_quinn.body_tree": "nelson-quinn",
     "tailwork.papers.nelson_quinn.quasicoordinates": "nelson-quinn",
-    "tailwork.papers.nelson_quinn.tree_state": "nelson-quinn",
     "tailwork.papers.biswal.leg": "biswal",
     "tailwork.robots.tails.r3": "liu2020",
     "tailwork.papers.biswal.dh_leg": "biswal",

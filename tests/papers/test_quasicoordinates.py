@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 from oracles.layout import relative
 from tailwork.errors import RobotError, StateError, UnknownNameError
+from tailwork.papers.nelson_quinn.body_tree import BodyTree, tree_of
 from tailwork.papers.nelson_quinn.quasicoordinates import (
-    BodyTree,
     TreeState,
     bias,
     central_inertia,
@@ -38,7 +38,6 @@ from tailwork.papers.nelson_quinn.quasicoordinates import (
     relative_map,
     spin,
     stacked_unit,
-    tree_of,
     true_map,
     true_state,
 )

@@ -17,9 +17,10 @@ from oracles.layout import Array
 from pages import bare
 from tailwork.control import CurvatureTracking
 from tailwork.papers.claims import Claim
-from tailwork.papers.liu2018.experiments import Liu2018, compensation, desired_states, errors, reproduce_liu2018
+from tailwork.papers.liu2018.experiments import Liu2018, compensation, desired_states, errors, run_all
+from tailwork.papers.liu2018.report import write_report
 from tailwork.papers.liu2020 import experiments as study
-from tailwork.papers.reports import write_liu2018
+from tailwork.papers.liu2020.report import ratio_row
 from tailwork.robots import liu2020
 from tailwork.simulation import LegStraight, Run, simulate
 from tailwork.studies.compare.comparison import last_common
@@ -185,7 +186,7 @@ def test_claims_of_2020() -> None:
 def test_a_row_of_ratios() -> None:
     """A comparison at an earlier time says so."""
     ratio = study.Ratio(roll(80), "roll", "−41.4 %", (-48.5, -47.04, 0.06, 1.0), (0.282, 0.3, 0.3, 0.3))
-    assert study.ratio_row(ratio) == ["roll80", "roll", "−41.4 %", "-48.5 % (0.282 s)", "-47.0 %", "+0.1 %", "+1.0 %"]
+    assert ratio_row(ratio) == ["roll80", "roll", "−41.4 %", "-48.5 % (0.282 s)", "-47.0 %", "+0.1 %", "+1.0 %"]
 
 
 # Liu & Ben-Tzvi 2018
@@ -194,7 +195,7 @@ def test_a_row_of_ratios() -> None:
 @cache
 def liu2018_study() -> Liu2018:
     """All experiments of the paper."""
-    return reproduce_liu2018()
+    return run_all()
 
 
 def checked_claims(claims: tuple[Claim, ...]) -> None:
@@ -271,7 +272,7 @@ def test_the_report_of_2018(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return save(figure, folder, name, ["svg" if "svg" in kinds else "png"])
 
     monkeypatch.setattr(saving, "save", shown_only)
-    page = write_liu2018(liu2018_study(), tmp_path).read_text(encoding="utf-8")
+    page = write_report(liu2018_study(), tmp_path).read_text(encoding="utf-8")
     for claim in liu2018_study().claims:
         assert f"{escape(claim.paper)}</td>" in page and f"{escape(claim.ours)}</td>" in page
     assert sorted({file.stem for file in (tmp_path / "figures").iterdir()}) == [

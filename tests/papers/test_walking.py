@@ -16,7 +16,7 @@ from tailwork.control.gait.joint_table import JointTable, joint_table, walking_s
 from tailwork.control.servo import JointServo
 from tailwork.kernels import kernel as kernel_module
 from tailwork.model import Model
-from tailwork.papers.nelson_quinn.experiments import walked, walking_gait
+from tailwork.papers.nelson_quinn.experiments import simulate_walk, walking_gait
 from tailwork.robots import biswal
 from tailwork.simulation import Run, load_run, simulate
 from tailwork.simulation.contact.ground import CompliantGround, HeightField
@@ -66,7 +66,7 @@ def trot_run() -> Run:
 @cache
 def cockroach_run() -> Run:
     """Four strides of the tripod, with coarse steps."""
-    return walked(4, step=2e-5)
+    return simulate_walk(4, step=2e-5)
 
 
 RUNS = {"trot": trot_run, "cockroach": cockroach_run}

@@ -19,13 +19,13 @@ from tailwork.papers.nelson_quinn.experiments import (
     PAPER_ERRORS,
     STIFFNESSES,
     Reactions,
-    Standing,
+    RestPosture,
     efforts_by_leg,
     insect_ground,
     reactions,
-    settled,
+    simulate_settling,
+    simulate_walk,
     standing,
-    walked,
     walking_gait,
 )
 from tailwork.robots import blaberus
@@ -41,7 +41,7 @@ def model() -> Model:
 
 
 @cache
-def rows() -> tuple[Standing, ...]:
+def rows() -> tuple[RestPosture, ...]:
     """Table 1."""
     return tuple(standing(stiffness, model=model()) for stiffness in STIFFNESSES)
 
@@ -92,7 +92,7 @@ def test_stiff_joints_push_straight_down() -> None:
 @pytest.mark.measured("ground")
 def test_dynamic_settling_is_the_static_solve(measured: Callable[..., None]) -> None:
     """The simulation comes to rest where forces balance, with the same forces."""
-    run, stance = settled(STIFFNESSES[2], 0.5), rows()[2].stance
+    run, stance = simulate_settling(STIFFNESSES[2], 0.5), rows()[2].stance
     np.testing.assert_allclose(run.final_state[0], stance.q, atol=1e-9)
     apart = np.abs(run.final_state[0] - stance.q).max()
     measured("cockroach settled by simulation beside the balance [m, rad]", apart, at_most=1e-9)
@@ -166,7 +166,7 @@ def test_soft_joints_come_near_the_least_torques() -> None:
 @cache
 def walk() -> Reactions:
     """Eight strides with coarse steps; the last four count."""
-    return reactions(walked(8, step=2e-5), walking_gait(), settling=4)
+    return reactions(simulate_walk(8, step=2e-5), walking_gait(), settling=4)
 
 
 def test_front_legs_brake_and_hind_legs_drive() -> None:

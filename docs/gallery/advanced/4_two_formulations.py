@@ -14,14 +14,14 @@ from scipy.spatial.transform import Rotation
 
 import tailwork
 from tailwork.papers.liu2020 import model as liu2020
-from tailwork.papers.nelson_quinn import quasicoordinates
+from tailwork.papers.nelson_quinn import body_tree, quasicoordinates
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import BLUE, GREEN, PURPLE, VERMILION
 
 rng = np.random.default_rng(1)
 apart = {"cockroach, quasicoordinates": []}  # largest difference as a share of the largest acceleration
 insect = tailwork.Model(tailwork.robots.blaberus(), stance="none")
-tree, standing = quasicoordinates.tree_of(insect.robot), tailwork.control.posed(insect)
+tree, standing = body_tree.tree_of(insect.robot), tailwork.control.posed(insect)
 for _ in range(20):
     q, v, torques = standing + rng.uniform(-0.5, 0.5, 36), rng.uniform(-5.0, 5.0, 36), rng.uniform(-1e-4, 1e-4, 30)
     turn = Rotation.from_euler("ZYX", q[5:2:-1]).as_matrix()

@@ -18,7 +18,7 @@ from tailwork.papers.nelson_quinn.experiments import (
     PAPER_ERRORS,
     STIFFNESSES,
     efforts_by_leg,
-    settled,
+    simulate_settling,
     standing,
 )
 from tailwork.studies.compare.soft_stance import least_torques, standing_model
@@ -32,7 +32,7 @@ bound = efforts_by_leg(least_torques(model, posed(model)).torques)  # by leg [(m
 front = [row.front_effort for row in table]
 print("error [deg]:", [round(row.error, 3) for row in table])
 print("effort of both front legs [(mN cm)²]:", [round(effort, 1) for effort in front])
-run = settled(STIFFNESSES[2], duration=0.4)  # by simulation, from the posture of the unloaded springs
+run = simulate_settling(STIFFNESSES[2], duration=0.4)  # by simulation, from the posture of the unloaded springs
 apart = np.abs(run.final_state[0] - table[2].stance.q).max()
 figure = plt.figure(tailwork.view.picture({"cockroach": run}, "pose", view="125,25"))
 plt.show()
@@ -56,4 +56,4 @@ plt.show()
 # the quadratic programme would, within two per cent, without knowing it. Our masses are estimates from the literature,
 # so the numbers are not quite the paper's. And the simulation comes to rest where the balance of forces says.
 #
-# **Try next:** softer ground, ``standing(1e5, ground_stiffness=1e5)``; ``studies.nelson_quinn.walked()`` lets it walk.
+# **Try next:** softer ground, ``standing(1e5, ground_stiffness=1e5)``; ``simulate_walk()`` beside it lets it walk.

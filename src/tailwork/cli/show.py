@@ -38,7 +38,7 @@ def run_robots(options: argparse.Namespace) -> int:
         limbs = robot.limbs()
         summary = " ".join((inspect.getdoc(make) or "").split("\n\n")[0].split())
         joints = sum(len(limb.joints) for limb in limbs.values())
-        table.add_row(name, f"{total_mass(robot):.4g}", str(len(limbs)), str(joints), summary)
+        table.add_row(name, f"{robot.mass():.4g}", str(len(limbs)), str(joints), summary)
     Console().print(table)
     return 0
 

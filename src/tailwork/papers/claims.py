@@ -1,18 +1,16 @@
-"""A published number beside ours."""
+"""What the experiments of all papers share: published numbers beside ours, progress, and runs that are saved."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from tailwork.simulation.run import Run
 
 
-def listed(values: Iterable[float], form: str) -> str:
-    """Numbers side by side, each in a format such as ".1f"."""
-    return ", ".join(f"{x:{form}}" for x in values)
-
-
-Telling = Callable[[str], None]
-"""Told what is being done."""
+def silent(done: int, total: int, what: str) -> None:
+    """Progress that nobody wants to see."""
 
 
 @dataclass(frozen=True)
@@ -23,3 +21,14 @@ class Claim:
     paper: str  # as printed; "—" where the paper prints no number
     ours: str
     reading: str = ""
+
+
+def listed(values: Iterable[float], form: str) -> str:
+    """Numbers side by side, each in a format such as ".1f"."""
+    return ", ".join(f"{x:{form}}" for x in values)
+
+
+def save_runs(folder: Path, runs: Mapping[str, Run]) -> None:
+    """Save runs as NetCDF files in `folder`/runs."""
+    for name, run in runs.items():
+        run.save(folder / "runs" / f"{name}.nc")

@@ -1,5 +1,5 @@
-"""Rotation matrices, the skew matrix and the inertia tensor: the few tools that all formulations of the papers
-share (2018, 2020, Nelson & Quinn).
+"""Rotation matrices, the skew matrix, the inertia tensor and checked arguments: the few tools that the equations of
+all papers share (2018, 2020, Nelson & Quinn, Biswal & Mohanty).
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from tailwork.errors import StateError
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 
@@ -52,3 +54,16 @@ def unit_row(size: int, index: int) -> Array:
     row = np.zeros((1, size))
     row[0, index] = 1.0
     return row
+
+
+def checked(size: int, meaning: str, **arguments: ArrayLike) -> list[Array]:
+    """Arguments as arrays of `size` finite numbers each; `meaning` says in errors what these are."""
+    arrays = []
+    for name, value in arguments.items():
+        array = np.asarray(value, dtype=float)
+        if array.shape != (size,):
+            raise StateError(name, f"has shape {array.shape}; required: ({size},), {meaning}")
+        if not np.isfinite(array).all():
+            raise StateError(name, f"has entries that are not finite; required: {meaning}")
+        arrays.append(array)
+    return arrays

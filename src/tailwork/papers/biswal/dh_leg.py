@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from tailwork.model import Model
 from tailwork.papers.biswal import leg as paper
-from tailwork.papers.claims import Claim, Telling, listed
+from tailwork.papers.claims import Claim, listed
 from tailwork.papers.spatial import Array
 from tailwork.robots import DhChain, DhRow, Robot, biswal
 from tailwork.typing import Floats
@@ -80,11 +80,10 @@ def joint_torques(times: ArrayLike, reading: str = "C", robot: Robot | None = No
     return model.generalised_force(q, paper.joint_rates(reading), np.zeros(3))
 
 
-def reproduce_dh_leg(tell: Telling = lambda what: None) -> DhLeg:
+def reproduce_dh_leg() -> DhLeg:
     """Foot and torques in all readings, with what the paper says beside ours."""
     leg, times = paper.Leg(), np.linspace(0.0, paper.DURATION, SAMPLES)
     feet = {name: paper.foot_path(leg, times, name) for name in paper.READINGS}
-    tell("torques, Figs. 4–6")
     torques = {name: joint_torques(times, name) for name in paper.READINGS}
     return DhLeg(times, feet, torques, (*_leg_claims(leg), *_motion_claims(feet, torques)))
 
@@ -96,14 +95,10 @@ def _leg_claims(leg: paper.Leg) -> list[Claim]:
     disc = f"disc of {MM * space.outer:.0f} about ({listed(MM * np.array(space.center), '.0f')})"
     postures = " or ".join(listed(branch, ".0f") for branch in branches)
     return [
-        Claim(
-            "Sect. 4, posture [°]", listed(paper.POSTURE, ".0f"), postures,
-            "from the place of its foot, by Eqs. 11–13 as corrected",
-        ),
-        Claim(
-            "Eq. 10, height of the foot at zero angles [mm]", f"{below + 2 * MM * leg.hip_length:.0f}", f"{below:.0f}",
-            "the paper prints +r_1 c_1 for −r_1 c_1",
-        ),
+        Claim("Sect. 4, posture [°]", listed(paper.POSTURE, ".0f"), postures,
+              "from the place of its foot, by Eqs. 11–13 as corrected"),
+        Claim("Eq. 10, height of the foot at zero angles [mm]", f"{below + 2 * MM * leg.hip_length:.0f}",
+              f"{below:.0f}", "the paper prints +r_1 c_1 for −r_1 c_1"),
         Claim("Fig. 2, workspace at theta_1 = 0 [mm]", "a picture", disc, "full turns; the paper prints no ranges"),
     ]  # fmt: skip
 

@@ -6,6 +6,7 @@ The paper shows a trot without numbers; masses, gains and ground are estimates, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -14,13 +15,14 @@ from tailwork.control.gait.joint_table import joint_table, walking_start
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
 from tailwork.papers.biswal.dh_leg import DhLeg, reproduce_dh_leg
-from tailwork.papers.claims import Claim, Telling
+from tailwork.papers.claims import Claim, save_runs, silent
 from tailwork.robots import biswal
 from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.contact.record import robot_weight
 from tailwork.simulation.pose import torso_angles
 from tailwork.simulation.run import Run
+from tailwork.studies.compare.comparison import Progress
 
 STANDING = (0.0, 0.0, 0.27)  # of P above mid-stance [m]; loaded, the robot sinks a few millimetres
 SPEED, FREQUENCY, LIFT = 0.15, 2.0, 0.03  # m/s, Hz, m
@@ -58,7 +60,7 @@ def trot_gait() -> Gait:
     return trot(biswal(), speed=SPEED, frequency=FREQUENCY, lift=LIFT)
 
 
-def trotted(strides: int = STRIDES, ground: CompliantGround = GROUND, samples_a_stride: int = 200) -> Run:
+def simulate_trot(strides: int = STRIDES, ground: CompliantGround = GROUND, samples_a_stride: int = 200) -> Run:
     """The quadruped trotting from the gait's own speed."""
     model, gait = Model(biswal(), "none"), trot_gait()
     table = joint_table(model, gait, torso_place=STANDING)
@@ -69,7 +71,7 @@ def trotted(strides: int = STRIDES, ground: CompliantGround = GROUND, samples_a_
     return run.titled(f"trot at {SPEED:g} m/s, {strides} strides of {gait.period:g} s")
 
 
-def judged(run: Run, settling: int = SETTLING) -> Trot:
+def measure_trot(run: Run, settling: int = SETTLING) -> Trot:
     """Speed, height, turning and torques of a trot."""
     late = run.data["time"].to_numpy() >= settling / FREQUENCY
     times, q = run.data["time"].to_numpy()[late], run.data["q"].to_numpy()[late]
@@ -96,11 +98,19 @@ def vertical_share(run: Run, settling: int = SETTLING) -> float:
     return float((impulse[-1] - impulse[start]) / (robot_weight(run.model) * (times[-1] - times[start])))
 
 
-def reproduce_biswal(tell: Telling = lambda what: None) -> Biswal:
+def reproduce(folder: Path, progress: Progress = silent) -> Biswal:
+    """Run all experiments and save their runs in `folder`/runs."""
+    result = run_all(progress)
+    save_runs(folder, {"trot": result.trot.run})
+    return result
+
+
+def run_all(progress: Progress = silent) -> Biswal:
     """Leg and trot."""
-    leg = reproduce_dh_leg(tell)
-    tell("trot")
-    found = judged(trotted())
+    progress(0, 2, "torques, Figs. 4–6")
+    leg = reproduce_dh_leg()
+    progress(1, 2, "trot")
+    found = measure_trot(simulate_trot())
     return Biswal(leg, found, (*leg.claims, *_trot_claims(found)))
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import RobotError, StateError
-from tailwork.papers.spatial import Array, rotation_y
+from tailwork.papers.spatial import Array, checked, rotation_y
 from tailwork.robots.quantities import Described, nonnegative, positive, vector
 
 ROUNDING = 1e-12
@@ -54,14 +54,12 @@ class Leg(Described):
 def link_transform(alpha: float, r: float, d: float, theta: float) -> Array:
     """^(i−1)T_i (4 × 4) from one row of Table 1 (Eq. 1, with +cos(alpha) d in the last column)."""
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
-    return np.array(
-        [
-            [ct, -st, 0.0, r],
-            [st * ca, ct * ca, -sa, -sa * d],
-            [st * sa, ct * sa, ca, ca * d],
-            [0.0, 0.0, 0.0, 1.0],
-        ]
-    )
+    return np.array([
+        [ct, -st, 0.0, r],
+        [st * ca, ct * ca, -sa, -sa * d],
+        [st * sa, ct * sa, ca, ca * d],
+        [0.0, 0.0, 0.0, 1.0],
+    ])  # fmt: skip
 
 
 def link_transforms(leg: Leg, theta: ArrayLike) -> tuple[Array, Array, Array, Array]:
@@ -80,14 +78,12 @@ def foot_transform(leg: Leg, theta: ArrayLike) -> Array:
     t1, t2, t3 = _angles(theta)
     r1, r2, r3 = leg.hip_length, leg.thigh_length, leg.shank_length
     c1, s1, c2, s2, c23, s23 = np.cos(t1), np.sin(t1), np.cos(t2), np.sin(t2), np.cos(t2 + t3), np.sin(t2 + t3)
-    return np.array(
-        [
-            [c1 * c23, -c1 * s23, s1, r1 * c1 + r2 * c1 * c2 + r3 * c1 * c23],
-            [s1 * c23, -s1 * s23, -c1, r1 * s1 + r2 * s1 * c2 + r3 * s1 * c23],
-            [s23, c23, 0.0, r2 * s2 + r3 * s23],
-            [0.0, 0.0, 0.0, 1.0],
-        ]
-    )
+    return np.array([
+        [c1 * c23, -c1 * s23, s1, r1 * c1 + r2 * c1 * c2 + r3 * c1 * c23],
+        [s1 * c23, -s1 * s23, -c1, r1 * s1 + r2 * s1 * c2 + r3 * s1 * c23],
+        [s23, c23, 0.0, r2 * s2 + r3 * s23],
+        [0.0, 0.0, 0.0, 1.0],
+    ])  # fmt: skip
 
 
 def base_transform(leg: Leg) -> Array:
@@ -139,7 +135,7 @@ def joint_angles(leg: Leg, foot: ArrayLike) -> Array:
 
     Raises StateError for a place out of reach; see `shortfall`.
     """
-    place = _one_place(foot)
+    (place,) = checked(3, "three finite numbers, a place in the base frame [m]", foot=foot)
     x, y, z = place - np.array(leg.hip)
     rho, r1, r2, r3 = float(np.hypot(y, z)), leg.hip_length, leg.thigh_length, leg.shank_length
     branches = []
@@ -176,13 +172,6 @@ def _reaches(leg: Leg, foot: Array) -> Array:
     x, y, z = np.moveaxis(foot - np.array(leg.hip), -1, 0)
     rho = np.hypot(y, z)
     return np.stack([np.hypot(rho - leg.hip_length, x), np.hypot(rho + leg.hip_length, x)], axis=-1)
-
-
-def _one_place(foot: ArrayLike) -> Array:
-    place = np.asarray(foot, dtype=float)
-    if place.shape != (3,) or not np.isfinite(place).all():
-        raise StateError("foot", f"is {place.tolist()}; required: three finite numbers, a place in the base frame [m]")
-    return place
 
 
 def _out_of_reach(leg: Leg, place: Array) -> str:
@@ -301,12 +290,9 @@ DURATION = 5.0  # [s]
 READINGS = {
     "A": Reading((0.0, 0.0, 0.0), (-2.0, -7.0, -9.0), "as printed, theta = (−2, −7, −9) t"),
     "B": Reading(POSTURE, (-2.0, -7.0, -9.0), "the printed motion added to the posture of Sect. 4"),
-    "C": Reading(
-        (0.0, 0.0, 0.0),
-        (-2.0, -7.0, 9.0),
-        "theta_3 = +9 t, which ends in the posture of Sect. 4: −9 t may be a misprint",
-    ),
-}
+    "C": Reading((0.0, 0.0, 0.0), (-2.0, -7.0, 9.0),
+                 "theta_3 = +9 t, which ends in the posture of Sect. 4: −9 t may be a misprint"),
+}  # fmt: skip
 """The readings that the text allows. C is the default everywhere: it alone agrees with the posture."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,29 +17,22 @@ from tailwork.errors import RobotError
 from tailwork.papers.biswal import leg as paper
 from tailwork.papers.biswal.dh_leg import MASSES, MM, DhLeg
 from tailwork.papers.biswal.experiments import FREQUENCY, KD, KP, LIFT, SETTLING, SPEED, Biswal, trot_gait
-from tailwork.papers.reports import claim_table
+from tailwork.papers.claims import silent
+from tailwork.papers.report import panels_over_time, pictures, write_page_of
 from tailwork.papers.spatial import Array
 from tailwork.simulation import Run
+from tailwork.studies.compare.comparison import Progress
 from tailwork.typing import Floats
-from tailwork.view.draw.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
+from tailwork.view.draw.style import FAINT, PAGE, arranged, legend_below, look, new_figure, titled, zero_line
 from tailwork.view.figures.walking import footfall, leg_names, samples_a_stride, stride_pictures, torso_travel
-from tailwork.view.report.page import (
-    WALK_SAMPLES,
-    Drawings,
-    Playback,
-    Section,
-    Table,
-    drawn_pictures,
-    page,
-    write_numbers,
-    write_page,
-)
+from tailwork.view.report.comparison import Drawings
+from tailwork.view.report.page import WALK_SAMPLES, Playback, Section, Table, write_numbers
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY
 
 READING_STYLES: dict[str, dict[str, Any]] = {
-    "A": {"color": ORANGE, "linestyle": LINES[1], "linewidth": 1.0},
-    "B": {"color": GREEN, "linestyle": LINES[2], "linewidth": 1.0},
-    "C": {"color": BLUE, "linewidth": 2.0},
+    "A": {"color": ORANGE, "linestyle": LINES[1], "linewidth": 1.0, "label": "A: as printed"},
+    "B": {"color": GREEN, "linestyle": LINES[2], "linewidth": 1.0, "label": "B: added to the posture"},
+    "C": {"color": BLUE, "linewidth": 2.0, "label": "C: theta_3 = +9 t (default)"},
 }
 """C, the default, stands out."""
 LEG_COLORS = (BLUE, ORANGE, GREEN, PURPLE)
@@ -48,9 +41,6 @@ LEG_POINTS = ("hip, O_0", "hinge of theta_2", "knee", "foot")
 TABLE_TIMES = (0.0, 1.0, 3.0, 5.0)  # [s]
 CUBIC_CM = 1e6
 """From m³ to cm³."""
-
-
-# Numbers
 
 
 def foot_table(result: DhLeg) -> Table:
@@ -99,9 +89,6 @@ def write_csv(result: Biswal, folder: Path) -> None:
     write_numbers(
         folder / "trot-torques.csv", header, np.hstack([share[:, None] / FREQUENCY, *torques.values()]).tolist()
     )
-
-
-# The leg
 
 
 def leg_places(leg: paper.Leg, theta: Floats) -> Floats:
@@ -187,45 +174,24 @@ def singularity_figure(result: DhLeg, leg: paper.Leg) -> Figure:
         zero_line(along)
         along.set(xlabel="time [s]", ylabel="det J [cm³]", title="over the motion of Sect. 4")
         titled(figure, "Postures in which the leg loses a direction")
-        legend_below(figure, _reading_keys())
+        legend_below(figure, [Line2D([], [], **style) for style in READING_STYLES.values()])
         return arranged(figure)
 
 
 def foot_figure(result: DhLeg) -> Figure:
     """Figs. 7–9: the foot over time in the three readings."""
-    quantities = {
-        f"{axis} [mm]": {n: MM * path[:, k] for n, path in result.feet.items()} for k, axis in enumerate("xyz")
-    }
-    return _by_reading(result.times, quantities, "Figs. 7–9: place of the foot")
+    return _by_reading(result, [f"{axis} [mm]" for axis in "xyz"], result.feet, "Figs. 7–9: motion of the foot")
 
 
 def torque_figure(result: DhLeg) -> Figure:
-    """Figs. 4–6: the joint torques over time in the three readings."""
-    quantities = {
-        f"torque of theta_{k + 1} [N mm]": {n: MM * found[:, k] for n, found in result.torques.items()}
-        for k in range(3)
-    }
-    return _by_reading(result.times, quantities, "Figs. 4–6: driving torques")
+    """Figs. 4–6: the torques over time in the three readings."""
+    quantities = [f"torque {k} [N mm]" for k in (1, 2, 3)]
+    return _by_reading(result, quantities, result.torques, "Figs. 4–6: driving torques")
 
 
-def _by_reading(times: Floats, quantities: Mapping[str, Mapping[str, Array]], title: str) -> Figure:
-    with look():
-        figure = new_figure(PAGE, 2.6)
-        for axes, (quantity, lines) in zip(figure.subplots(1, 3), quantities.items(), strict=True):
-            for name, values in lines.items():
-                axes.plot(times, values, gid=name, **READING_STYLES[name])
-            axes.set(xlabel="time [s]", ylabel=quantity, xticks=range(6))
-        titled(figure, title)
-        legend_below(figure, _reading_keys())
-        return arranged(figure)
-
-
-def _reading_keys() -> list[Line2D]:
-    said = {"A": "A: as printed", "B": "B: added to the posture", "C": "C: theta_3 = +9 t (default)"}
-    return [Line2D([], [], label=said[name], **style) for name, style in READING_STYLES.items()]
-
-
-# The trot
+def _by_reading(result: DhLeg, quantities: Sequence[str], values: Mapping[str, Array], title: str) -> Figure:
+    panels = {said: {name: MM * found[:, k] for name, found in values.items()} for k, said in enumerate(quantities)}
+    return panels_over_time(result.times, panels, READING_STYLES, xlabel="time [s]", title=title)
 
 
 def trot_torque_figure(result: Biswal) -> Figure:
@@ -233,29 +199,15 @@ def trot_torque_figure(result: Biswal) -> Figure:
     gait = trot_gait()
     share, torques = stride_torques(result.trot.run, gait)
     names = leg_names(result.trot.run.model.robot)
-    with look():
-        figure = new_figure(PAGE, 2.7)
-        panels = figure.subplots(1, 3, sharex=True, sharey=True)
-        for k, (axes, joint) in enumerate(zip(panels, JOINTS.values(), strict=True)):
-            axes.axvspan(
-                0.0, gait.duty / gait.frequency, color=RULE, alpha=0.6, linewidth=0.0, zorder=0.4, gid="stance"
-            )
-            zero_line(axes)
-            for (leg, found), style in zip(torques.items(), _leg_styles(), strict=True):
-                axes.plot(share / gait.frequency, found[:, k], gid=leg, **style)
-            axes.set(title=joint, xlabel="time from touch-down [s]")
-        panels[0].set_ylabel("torque [N m]")
-        titled(figure, "Trot: joint torques over a stride")
-        keys = [Line2D([], [], label=names[leg], **style) for leg, style in zip(torques, _leg_styles(), strict=True)]
-        legend_below(figure, [*keys, Line2D([], [], color=RULE, linewidth=6.0, label="stance in the gait")])
-        return arranged(figure)
-
-
-def _leg_styles() -> list[dict[str, Any]]:
-    return [{"color": color, "linestyle": LINES[k % 2], "linewidth": 1.1} for k, color in enumerate(LEG_COLORS)]
-
-
-# Report
+    styles = {
+        leg: {"color": color, "linestyle": LINES[k % 2], "linewidth": 1.1, "label": names[leg]}
+        for k, (leg, color) in enumerate(zip(torques, LEG_COLORS, strict=True))
+    }
+    panels = {joint: {leg: found[:, k] for leg, found in torques.items()} for k, joint in enumerate(JOINTS.values())}
+    return panels_over_time(
+        share / gait.frequency, panels, styles, xlabel="time from touch-down [s]", ylabel="torque [N m]",
+        title="Trot: joint torques over a stride", stance=gait.duty / gait.frequency,
+    )  # fmt: skip
 
 
 SUMMARY = (
@@ -276,7 +228,12 @@ line). A and C start with a straight knee; B ends with one.
 """
 
 
-def write_biswal(result: Biswal, folder: Path, progress: Callable[[str], None] = lambda what: None) -> Path:
+def tables(result: Biswal) -> dict[str, Table]:
+    """Places of the foot."""
+    return {"The foot in the motion of Sect. 4, by reading": foot_table(result.leg)}
+
+
+def write_report(result: Biswal, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:
     """Tables, figures and report; the report's path."""
     write_csv(result, folder)
     leg, gait, run = paper.Leg(), trot_gait(), result.trot.run
@@ -319,7 +276,7 @@ def write_biswal(result: Biswal, folder: Path, progress: Callable[[str], None] =
             lambda: stride_pictures(run, gait, views=("side", "three-quarter"), title="Trot: a stride"),
         ),
     }  # fmt: skip
-    drawn = drawn_pictures(drawings, folder, progress)
+    drawn = pictures(drawings, folder, progress, processes)
     trot_said = (
         f"The whole robot on compliant ground, its joints driven by springs of {KP:g} N m/rad and dampers of {KD:g} "
         f"N m s/rad along a gait: diagonal pairs in turn, {SPEED:g} m/s, {FREQUENCY:g} Hz, feet lifted by "
@@ -327,7 +284,6 @@ def write_biswal(result: Biswal, folder: Path, progress: Callable[[str], None] =
     )
     readings = Table(("reading", "note"), [(name, one.said) for name, one in paper.READINGS.items()])
     sections = [
-        Section("Paper and ours", "", (), [claim_table(result.claims)]),
         Section("Workspace and inverse kinematics", "", [drawn["figure-2"]]),
         Section("Motion of the foot", READING_TEXT, [drawn["figures-7-9"]], [foot_table(result.leg), readings]),
         Section("Joint torques", "", [drawn["figures-4-6"]]),
@@ -341,5 +297,4 @@ def write_biswal(result: Biswal, folder: Path, progress: Callable[[str], None] =
         "Numbers behind the figures: leg.csv and trot-torques.csv; runs/trot.nc holds the trot. Momentum balances in "
         f"it to {result.trot.closure:.1e} of the weight's impulse. Made by tailwork."
     )
-    write_page(folder / "report.html", page("Biswal & Mohanty, reproduced", SUMMARY, sections, footer))
-    return folder / "report.html"
+    return write_page_of("Biswal & Mohanty", SUMMARY, result.claims, sections, folder, footer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from tailwork.control.profiles import Profiles
 from tailwork.errors import InadmissibleError
 from tailwork.model import Model
 from tailwork.model.model import LIU2018_REDUNDANT
-from tailwork.papers.claims import Claim, Telling, listed
+from tailwork.papers.claims import Claim, listed, save_runs, silent
 from tailwork.robots import liu2018
 from tailwork.simulation import LegStraight, Run, simulate
 from tailwork.simulation.system import System
+from tailwork.studies.compare.comparison import Progress
 from tailwork.studies.policies import stand
 from tailwork.typing import Floats
 
@@ -53,15 +55,23 @@ def desired() -> dict[str, Profiles]:
 
 def desired_states(model: Model, times: Floats) -> tuple[Floats, Floats, Floats]:
     """q, v and a of the pitch motion, in which the torso turns about x alone, so that omega is phi-dot."""
-    found = [desired()[name] for name in model.coordinate_names]
-    values = (
-        [[float(getattr(p, what)(t)) for p in found] for t in times] for what in ("value", "rate", "acceleration")
+    profiles = [desired()[name] for name in model.coordinate_names]
+    q, v, a = (
+        np.array([[float(getattr(profile, what)(t)) for profile in profiles] for t in times])
+        for what in ("value", "rate", "acceleration")
     )
-    q, v, a = (np.array(rows) for rows in values)
     return q, v, a
 
 
-def reproduce_liu2018(tell: Telling = lambda what: None) -> Liu2018:
+def reproduce(folder: Path, progress: Progress = silent) -> Liu2018:
+    """Run all experiments and save their runs in `folder`/runs."""
+    result = run_all(progress)
+    names = ("forward", "matched", "open_loop", "controlled", "computed")
+    save_runs(folder, {name: getattr(result, name) for name in names})
+    return result
+
+
+def run_all(progress: Progress = silent) -> Liu2018:
     """Run all experiments."""
     model = Model(liu2018())
     motion = desired()
@@ -70,21 +80,21 @@ def reproduce_liu2018(tell: Telling = lambda what: None) -> Liu2018:
         "redundant_efforts": (0.0,) * len(LIU2018_REDUNDANT),
     }  # fmt: skip
     q, v, _ = (x[0] for x in desired_states(model, np.zeros(1)))
-    tell("forward model, Fig. 6")
+    progress(0, 4, "forward model, Fig. 6")
     constant = Constant(values=tuple(TORQUES.get(name, 0.0) for name in model.actuator_names))
     driven = [constant, Driven(actuator="tail.tb", profile=SWING)]
     forward = simulate(model, q, 0.5, control=driven, rtol=1e-9, atol=1e-11, events=(LegStraight(extension=0.9999),))
-    tell("inverse, then forward, Fig. 8")
+    progress(1, 4, "inverse, then forward, Fig. 8")
     ahead = FeedForward(**law)
     matched = simulate(model, (q, v), 0.2, control=ahead, method="rk4", step=STEP)
     open_loop = simulate(model, q, 0.2, control=ahead, method="rk4", step=STEP)
-    tell("feed-forward with feedback, Figs. 8 and 9")
+    progress(2, 4, "feed-forward with feedback, Figs. 8 and 9")
     controlled = simulate(model, q, 0.7, control=FeedForward(**law, kp=KP, kd=KD), samples=701)
     computed = simulate(model, q, 0.7, control=ComputedTorque(**law, kp=KP, kd=KD), samples=701)
     times = controlled.data["time"].to_numpy()
     system = System(model, [ahead])
     required = system.full(times, np.zeros((len(times), system.size)), np.zeros((len(times), system.efforts)))[2]
-    tell("admissible torques")
+    progress(3, 4, "admissible torques")
     claims = (
         *_forward_claims(forward, airborne_turn(forward, 0.3)),
         *_tracking_claims(model, matched, open_loop),
@@ -128,16 +138,12 @@ def _forward_claims(run: Run, aloft: Floats) -> list[Claim]:
     q = run.trajectory.full(np.array([0.3]))[0][0]
     place, angles = (q[:3] - np.array(run.model.robot.stand)) * 1e3, np.degrees(q[3:])
     ended = "" if run.stopped is None else f"{run.stopped.time:.3f} s: {run.stopped.reason}"
+    moved, turned, tail = (listed(x, ".1f") for x in (place, angles[:3], angles[3:]))
     return [
-        Claim(
-            "Fig. 6, torso moved at 0.3 s [mm]",
-            "curves",
-            listed(place, ".1f"),
-            "hips placed symmetrically, knees forward",
-        ),
-        Claim("Fig. 6, torso turned at 0.3 s [°]", "curves", listed(angles[:3], ".1f"), "pitch, roll, yaw"),
+        Claim("Fig. 6, torso moved at 0.3 s [mm]", "curves", moved, "hips placed symmetrically, knees forward"),
+        Claim("Fig. 6, torso turned at 0.3 s [°]", "curves", turned, "pitch, roll, yaw"),
         Claim("the same tail motion in the air [°]", "—", listed(aloft, ".1f"), "the legs keep their shape"),
-        Claim("Fig. 6, tail at 0.3 s [°]", "curves", listed(angles[3:], ".1f"), "point mass at the tip"),
+        Claim("Fig. 6, tail at 0.3 s [°]", "curves", tail, "point mass at the tip"),
         Claim("model valid until", "—", ended, "extension 0.9999; our runs otherwise end at 0.985"),
     ]
 
@@ -149,39 +155,28 @@ def _tracking_claims(model: Model, matched: Run, open_loop: Run) -> list[Claim]:
     ended = "goes on" if stopped is None else f"ends at {stopped.time:.3f} s: {stopped.reason}"
     start = float(desired_states(model, np.zeros(1))[1][0, 3])
     force = matched.data["foot_force"].to_numpy()[..., 2]
+    deviates, last = "deviates before 0.2 s", f"{np.abs(errors(matched))[-1].max():.1e}"
+    from_rest = f"the desired motion starts at {start:.2f} rad/s; only where the run starts differs from the line above"
+    pulling = f"{(force < 0).mean():.0%} of the foot samples pull, with tau_p = 0"
     return [
-        Claim(
-            "§4.2, inverse then forward, error at 0.2 s [°]", "deviates before 0.2 s",
-            f"{np.abs(errors(matched))[-1].max():.1e}", "starting with the desired velocity; RK4, 0.1 ms",
-        ),
-        Claim(
-            "§4.2, the same from rest, error at 50 ms [°]", "deviates before 0.2 s", f"{early:.1f}",
-            f"the desired motion starts at {start:.2f} rad/s; only where the run starts differs from the line above",
-        ),
-        Claim("§4.2, from rest, open loop", "deviates before 0.2 s", ended),
-        Claim(
-            "§4.2, least normal force [N]", "—", f"{force.min():.0f}",
-            f"{(force < 0).mean():.0%} of the foot samples pull, with tau_p = 0",
-        ),
+        Claim("§4.2, inverse then forward, error at 0.2 s [°]", deviates, last,
+              "starting with the desired velocity; RK4, 0.1 ms"),
+        Claim("§4.2, the same from rest, error at 50 ms [°]", deviates, f"{early:.1f}", from_rest),
+        Claim("§4.2, from rest, open loop", deviates, ended),
+        Claim("§4.2, least normal force [N]", "—", f"{force.min():.0f}", pulling),
     ]  # fmt: skip
 
 
 def _compensation_claims(controlled: Run, computed: Run, required: Floats) -> list[Claim]:
     times = controlled.data["time"].to_numpy()
-    found = []
-    for name, run in (("feed-forward with feedback", controlled), ("computed torque", computed)):
-        torque = compensation(run, required)
-        said = ", ".join(f"{float(np.interp(t, times, torque)):.3g}" for t in MOMENTS)
-        where = "at the desired state" if run is controlled else "at the present state"
-        found.append(
-            Claim(
-                f"Fig. 9, compensation at {', '.join(f'{t:g}' for t in MOMENTS)} s [N m], {name}",
-                "approaches zero",
-                said,
-                f"gains ({KP:g}, {KD:g}), not stated in the paper; inverse dynamics {where}",
-            )
-        )
-    return found
+    runs = {"feed-forward with feedback": (controlled, "desired"), "computed torque": (computed, "present")}
+    claims = []
+    for name, (run, state) in runs.items():
+        quantity = f"Fig. 9, compensation at {listed(MOMENTS, 'g')} s [N m], {name}"
+        ours = listed(np.interp(MOMENTS, times, compensation(run, required)), ".3g")
+        reading = f"gains ({KP:g}, {KD:g}), not stated in the paper; inverse dynamics at the {state} state"
+        claims.append(Claim(quantity, "approaches zero", ours, reading))
+    return claims
 
 
 def _allocation_claims(model: Model) -> list[Claim]:

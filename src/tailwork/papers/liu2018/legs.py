@@ -64,13 +64,11 @@ def thigh_rate_matrix_dot(leg: Leg, angles: Array, rates: Array) -> Array:
     ha, hb, _ = angles
     da, db, _ = rates
     ca, sa, cb, sb = np.cos(ha), np.sin(ha), np.cos(hb), np.sin(hb)
-    return leg.thigh_length * np.array(
-        [
-            [sa * cb * da + ca * sb * db, ca * sb * da + sa * cb * db],
-            [0.0, sb * db],
-            [ca * cb * da - sa * sb * db, -sa * sb * da + ca * cb * db],
-        ]
-    )
+    return leg.thigh_length * np.array([
+        [sa * cb * da + ca * sb * db, ca * sb * da + sa * cb * db],
+        [0.0, sb * db],
+        [ca * cb * da - sa * sb * db, -sa * sb * da + ca * cb * db],
+    ])  # fmt: skip
 
 
 def leg_pose(leg: Leg, rotation: Array, position: Array) -> LegPose:

@@ -14,21 +14,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError, StateError
+from tailwork.errors import RobotError
 from tailwork.papers.liu2018.legs import knee_acceleration, leg_pose
 from tailwork.papers.liu2020 import pendulum
-from tailwork.papers.liu2020.legs import Leg, LegPose, legs_of
-from tailwork.papers.liu2020.torso import (
-    TorsoMotion,
-    fixed_point_acceleration,
-    torso_at_rest,
-    torso_inertia,
-    torso_jacobians,
-    torso_loading,
-    torso_mass_matrix,
-    torso_motion,
-)
-from tailwork.papers.spatial import Z_AXIS, Array, skew
+from tailwork.papers.liu2020 import torso as plate
+from tailwork.papers.liu2020.legs import Leg, LegPose, leg_loading, leg_mass_matrix, legs_of
+from tailwork.papers.liu2020.torso import TorsoMotion, torso_at_rest, torso_motion
+from tailwork.papers.spatial import Z_AXIS, Array, checked, skew
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails import Pendulum
 
@@ -54,14 +46,7 @@ def parts_of(robot: Robot) -> tuple[tuple[Leg, ...], Pendulum]:
 
 
 def _checked(**arguments: ArrayLike) -> list[Array]:
-    """The arguments as arrays of eight numbers each."""
-    arrays = []
-    for name, value in arguments.items():
-        array = np.asarray(value, dtype=float)
-        if array.shape != (8,):
-            raise StateError(name, f"has shape {array.shape}; required: (8,), 6 of the torso, then ta and tb")
-        arrays.append(array)
-    return arrays
+    return checked(8, "6 of the torso, then ta and tb", **arguments)
 
 
 def _poses(legs: tuple[Leg, ...], torso: TorsoMotion) -> list[LegPose]:
@@ -84,14 +69,12 @@ def actuation_jacobians(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
     return j_a, j_p
 
 
-def _leg_loading(leg: Leg, pose: LegPose, torso: TorsoMotion, gravity: float) -> Array:
-    """tau_l,i [N, N m], six entries (Eq. 40; Eq. 36 prints m_sh/2 for m_th/2 at the hip)."""
-    m_th, m_sh, g = leg.thigh_mass, leg.shank_mass, -gravity * Z_AXIS
-    a_h = fixed_point_acceleration(torso, torso.rotation @ leg.hip)
-    a_k = knee_acceleration(leg, pose, torso)
-    at_knee = (m_th + m_sh) / 3 * a_k + m_th / 6 * a_h - (m_th + m_sh) / 2 * g
-    at_hip = m_th / 3 * a_h + m_th / 6 * a_k - m_th / 2 * g
-    return pose.j_knee.T @ at_knee + pose.j_hip.T @ at_hip
+def _legs_loading(legs: tuple[Leg, ...], torso: TorsoMotion, gravity: float) -> Array:
+    """Σ tau_l,i [N, N m], six entries (Eq. 40; Eq. 36 prints m_sh/2 for m_th/2 at the hip)."""
+    pairs = zip(legs, _poses(legs, torso), strict=True)
+    return np.sum(
+        [leg_loading(leg, pose, knee_acceleration(leg, pose, torso), torso, gravity) for leg, pose in pairs], 0
+    )
 
 
 def inverse_dynamics(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
@@ -99,9 +82,7 @@ def inverse_dynamics(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
     legs, tail = parts_of(robot)
     q, v, a = _checked(q=q, v=v, a=a)
     torso = torso_motion(q, v, a)
-    six = torso_loading(robot.torso_body(), torso, robot.gravity)
-    for leg, pose in zip(legs, _poses(legs, torso), strict=True):
-        six = six + _leg_loading(leg, pose, torso, robot.gravity)
+    six = plate.torso_loading(robot.torso_body(), torso, robot.gravity) + _legs_loading(legs, torso, robot.gravity)
     return _with_tail(six) + pendulum.tip_loading(tail, torso, q[6:], v[6:], a[6:], robot.gravity)
 
 
@@ -111,9 +92,8 @@ def actuator_torques(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau
     The matrix that is inverted is badly conditioned, and singular where ha of legs 1 and 2 move alike: look at
     `numpy.linalg.cond(actuation_jacobians(robot, q)[0])`.
     """
-    j_a, j_p = actuation_jacobians(robot, q)
-    redundant = np.zeros(6) if tau_p is None else np.asarray(tau_p, dtype=float)
-    return np.linalg.solve(j_a.T, inverse_dynamics(robot, q, v, a) - j_p.T @ redundant)
+    force = inverse_dynamics(robot, q, v, a) - actuation_force(robot, q, np.zeros(8), tau_p)
+    return np.linalg.solve(actuation_jacobians(robot, q)[0].T, force)
 
 
 def mass_matrix(robot: Robot, q: ArrayLike) -> Array:
@@ -122,12 +102,9 @@ def mass_matrix(robot: Robot, q: ArrayLike) -> Array:
     (q,) = _checked(q=q)
     torso = torso_at_rest(q)
     mass = pendulum.tip_mass_matrix(tail, torso, q[6:])
-    mass[:6, :6] += torso_mass_matrix(robot.torso_body(), torso.rotation)
+    mass[:6, :6] += plate.torso_mass_matrix(robot.torso_body(), torso.rotation)
     for leg, pose in zip(legs, _poses(legs, torso), strict=True):
-        j_h, j_k = pose.j_hip, pose.j_knee
-        mixed = (j_h.T @ j_k + j_k.T @ j_h) / 2
-        thigh = leg.thigh_mass / 3 * (j_h.T @ j_h + j_k.T @ j_k + mixed)
-        mass[:6, :6] += thigh + leg.shank_mass / 3 * j_k.T @ j_k
+        mass[:6, :6] += leg_mass_matrix(leg, pose)
     return mass
 
 
@@ -139,11 +116,9 @@ def coriolis(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
     legs, tail = parts_of(robot)
     q, v = _checked(q=q, v=v)
     torso = torso_motion(q, v, np.zeros(8))
-    _, j_omega = torso_jacobians(robot.torso_body(), torso.rotation)
-    i_b, omega = torso_inertia(robot.torso_body(), torso.rotation), torso.omega
-    six = j_omega.T @ (skew(omega) @ i_b @ omega)
-    for leg, pose in zip(legs, _poses(legs, torso), strict=True):
-        six = six + _leg_loading(leg, pose, torso, gravity=0.0)
+    _, j_omega = plate.torso_jacobians(robot.torso_body(), torso.rotation)
+    i_b, omega = plate.torso_inertia(robot.torso_body(), torso.rotation), torso.omega
+    six = j_omega.T @ (skew(omega) @ i_b @ omega) + _legs_loading(legs, torso, gravity=0.0)
     j_t = pendulum.tip_jacobian(tail, torso, q[6:])
     return _with_tail(six) + j_t.T @ (tail.tip_mass * pendulum.tip_bias_acceleration(tail, torso, q[6:], v[6:]))
 
@@ -153,7 +128,7 @@ def gravity(robot: Robot, q: ArrayLike) -> Array:
     legs, tail = parts_of(robot)
     (q,) = _checked(q=q)
     torso = torso_at_rest(q)
-    j_bx, _ = torso_jacobians(robot.torso_body(), torso.rotation)
+    j_bx, _ = plate.torso_jacobians(robot.torso_body(), torso.rotation)
     weights = robot.torso_body().mass * j_bx.T
     for leg, pose in zip(legs, _poses(legs, torso), strict=True):
         weights = weights + (leg.thigh_mass + leg.shank_mass) / 2 * pose.j_knee.T + leg.thigh_mass / 2 * pose.j_hip.T

@@ -6,8 +6,6 @@ links; the attitude is exact or, as in the paper, omega = phi-dot.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +14,12 @@ import numpy as np
 
 from tailwork.control import CurvatureTracking
 from tailwork.model import Model
-from tailwork.papers.claims import Claim, listed
+from tailwork.papers.claims import Claim, listed, silent
 from tailwork.robots import liu2020
 from tailwork.robots.robot import Robot
 from tailwork.simulation import LegStraight, Run, simulate
-from tailwork.studies.compare.comparison import SWEEP_SAMPLES, TAIL_NAMES, Case, kept_run, last_common
+from tailwork.studies.compare import comparison as studies
+from tailwork.studies.compare.comparison import Comparison, Progress
 from tailwork.studies.curvature import bending
 from tailwork.studies.manoeuvre import ATOL, RTOL, Manoeuvre, perform, tail_laws
 from tailwork.studies.measures import AXES, mean_over, torso_angles
@@ -71,47 +70,45 @@ class Liu2020:
 
     claims: tuple[Claim, ...]
     ratios: tuple[Ratio, ...]
-    angles: tuple[tuple[str, str, Floats], ...]  # motion, tail, net pitch, roll and yaw [deg], arc and exact
-    reactions: tuple[tuple[str, str, float, float], ...]  # motion, tail, least normal force [N], friction needed
-    waves: tuple[Wave, ...]
+    runs: tuple[tuple[str, str, Run], ...]  # motion, tail and run, arc and exact angles
+    comparison: Comparison  # of all tails in all motions, with its figures
 
 
-def reproduce_liu2020(
-    folder: Path, progress: Callable[[int, int, str], None] = lambda done, total, what: None
-) -> Liu2020:
-    """All numbers of Sect. 5; runs are kept in a folder and taken from there."""
+def manoeuvre(tail: str, motion: TailMotion, com_map: str = "arc", attitude: str = "rpy") -> Manoeuvre:
+    """A motion of the study, the legs with the constant torques of Eq. 85."""
+    return Manoeuvre(liu2020(tail), motion, "paper", com_map=com_map, attitude=attitude)
+
+
+def reproduce(folder: Path, progress: Progress = silent) -> Liu2020:
+    """All numbers of Sect. 5; runs are kept in `folder`/runs and taken from there."""
+    comparison = studies.compare(studies.paper_plan(), folder, progress)
     jobs = [(motion, tail, *variant) for motion, _, _ in RATIOS for variant in VARIANTS for tail in ("pendulum", "r3")]
     runs: dict[tuple[str, str, str, str], Run] = {}
     total = len(jobs) + 2 + len(GAINS)
     for done, (motion, tail, com_map, attitude) in enumerate(jobs):
         progress(done, total, f"{motion.name}, {tail}, {com_map}, {attitude}")
         # A pendulum's shape does not depend on the map.
-        manoeuvre = Manoeuvre(liu2020(tail), motion, "paper", com_map=com_map, attitude=attitude)
         name = f"{tail}-{com_map}-{attitude}" if tail != "pendulum" else f"{tail}-{attitude}"
-        if tail == "pendulum":
-            manoeuvre = replace(manoeuvre, com_map="arc")
-        runs[motion.name, tail, com_map, attitude] = kept_run(Case(name, manoeuvre, SWEEP_SAMPLES), folder)
+        wanted = manoeuvre(tail, motion, "arc" if tail == "pendulum" else com_map, attitude)
+        case = studies.Case(name, wanted, studies.SWEEP_SAMPLES)
+        runs[motion.name, tail, com_map, attitude] = studies.kept_run(case, folder / "runs")
     ratios = tuple(_ratio(motion, axis, paper, runs) for motion, axis, paper in RATIOS)
-    exact = [
-        (motion, tail, runs[motion.name, tail, "arc", "rpy"]) for motion, _, _ in RATIOS for tail in TAIL_NAMES[:2]
-    ]
-    angles = tuple((motion.name, tail, torso_angles(run)[-1] - torso_angles(run)[0]) for motion, tail, run in exact)
-    reactions = tuple((motion.name, tail, run.min_normal_force(), run.friction_needed()) for motion, tail, run in exact)
+    exact = tuple((name, tail, run) for (name, tail, *variant), run in runs.items() if variant == ["arc", "rpy"])
     waves = []
-    for done, (label, manoeuvre, gains) in enumerate(_wave_cases()):
-        progress(len(jobs) + done, total, f"sine of Sect. 5.3, {label}")
-        waves.append(_wave(label, manoeuvre, gains))
+    for done, case in enumerate(_wave_cases()):
+        progress(len(jobs) + done, total, f"sine of Sect. 5.3, {case[0]}")
+        waves.append(_wave(*case))
     progress(total - 1, total, "until the torso falls")
-    claims = (*_stance_claims(), *_fall_claims())
+    claims = (*_stance_claims(), *_fall_claims(), *wave_claims(tuple(waves)))
     progress(total, total, "")
-    return Liu2020(claims, ratios, angles, reactions, tuple(waves))
+    return Liu2020(claims, ratios, exact, comparison)
 
 
 def _ratio(motion: TailMotion, axis: str, paper: str, runs: dict[tuple[str, str, str, str], Run]) -> Ratio:
     k = AXES.index(axis)
     found, times = [], []
     for variant in VARIANTS:
-        time, one, other = last_common(*(runs[motion.name, tail, *variant] for tail in ("pendulum", "r3")))
+        time, one, other = studies.last_common(*(runs[motion.name, tail, *variant] for tail in ("pendulum", "r3")))
         found.append(100.0 * (other[k] / one[k] - 1.0))
         times.append(time)
     return Ratio(motion, axis, paper, tuple(found), tuple(times))
@@ -131,16 +128,16 @@ def torso_poles(robot: Robot) -> dict[str, float]:
         forward = model.forward_dynamics(q, v, tau, prescribed_acceleration=still)
         return np.concatenate([model.coordinate_rates(q, v)[:6], forward[:6]])
 
-    slopes = np.array([
+    derivatives = np.array([
         sum(w * (rates(start + h * e) - rates(start - h * e)) for h, w in zip(steps, weights, strict=True)) / 1e-3
         for e in np.eye(12)
     ]).T  # fmt: skip
-    found_poles: Any = np.linalg.eig(slopes)
-    poles, shapes = found_poles
+    poles, shapes = np.linalg.eig(derivatives)
+    growth = np.real(poles)
     found: dict[str, float] = {}
-    for k in np.argsort(poles.real):
-        turned = int(np.abs(shapes[3:6, k]).argmax())  # told apart by how the torso turns
-        found[AXES[turned]] = max(float(poles.real[k]), found.get(AXES[turned], 0.0))
+    for k in np.argsort(growth):
+        turned = int(np.abs(shapes[3:6, k]).argmax())  # the axis that the torso turns about most
+        found[AXES[turned]] = max(float(growth[k]), found.get(AXES[turned], 0.0))
     return {axis: found[axis] for axis in ("roll", "pitch", "yaw")}
 
 
@@ -150,13 +147,9 @@ def _stance_claims() -> list[Claim]:
     same = np.array_equal(np.round(torques, 2) + 0.0, np.array(EQUATION_85))
     printed = ", ".join(f"{x:g}" for x in EQUATION_85[:3] + EQUATION_85[6:9])
     ours = ", ".join(f"{round(x, 4) + 0.0:.4f}" for x in (*torques[:3], *torques[6:9]))
-    claims = [
-        Claim(
-            "Eq. 85, torques of legs 1 and 3 [N m]", printed, ours,
-            f"g = 9.81, smallest torques; all twelve {'agree' if same else 'do not agree'} to the printed digits",
-        )
-    ]  # fmt: skip
-    for tail in TAIL_NAMES:
+    reading = f"g = 9.81, smallest torques; all twelve {'agree' if same else 'do not agree'} to the printed digits"
+    claims = [Claim("Eq. 85, torques of legs 1 and 3 [N m]", printed, ours, reading)]
+    for tail in studies.TAIL_NAMES:
         model = Model(liu2020(tail))
         legs = np.concatenate([EQUATION_85, np.zeros(len(model.actuator_names) - 12)])
         rest = np.zeros(len(model.velocity_names))
@@ -174,71 +167,45 @@ def _fall_claims() -> list[Claim]:
     """How long the sine of Sect. 5.3 can go on in the open loop."""
     claims = []
     for tail in ("r3", "usrt"):
-        run = perform(Manoeuvre(liu2020(tail), replace(WAVE, duration=WAVE.period), "paper"), samples=SWEEP_SAMPLES)
+        run = perform(manoeuvre(tail, replace(WAVE, duration=WAVE.period)), samples=studies.SWEEP_SAMPLES)
         said = "a full period" if run.stopped is None else f"until {run.stopped.time:.2f} s: {run.stopped.reason}"
         reading = "" if run.stopped is None else "the torso falls in the open loop: no full period is possible"
         claims.append(Claim(f"Fig. 15, sine of 20° and 1.2 s, {tail}", "1.2 s shown", said, reading))
     return claims
 
 
-def _wave_cases() -> list[tuple[str, Manoeuvre, tuple[float, float] | None]]:
-    cases: list[tuple[str, Manoeuvre, tuple[float, float] | None]] = [
-        ("r3", Manoeuvre(liu2020("r3"), WAVE, "paper"), None)
-    ]
-    return cases + [
-        (f"usrt, gains {kp:g}, {kd:g}", Manoeuvre(liu2020("usrt"), WAVE, "paper"), (kp, kd)) for kp, kd in GAINS
-    ]
+def _wave_cases() -> list[tuple[str, str, tuple[float, float] | None]]:
+    """Label, tail and gains of the cables."""
+    return [("r3", "r3", None), *((f"usrt, gains {kp:g}, {kd:g}", "usrt", (kp, kd)) for kp, kd in GAINS)]
 
 
-def _wave(label: str, manoeuvre: Manoeuvre, gains: tuple[float, float] | None) -> Wave:
+def _wave(label: str, tail: str, gains: tuple[float, float] | None) -> Wave:
     """A quarter period from rest, the tail bending down."""
+    wave = manoeuvre(tail, WAVE)
     if gains is None:
-        run = perform(manoeuvre)
+        run = perform(wave)
     else:
-        shape = manoeuvre.start_shape()
-        ready = stand(manoeuvre.robot, manoeuvre.policy, manoeuvre.tail, shape, prescribed=False)
-        laws = [
-            replace(law, kp=gains[0], kd=gains[1], stiffness=0.0)
-            for law in tail_laws(manoeuvre)
-            if isinstance(law, CurvatureTracking)
-        ]
-        run = simulate(
-            ready.model, ready.q, WAVE.duration, control=[*ready.laws, *laws], rtol=RTOL, atol=ATOL,
-            events=(LegStraight(),), samples=301,
-        )  # fmt: skip
+        kp, kd = gains
+        ready = stand(wave.robot, wave.policy, wave.tail, wave.start_shape(), prescribed=False)
+        tracking = [law for law in tail_laws(wave) if isinstance(law, CurvatureTracking)]
+        laws = [*ready.laws, *(replace(law, kp=kp, kd=kd, stiffness=0.0) for law in tracking)]
+        options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL, "events": (LegStraight(),), "samples": 301}
+        run = simulate(ready.model, ready.q, WAVE.duration, control=laws, **options)
     times = run.data["time"].to_numpy()
-    errors = tuple(mean_over(b.error, times) for b in bending(run, manoeuvre))
+    errors = tuple(mean_over(b.error, times) for b in bending(run, wave))
     return Wave(label, float(torso_angles(run)[-1, 0] - torso_angles(run)[0, 0]), errors)
 
 
 def wave_claims(waves: tuple[Wave, ...]) -> list[Claim]:
     """Sect. 5.3 beside ours."""
     rigid = waves[0]
-    claims = [
-        Claim(
-            "Fig. 16, mean curvature errors, R3 [1/m]", listed(PAPER_ERRORS["r3"], "+.2f"),
-            listed(rigid.errors, "+.2f"),
-            "a quarter period from rest; gains of the R3 tail are not stated",
-        )
-    ]  # fmt: skip
+    paper, ours = listed(PAPER_ERRORS["r3"], "+.2f"), listed(rigid.errors, "+.2f")
+    reading = "a quarter period from rest; gains of the R3 tail are not stated"
+    claims = [Claim("Fig. 16, mean curvature errors, R3 [1/m]", paper, ours, reading)]
     for wave in waves[1:]:
         more = 100.0 * (rigid.pitch / wave.pitch - 1.0)
         said = f"{rigid.pitch:.1f}° against {wave.pitch:.1f}°: {more:+.0f} %; errors {listed(wave.errors, '+.2f')} 1/m"
-        claims.append(
-            Claim(
-                f"Figs. 15, 16, torso pitch of R3 against {wave.label}",
-                f"4° more, +66.6 %; errors {listed(PAPER_ERRORS['usrt'], '+.2f')} 1/m",
-                said,
-                "plain PD; the paper states neither the cable controller nor its gains",
-            )
-        )
+        paper = f"4° more, +66.6 %; errors {listed(PAPER_ERRORS['usrt'], '+.2f')} 1/m"
+        reading = "plain PD; the paper states neither the cable controller nor its gains"
+        claims.append(Claim(f"Figs. 15, 16, torso pitch of R3 against {wave.label}", paper, said, reading))
     return claims
-
-
-def ratio_row(ratio: Ratio) -> list[str]:
-    """A line of the table of ratios: motion, axis, paper, then ours by variant."""
-    cells = []
-    for value, time in zip(ratio.ours, ratio.times, strict=True):
-        early = "" if math.isclose(time, ratio.motion.duration, abs_tol=1e-9) else f" ({time:.3f} s)"
-        cells.append(f"{value:+.1f} %{early}")
-    return [ratio.motion.name, ratio.axis, ratio.paper, *cells]

@@ -38,20 +38,12 @@ def legs_of(robot: Robot) -> tuple[Leg, ...]:
         raise RobotError("legs", legs, "ThreeHingeLegs, the only legs that these formulations describe")
     if legs.hip_length != 0.0:
         raise RobotError("legs.hip_length", legs.hip_length, "0: the papers' hip hinges cross in one point")
-    if robot.forward != "y":
-        raise RobotError("forward", robot.forward, "'y', the papers' forward axis")
+    if legs.forward != "y":
+        raise RobotError("legs.forward", legs.forward, "'y', the papers' forward axis")
+    lengths, masses = (legs.thigh_length, legs.shank_length), (legs.thigh_mass, legs.shank_mass)
     return tuple(
-        Leg(
-            number=i + 1,
-            hip=np.array(hip),
-            foot=np.array(foot),
-            thigh_length=legs.thigh_length,
-            shank_length=legs.shank_length,
-            thigh_mass=legs.thigh_mass,
-            shank_mass=legs.shank_mass,
-            knee_sign=KNEE_SIGNS[legs.knee],
-        )
-        for i, (hip, foot) in enumerate(zip(legs.hips, legs.feet, strict=True))
+        Leg(i, np.array(hip), np.array(foot), *lengths, *masses, KNEE_SIGNS[legs.knee])
+        for i, (hip, foot) in enumerate(zip(legs.hips, legs.feet, strict=True), start=1)
     )
 
 
@@ -75,7 +67,7 @@ def leg_angles(leg: Leg, s: Array) -> Array:
     """Joint angles [ha, hb, k] [rad] for a foot at s [m] from the hip, torso frame.
 
     2020, Eqs. (8)–(10). Printed for a knee forward (k < 0); a knee backward changes the signs of the arccosines. With
-    atan2 for the arctangent of Eq. (8) ha keeps its quadrant. 2018, Eqs. (6)–(8): see `legs2018`.
+    atan2 for the arctangent of Eq. (8) ha keeps its quadrant. 2018, Eqs. (6)–(8): see `liu2018.legs`.
     """
     l_th, l_sh, length = leg.thigh_length, leg.shank_length, np.linalg.norm(s)
     ha = np.arctan2(-s[0], -s[2])
@@ -128,13 +120,11 @@ def thigh_rate_matrix_dot(leg: Leg, angles: Array, rates: Array) -> Array:
     ha, hb, _ = angles
     da, db, _ = rates
     ca, sa, cb, sb = np.cos(ha), np.sin(ha), np.cos(hb), np.sin(hb)
-    return leg.thigh_length * np.array(
-        [
-            [sa * cb * da + ca * sb * db, ca * sb * da + sa * cb * db],
-            [0.0, -sb * db],
-            [ca * cb * da - sa * sb * db, -sa * sb * da + ca * cb * db],
-        ]
-    )
+    return leg.thigh_length * np.array([
+        [sa * cb * da + ca * sb * db, ca * sb * da + sa * cb * db],
+        [0.0, -sb * db],
+        [ca * cb * da - sa * sb * db, -sa * sb * da + ca * cb * db],
+    ])  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -193,26 +183,23 @@ def knee_acceleration(leg: Leg, pose: LegPose, torso: TorsoMotion) -> Array:
     return torso.acceleration + (w_dot + w @ w) @ arm + 2 * w @ rotation @ b_dot + rotation @ b_ddot
 
 
-def leg_loading(leg: Leg, torso: TorsoMotion, gravity: float) -> Array:
-    """tau_l,i [N, N m], the share of leg i in the generalised force (six entries).
+def leg_loading(leg: Leg, pose: LegPose, v_k: Array, torso: TorsoMotion, gravity: float) -> Array:
+    """tau_l,i [N, N m], the share of leg i in the generalised force (six entries); v_k: the knee's acceleration [m/s²].
 
     2020, Eq. (58), from Eqs. (53)–(57); 2018, Eq. (40) (its Eq. 36 prints m_sh/2 for m_th/2 at the hip).
     """
-    pose = leg_pose(leg, torso.rotation, torso.position)
     m_th, m_sh, g_z = leg.thigh_mass, leg.shank_mass, gravity * Z_AXIS
     v_h = fixed_point_acceleration(torso, torso.rotation @ leg.hip)
-    v_k = knee_acceleration(leg, pose, torso)
     at_knee = (m_th + m_sh) / 3 * v_k + m_th / 6 * v_h + (m_th + m_sh) / 2 * g_z
     at_hip = m_th / 3 * v_h + m_th / 6 * v_k + m_th / 2 * g_z
     return pose.j_knee.T @ at_knee + pose.j_hip.T @ at_hip
 
 
-def leg_mass_matrix(leg: Leg, rotation: Array, position: Array) -> Array:
+def leg_mass_matrix(leg: Leg, pose: LegPose) -> Array:
     """M_l,i (6 × 6) [kg, kg m, kg m²], the share of leg i in the mass matrix.
 
     2020, Eq. (82); 2018, Eq. (53); both print J_hᵀJ_k where its symmetric part belongs.
     """
-    pose = leg_pose(leg, rotation, position)
     j_h, j_k, m_th, m_sh = pose.j_hip, pose.j_knee, leg.thigh_mass, leg.shank_mass
     mixed = (j_h.T @ j_k + j_k.T @ j_h) / 2
     return m_th / 3 * (j_h.T @ j_h + j_k.T @ j_k + mixed) + m_sh / 3 * j_k.T @ j_k

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError, StateError
-from tailwork.papers.liu2020 import pendulum, quadruped, r3, usrt
-from tailwork.papers.liu2020.torso import torso_at_rest, torso_motion
-from tailwork.papers.spatial import Array
+from tailwork.errors import RobotError
+from tailwork.papers.liu2020 import pendulum, r3, usrt
+from tailwork.papers.liu2020.legs import knee_acceleration, leg_loading, leg_mass_matrix, leg_pose, legs_of
+from tailwork.papers.liu2020.torso import torso_at_rest, torso_loading, torso_mass_matrix, torso_motion
+from tailwork.papers.spatial import Array, checked
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails import R3, Pendulum, Usrt
 
@@ -48,15 +49,7 @@ def coordinate_count(robot: Robot) -> int:
 
 
 def _checked(robot: Robot, **arguments: ArrayLike) -> list[Array]:
-    """The arguments as arrays of 6 + m numbers each."""
-    size = coordinate_count(robot)
-    arrays = []
-    for name, value in arguments.items():
-        array = np.asarray(value, dtype=float)
-        if array.shape != (size,):
-            raise StateError(name, f"has shape {array.shape}; required: ({size},), 6 of the torso, then the tail's")
-        arrays.append(array)
-    return arrays
+    return checked(coordinate_count(robot), "6 of the torso, then the tail's", **arguments)
 
 
 def inverse_dynamics(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
@@ -68,7 +61,10 @@ def inverse_dynamics(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
     q, v, a = _checked(robot, q=q, v=v, a=a)
     torso = torso_motion(q, v, a)
     tau = np.zeros(len(q))
-    tau[:6] = quadruped.loading(robot, torso)
+    tau[:6] = torso_loading(robot.torso_body(), torso, robot.gravity)
+    for leg in legs_of(robot):
+        pose = leg_pose(leg, torso.rotation, torso.position)
+        tau[:6] += leg_loading(leg, pose, knee_acceleration(leg, pose, torso), torso, robot.gravity)
     tail, module = tail_of(robot)
     if module:
         tau += module.loading(tail, torso, q[6:], v[6:], a[6:], robot.gravity)
@@ -85,7 +81,9 @@ def mass_matrix(robot: Robot, q: ArrayLike) -> Array:
     (q,) = _checked(robot, q=q)
     torso = torso_at_rest(q)
     mass = np.zeros((len(q), len(q)))
-    mass[:6, :6] = quadruped.mass_matrix(robot, torso)
+    mass[:6, :6] = torso_mass_matrix(robot.torso_body(), torso.rotation)
+    for leg in legs_of(robot):
+        mass[:6, :6] += leg_mass_matrix(leg, leg_pose(leg, torso.rotation, torso.position))
     tail, module = tail_of(robot)
     if module:
         mass += module.mass_matrix(tail, torso, q[6:])
@@ -116,7 +114,8 @@ def actuation_matrix(robot: Robot, q: ArrayLike) -> Array:
     segment [N] | tensions of cables 1, 2, … [N].
     """
     (q,) = _checked(robot, q=q)
-    j_qa = quadruped.actuation_jacobian(robot, torso_at_rest(q))
+    torso = torso_at_rest(q)
+    j_qa = np.vstack([leg_pose(leg, torso.rotation, torso.position).j_joints for leg in legs_of(robot)])
     matrix = np.vstack([j_qa.T, np.zeros((len(q) - 6, len(j_qa)))])
     tail, module = tail_of(robot)
     if module:

@@ -1,21 +1,15 @@
 """The R3 tail: a base link that rolls, then links that are geared to bend evenly within each segment (2020).
 
-Coordinates alpha, beta_1, beta_2, … [rad]. The papers' tail has two segments of six links; any numbers work here.
+Coordinates q = (alpha, beta_1, beta_2, …) [rad]; v are their rates [rad/s], a their accelerations [rad/s²]. The papers'
+tail has two segments of six links; any numbers work here.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tailwork.papers.liu2020.chain import (
-    Link,
-    Turning,
-    carried_acceleration,
-    link_loading,
-    link_mass_matrix,
-    links,
-    still_turning,
-)
+from tailwork.papers.liu2020 import chain
+from tailwork.papers.liu2020.chain import Link, Turning
 from tailwork.papers.liu2020.torso import TorsoMotion, fixed_point_acceleration, fixed_point_jacobian
 from tailwork.papers.spatial import X_AXIS, Y_AXIS, Array, rotation_x, rotation_y, skew, tensor, unit_row
 from tailwork.robots.tails import R3
@@ -26,15 +20,15 @@ def coordinate_count(tail: R3) -> int:
     return 1 + tail.segments
 
 
-def turnings(tail: R3, torso: TorsoMotion, coordinates: Array, rates: Array, accelerations: Array) -> list[Turning]:
+def turnings(tail: R3, torso: TorsoMotion, q: Array, v: Array, a: Array) -> list[Turning]:
     """Turning of the base link 0 and of links 1, 2, …
 
     Orientation by 2020, Eq. (30), angular velocity by Eq. (33), Jacobian by Eq. (36), angular acceleration by
     Eq. (40), whose third row prints beta_1 for beta_2.
     """
     size = 6 + coordinate_count(tail)
-    still = still_turning(torso, size)
-    alpha, alpha_dot, alpha_ddot = coordinates[0], rates[0], accelerations[0]
+    still = chain.still_turning(torso, size)
+    alpha, alpha_dot, alpha_ddot = q[0], v[0], a[0]
     base_rotation = torso.rotation @ rotation_y(alpha)
     x_0, y_0 = base_rotation @ X_AXIS, base_rotation @ Y_AXIS
     omega_0 = still.omega + alpha_dot * y_0
@@ -48,8 +42,8 @@ def turnings(tail: R3, torso: TorsoMotion, coordinates: Array, rates: Array, acc
     bend = 0.0
     for i in range(tail.links_per_segment * tail.segments):
         segment = 1 + i // tail.links_per_segment  # place of this link's beta among the coordinates
-        bend += coordinates[segment]
-        beta_dot, beta_ddot = rates[segment], accelerations[segment]
+        bend += q[segment]
+        beta_dot, beta_ddot = v[segment], a[segment]
         turning = Turning(
             rotation=base_rotation @ rotation_x(bend),
             jacobian=turning.jacobian + np.outer(x_0, unit_row(size, 6 + segment)),
@@ -72,14 +66,14 @@ def base_link(tail: R3, torso: TorsoMotion, turning: Turning) -> Link:
         turning=turning,
         com=torso.position + r + arm,
         com_jacobian=at_mount - skew(arm) @ turning.jacobian,
-        com_acceleration=fixed_point_acceleration(torso, r) + carried_acceleration(turning, arm),
+        com_acceleration=fixed_point_acceleration(torso, r) + chain.carried_acceleration(turning, arm),
     )
 
 
-def all_links(tail: R3, torso: TorsoMotion, coordinates: Array, rates: Array, accelerations: Array) -> list[Link]:
+def all_links(tail: R3, torso: TorsoMotion, q: Array, v: Array, a: Array) -> list[Link]:
     """The base link 0 and links 1, 2, … (2020, Eqs. 30–43)."""
-    base, *bending = turnings(tail, torso, coordinates, rates, accelerations)
-    return [base_link(tail, torso, base), *links(torso, tail.mount, bending, tail.link_length, tail.link_com)]
+    base, *bending = turnings(tail, torso, q, v, a)
+    return [base_link(tail, torso, base), *chain.links(torso, tail.mount, bending, tail.link_length, tail.link_com)]
 
 
 def _inertial(tail: R3) -> list[tuple[float, Array]]:
@@ -88,28 +82,20 @@ def _inertial(tail: R3) -> list[tuple[float, Array]]:
     return [(tail.base_mass, tensor(tail.base_inertia)), *links]
 
 
-def loading(
-    tail: R3, torso: TorsoMotion, coordinates: Array, rates: Array, accelerations: Array, gravity: float
-) -> Array:
+def loading(tail: R3, torso: TorsoMotion, q: Array, v: Array, a: Array, gravity: float) -> Array:
     """tau_t [N, N m] (2020, Eq. 60)."""
-    chain = all_links(tail, torso, coordinates, rates, accelerations)
-    shares = [
-        link_loading(link, mass, inertia, gravity) for link, (mass, inertia) in zip(chain, _inertial(tail), strict=True)
-    ]
-    return np.sum(shares, axis=0)
+    pairs = zip(all_links(tail, torso, q, v, a), _inertial(tail), strict=True)
+    return np.sum([chain.link_loading(link, *inertial, gravity) for link, inertial in pairs], axis=0)
 
 
-def mass_matrix(tail: R3, torso: TorsoMotion, coordinates: Array) -> Array:
+def mass_matrix(tail: R3, torso: TorsoMotion, q: Array) -> Array:
     """Σ M_i,tail [kg, kg m, kg m²] (2020, Eqs. 80, 83); the base link belongs to the sum, which prints i = 1..n."""
-    still = np.zeros_like(coordinates)
-    chain = all_links(tail, torso, coordinates, still, still)
-    shares = [
-        link_mass_matrix(link, mass, inertia) for link, (mass, inertia) in zip(chain, _inertial(tail), strict=True)
-    ]
-    return np.sum(shares, axis=0)
+    still = np.zeros_like(q)
+    pairs = zip(all_links(tail, torso, q, still, still), _inertial(tail), strict=True)
+    return np.sum([chain.link_mass_matrix(link, *inertial) for link, inertial in pairs], axis=0)
 
 
-def actuation_jacobian(tail: R3, coordinates: Array) -> Array:
+def actuation_jacobian(tail: R3, q: Array) -> Array:
     """J_ta ((1 + segments) × (6 + m)) for the roll torque [N m] and the cable tensions [N] (2020, Eqs. 71–73)."""
     size = 6 + coordinate_count(tail)
     arm = tail.links_per_segment * tail.cable_radius

@@ -17,13 +17,11 @@ def torso_rotation(phi: Array) -> Array:
     """
     cx, cy, cz = np.cos(phi)
     sx, sy, sz = np.sin(phi)
-    return np.array(
-        [
-            [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
-            [sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx],
-            [-sy, cy * sx, cy * cx],
-        ]
-    )
+    return np.array([
+        [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
+        [sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx],
+        [-sy, cy * sx, cy * cx],
+    ])  # fmt: skip
 
 
 def rate_matrix(phi: Array) -> Array:
@@ -49,13 +47,11 @@ def angular_acceleration(phi: Array, phi_dot: Array, phi_ddot: Array) -> Array:
     _, cy, cz = np.cos(phi)
     _, sy, sz = np.sin(phi)
     _, y_dot, z_dot = phi_dot
-    rate_matrix_dot = np.array(
-        [
-            [-sz * z_dot * cy - cz * sy * y_dot, -cz * z_dot, 0.0],
-            [cz * z_dot * cy - sz * sy * y_dot, -sz * z_dot, 0.0],
-            [-cy * y_dot, 0.0, 0.0],
-        ]
-    )
+    rate_matrix_dot = np.array([
+        [-sz * z_dot * cy - cz * sy * y_dot, -cz * z_dot, 0.0],
+        [cz * z_dot * cy - sz * sy * y_dot, -sz * z_dot, 0.0],
+        [-cy * y_dot, 0.0, 0.0],
+    ])  # fmt: skip
     return rate_matrix(phi) @ phi_ddot + rate_matrix_dot @ phi_dot
 
 

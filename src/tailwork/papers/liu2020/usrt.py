@@ -1,8 +1,8 @@
 """The USRT: links on universal joints with springs, a damper and cables (2020, Eqs. 44–50, 61–67, 74–78).
 
-Coordinates theta_1, phi_1, theta_2, phi_2, … [rad]. Points A, B and the cable holes D of a link are given from its far
-joint, those of link 0 from the mount in the torso frame. The papers' tail has two segments of three links; any numbers
-work here.
+Coordinates q = (theta_1, phi_1, theta_2, phi_2, …) [rad]; v are their rates [rad/s], a their accelerations [rad/s²].
+Points A, B and the cable holes D of a link are given from its far joint, those of link 0 from the mount in the torso
+frame. The papers' tail has two segments of three links; any numbers work here.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ def coordinate_count(tail: Usrt) -> int:
     return 2 * tail.links
 
 
-def turnings(tail: Usrt, torso: TorsoMotion, coordinates: Array, rates: Array, accelerations: Array) -> list[Turning]:
+def turnings(tail: Usrt, torso: TorsoMotion, q: Array, v: Array, a: Array) -> list[Turning]:
     """Turning of links 1, 2, …: 2020, Eq. (44), and Eqs. (45), (46), (47) for omega, J_omega and omega-dot."""
     size = 6 + coordinate_count(tail)
     turning = still_turning(torso, size)
     found: list[Turning] = []
     for i in range(tail.links):
-        theta, phi = coordinates[2 * i : 2 * i + 2]
-        theta_dot, phi_dot = rates[2 * i : 2 * i + 2]
-        theta_ddot, phi_ddot = accelerations[2 * i : 2 * i + 2]
+        theta, phi = q[2 * i : 2 * i + 2]
+        theta_dot, phi_dot = v[2 * i : 2 * i + 2]
+        theta_ddot, phi_ddot = a[2 * i : 2 * i + 2]
         rotation = turning.rotation @ rotation_x(phi) @ rotation_z(theta)
         x_before, z_own = turning.rotation @ X_AXIS, rotation @ Z_AXIS
         omega = turning.omega + phi_dot * x_before + theta_dot * z_own
@@ -49,9 +49,9 @@ def turnings(tail: Usrt, torso: TorsoMotion, coordinates: Array, rates: Array, a
     return found
 
 
-def all_links(tail: Usrt, torso: TorsoMotion, coordinates: Array, rates: Array, accelerations: Array) -> list[Link]:
+def all_links(tail: Usrt, torso: TorsoMotion, q: Array, v: Array, a: Array) -> list[Link]:
     """Links 1, 2, … by the recursion of the R3 tail (2020, below Eq. 44)."""
-    turning = turnings(tail, torso, coordinates, rates, accelerations)
+    turning = turnings(tail, torso, q, v, a)
     return links(torso, tail.mount, turning, tail.link_length, tail.link_com)
 
 
@@ -87,7 +87,7 @@ def compression_loading(tail: Usrt, theta: float, phi: float) -> Array:
     return tail.bending_stiffness * ratio * bending_gradient(theta, phi)
 
 
-def damping_loading(tail: Usrt, theta: float, phi: float, rates: Array) -> Array:
+def damping_loading(tail: Usrt, theta: float, phi: float, v: Array) -> Array:
     """Generalised forces [N m] of the damper on (theta_i, phi_i).
 
     2020, Eq. (64) is c g gᵀ/sin² sigma times the rates, which has no limit at sigma = 0. Here the two rates are damped
@@ -96,7 +96,7 @@ def damping_loading(tail: Usrt, theta: float, phi: float, rates: Array) -> Array
     """
     g, blend2 = bending_gradient(theta, phi), tail.bending_blend**2
     matrix = (np.outer(g, g) + blend2 * np.eye(2)) / (_bending_sine(theta, phi) ** 2 + blend2)
-    return tail.bending_damping * matrix @ rates
+    return tail.bending_damping * matrix @ v
 
 
 def point_before(theta: float, phi: float, point: Array) -> Array:
@@ -140,25 +140,23 @@ def extension_loading(tail: Usrt, i: int, theta: float, phi: float) -> Array:
     return stiffness * (length - rest) * span_length_gradient(tail, theta, phi, a, b)
 
 
-def loading(
-    tail: Usrt, torso: TorsoMotion, coordinates: Array, rates: Array, accelerations: Array, gravity: float
-) -> Array:
+def loading(tail: Usrt, torso: TorsoMotion, q: Array, v: Array, a: Array, gravity: float) -> Array:
     """tau_t [N, N m]: inertia, gravity, both springs and the damper of every link (2020, Eqs. 61, 62)."""
     inertia = tensor(tail.link_inertia)
-    chain = all_links(tail, torso, coordinates, rates, accelerations)
+    chain = all_links(tail, torso, q, v, a)
     tau = np.sum([link_loading(link, tail.link_mass, inertia, gravity) for link in chain], axis=0)
     for i in range(1, tail.links + 1):
         own = slice(2 * i - 2, 2 * i)
-        theta, phi = coordinates[own]
+        theta, phi = q[own]
         elastic = compression_loading(tail, theta, phi) + extension_loading(tail, i, theta, phi)
-        tau[2 * i + 4 : 2 * i + 6] += elastic + damping_loading(tail, theta, phi, rates[own])
+        tau[2 * i + 4 : 2 * i + 6] += elastic + damping_loading(tail, theta, phi, v[own])
     return tau
 
 
-def mass_matrix(tail: Usrt, torso: TorsoMotion, coordinates: Array) -> Array:
+def mass_matrix(tail: Usrt, torso: TorsoMotion, q: Array) -> Array:
     """Σ M_i,tail [kg, kg m, kg m²] (2020, Eqs. 80, 83)."""
-    still, inertia = np.zeros_like(coordinates), tensor(tail.link_inertia)
-    chain = all_links(tail, torso, coordinates, still, still)
+    still, inertia = np.zeros_like(q), tensor(tail.link_inertia)
+    chain = all_links(tail, torso, q, still, still)
     return np.sum([link_mass_matrix(link, tail.link_mass, inertia) for link in chain], axis=0)
 
 
@@ -176,14 +174,14 @@ def last_link(tail: Usrt, j: int) -> int:
     return ((j - 1) // 3 + 1) * tail.links // tail.segments
 
 
-def cable_length(tail: Usrt, j: int, coordinates: Array) -> float:
+def cable_length(tail: Usrt, j: int, q: Array) -> float:
     """Length [m] of cable j = 1, 2, … from the hole in the torso to the link that holds it (2020, Eq. 50)."""
     d = hole(tail, j)
-    pairs = coordinates.reshape(-1, 2)[: last_link(tail, j)]
+    pairs = q.reshape(-1, 2)[: last_link(tail, j)]
     return float(sum(np.linalg.norm(span(tail, theta, phi, d, d)) for theta, phi in pairs))
 
 
-def actuation_jacobian(tail: Usrt, coordinates: Array) -> Array:
+def actuation_jacobian(tail: Usrt, q: Array) -> Array:
     """J_ta (3 rows a segment × (6 + m)) for the cable tensions T_j [N]: the rows J_tj of 2020, Eqs. (74), (77), (78).
 
     The print has +T ∂length; a cable pulls, so here it is −T ∂length. For the axis of phi see `span_jacobian`.
@@ -192,6 +190,6 @@ def actuation_jacobian(tail: Usrt, coordinates: Array) -> Array:
     for j in range(1, 3 * tail.segments + 1):
         d = hole(tail, j)
         for i in range(1, last_link(tail, j) + 1):
-            theta, phi = coordinates[2 * i - 2 : 2 * i]
+            theta, phi = q[2 * i - 2 : 2 * i]
             rows[j - 1, 2 * i + 4 : 2 * i + 6] -= span_length_gradient(tail, theta, phi, d, d)
     return rows

@@ -6,6 +6,7 @@ The paper's joint angles come from video that is not public; a tripod gait at co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -14,20 +15,15 @@ from tailwork.control.gait.gait import Gait, tripod
 from tailwork.control.gait.joint_table import held_posture, joint_table, walking_start
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
-from tailwork.papers.claims import Claim, Telling
+from tailwork.papers.claims import Claim, save_runs, silent
 from tailwork.robots import blaberus
 from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.contact.record import robot_weight
 from tailwork.simulation.run import Run
-from tailwork.studies.compare.soft_stance import (
-    LeastTorques,
-    SoftStance,
-    least_torques,
-    soft_stance,
-    standing_contact,
-    standing_model,
-)
+from tailwork.studies.compare import soft_stance
+from tailwork.studies.compare.comparison import Progress
+from tailwork.studies.compare.soft_stance import LeastTorques, SoftStance
 from tailwork.typing import Floats
 
 # The paper and the literature count in centimetres, grams and seconds; these turn them into SI.
@@ -50,19 +46,15 @@ ROWS = ("front", "middle", "hind")
 
 
 def insect_ground(stiffness: float = 4e5) -> CompliantGround:
-    """Ground for an insect with claws; stiffness in dyn/cm, all constants estimates."""
+    """CompliantGround for an insect with claws; stiffness in dyn/cm, all constants estimates."""
     return CompliantGround(
-        stiffness=stiffness * DYN_PER_CM,
-        damping=0.1 * S_PER_CM,
-        tangential_stiffness=stiffness * DYN_PER_CM,
-        tangential_damping=80.0 * DYN_PER_CM,
-        static_friction=2.0,
-        kinetic_friction=1.5,
-    )
+        stiffness=stiffness * DYN_PER_CM, damping=0.1 * S_PER_CM, tangential_stiffness=stiffness * DYN_PER_CM,
+        tangential_damping=80.0 * DYN_PER_CM, static_friction=2.0, kinetic_friction=1.5,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Standing:
+class RestPosture:
     """The cockroach at rest with joints of one stiffness."""
 
     stiffness: float  # dyn cm/rad
@@ -95,19 +87,19 @@ def efforts_by_leg(torques: Floats) -> Floats:
     return ((torques / MILLINEWTON_CM) ** 2).reshape(-1, 5).sum(axis=1)
 
 
-def standing(stiffness: float, ground_stiffness: float = 4e5, model: Model | None = None) -> Standing:
+def standing(stiffness: float, ground_stiffness: float = 4e5, model: Model | None = None) -> RestPosture:
     """The cockroach at rest; joint stiffness in dyn cm/rad, the ground's in dyn/cm."""
-    model = standing_model(blaberus()) if model is None else model
+    model = soft_stance.standing_model(blaberus()) if model is None else model
     ground = insect_ground(ground_stiffness)
-    return Standing(stiffness, soft_stance(model, posed(model), stiffness * DYN_CM, ground))
+    return RestPosture(stiffness, soft_stance.soft_stance(model, posed(model), stiffness * DYN_CM, ground))
 
 
-def settled(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
+def simulate_settling(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
     """The same by simulation: from the undeformed posture until it rests; kd in dyn cm s/rad."""
     model = Model(blaberus(), "none")
     posture = posed(model)
     servo = JointServo(table=held_posture(model, posture), kp=stiffness * DYN_CM, kd=kd * DYN_CM)
-    contact = standing_contact(model, posture)
+    contact = soft_stance.standing_contact(model, posture)
     run = simulate(model, posture, duration, ground=insect_ground(), contact=contact, control=servo)
     return run.titled("settling on its legs")
 
@@ -117,7 +109,7 @@ def walking_gait() -> Gait:
     return tripod(blaberus(), speed=SPEED, frequency=FREQUENCY, duty=DUTY, lift=LIFT)
 
 
-def walked(
+def simulate_walk(
     strides: int = STRIDES, *, kp: float = WALK_KP, kd: float = WALK_KD, ground: CompliantGround | None = None,
     step: float | None = None, samples_a_stride: int = 250,
 ) -> Run:  # fmt: skip
@@ -133,7 +125,7 @@ def walked(
 
 @dataclass(frozen=True)
 class Reactions:
-    """Ground reactions of a walk, over the strides after the first few; sides are averaged."""
+    """CompliantGround reactions of a walk, over the strides after the first few; sides are averaged."""
 
     share: Floats  # of a leg's stride, from touch-down as the gait wants it
     force: dict[str, Floats]  # by row of legs: (shares, 3), forward, outward, up, mean over strides [N]
@@ -177,9 +169,9 @@ def reactions(run: Run, gait: Gait, settling: int = SETTLING) -> Reactions:
 class NelsonQuinn:
     """Runs and numbers of the reproduction."""
 
-    rows: tuple[Standing, ...]  # Table 1
-    sweep: tuple[Standing, ...]  # the same, finer
-    stiff_ground: tuple[Standing, ...]  # the sweep on ground of 1e6 dyn/cm
+    rows: tuple[RestPosture, ...]  # Table 1
+    sweep: tuple[RestPosture, ...]  # the same, finer
+    stiff_ground: tuple[RestPosture, ...]  # the sweep on ground of 1e6 dyn/cm
     least: LeastTorques
     settled: Run  # as the third row of Table 1, by simulation
     walk: Run
@@ -187,27 +179,33 @@ class NelsonQuinn:
     claims: tuple[Claim, ...]
 
 
-def reproduce_nelson_quinn(tell: Telling = lambda what: None) -> NelsonQuinn:
+def reproduce(folder: Path, progress: Progress = silent) -> NelsonQuinn:
+    """Run all experiments and save their runs in `folder`/runs."""
+    result = run_all(progress)
+    save_runs(folder, {"settled": result.settled, "walk": result.walk})
+    return result
+
+
+def run_all(progress: Progress = silent) -> NelsonQuinn:
     """Stand and walk."""
-    tell("standing, Table 1")
-    model = standing_model(blaberus())
+    progress(0, 4, "standing, Table 1")
+    model = soft_stance.standing_model(blaberus())
     rows = tuple(standing(k, model=model) for k in STIFFNESSES)
-    tell("standing, swept")
+    progress(1, 4, "standing, swept")
     sweep = tuple(standing(k, model=model) for k in SWEEP)
     stiff_ground = tuple(standing(k, 1e6, model) for k in SWEEP)
-    least = least_torques(model, posed(model))
-    tell("settling by simulation")
-    rest = settled(STIFFNESSES[2])
-    tell("tripod walk, Fig. 4")
-    gait = walking_gait()
-    walk = walked()
-    found = reactions(walk, gait)
+    least = soft_stance.least_torques(model, posed(model))
+    progress(2, 4, "settling by simulation")
+    rest = simulate_settling(STIFFNESSES[2])
+    progress(3, 4, "tripod walk, Fig. 4")
+    walk = simulate_walk()
+    found = reactions(walk, walking_gait())
     claims = (*_standing_claims(rows[2], sweep, stiff_ground, least, rest), *_walking_claims(walk, found))
     return NelsonQuinn(rows, sweep, stiff_ground, least, rest, walk, found, claims)
 
 
 def _standing_claims(
-    row: Standing, sweep: tuple[Standing, ...], stiff_ground: tuple[Standing, ...], least: LeastTorques,
+    row: RestPosture, sweep: tuple[RestPosture, ...], stiff_ground: tuple[RestPosture, ...], least: LeastTorques,
     rest: Run,
 ) -> list[Claim]:  # fmt: skip
     stiffest = standing(1e10)

@@ -1,6 +1,5 @@
 """The quasicoordinate formulation of Nelson & Quinn for trees of rigid bodies, such as a cockroach.
 
-    tree_of                                         the bodies and joints of a robot
     true_state, quasi_state   Eqs. (40)–(44)        a state in all three kinds of coordinates
     phi, phi_dot              Eqs. (9), (22), (33)  velocities of points by absolute quasicoordinates
     quasi_mass_matrix         Eqs. (29), (34)       equations of motion in absolute quasicoordinates
@@ -10,63 +9,137 @@
     forward_dynamics          Eq. (48)
 
 Of the torso, omega_1 may stand for the rates of its Euler angles (`quasi_state`): then D_1 = 1, and no attitude of the
-torso is singular. Misprints of the paper are put right where a docstring says so.
+torso is singular. True coordinates are angles of joints. Relative quasicoordinates Omega_i are angular velocities of
+bodies against their parents, absolute ones omega_i against the inertial frame; both are taken in the frame of their
+body. Robots become trees by `body_tree.tree_of`. Misprints are put right where a docstring says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import StateError
-from tailwork.papers.nelson_quinn.body_tree import BodyPoint, BodyTree, tree_of
-from tailwork.papers.nelson_quinn.tree_state import (
-    TreeState,
-    checked,
-    quasi_state,
-    rate_map,
-    relative_map,
-    rows_of,
-    true_state,
-)
-from tailwork.papers.spatial import Array, skew
+from tailwork.papers.nelson_quinn.body_tree import BodyPoint, BodyTree
+from tailwork.papers.spatial import Array, checked, skew
 
-__all__ = [
-    "BodyPoint",
-    "BodyTree",
-    "TreeState",
-    "bias",
-    "central_inertia",
-    "forward_dynamics",
-    "gravity",
-    "kinetic_energy",
-    "mass_matrix",
-    "phi",
-    "phi_bar",
-    "phi_bar_dot",
-    "phi_dot",
-    "point_drift",
-    "point_force",
-    "point_jacobian",
-    "potential_energy",
-    "quasi_bias",
-    "quasi_drift",
-    "quasi_mass_matrix",
-    "quasi_state",
-    "rate_map",
-    "relative_map",
-    "spin",
-    "stacked_unit",
-    "tree_of",
-    "true_map",
-    "true_state",
-]
-
+NAMES = "see BodyTree.coordinate_names"
 SINGULAR = 1e-6
 """A joint is refused where its axes span less than this; those of Euler angles span |cos beta|. Of 16 digits of an
 acceleration, 12 would be lost there."""
+
+
+# The state in the three kinds of coordinates
+
+
+@dataclass(frozen=True)
+class TreeState:
+    """A state of the tree; vectors of all M bodies are stacked (subscript G of the paper)."""
+
+    position: Array  # R_1, inertial frame [m]
+    velocity: Array  # R_1-dot [m/s]
+    rotations: Array  # C_Ni, from the frame of body i to the inertial frame, M × 3 × 3
+    rates: Array  # alpha_G-dot, k; the first three are omega_1 where D_1 = 1 [rad/s]
+    rate_map: Array  # D, 3M × k
+    rate_map_dot: Array  # D-dot [1/s]
+    relative: Array  # Omega_G = D alpha_G-dot, relative quasicoordinates, 3M [rad/s]
+    absolute: Array  # omega_G = C^R Omega_G, absolute quasicoordinates, 3M [rad/s]
+
+    def omega(self, body: int) -> Array:
+        """omega_i, angular velocity of a body in its own frame [rad/s]."""
+        return self.absolute[rows_of(body)]
+
+
+def true_state(tree: BodyTree, q: ArrayLike, q_dot: ArrayLike) -> TreeState:
+    """The state with true coordinates q = [R_1, alpha] and their rates, the torso's Euler angles among them."""
+    size = 3 + tree.angle_count
+    q, q_dot = checked(size, NAMES, q=q, q_dot=q_dot)
+    return _state(tree, q[:3], q_dot[:3], q[3:], q_dot[3:], None)
+
+
+def quasi_state(
+    tree: BodyTree, *, position: ArrayLike, rotation: ArrayLike, angles: ArrayLike, velocity: ArrayLike,
+    omega: ArrayLike, rates: ArrayLike,
+) -> TreeState:  # fmt: skip
+    """The state with the torso in quasicoordinates: any attitude, never singular.
+
+    Args:
+        position: R_1, inertial frame [m].
+        rotation: C_N1, from the torso frame to the inertial one.
+        angles: true coordinates of the joints [rad].
+        velocity: R_1-dot, inertial frame [m/s].
+        omega: omega_1, in the torso frame [rad/s].
+        rates: of the angles [rad/s].
+    """
+    joints = tree.angle_count - 3
+    turned = checked(9, "a 3 × 3 matrix", rotation=np.ravel(rotation))[0].reshape(3, 3)
+    if np.abs(turned.T @ turned - np.eye(3)).max() > 1e-9 or np.linalg.det(turned) < 0.0:
+        raise StateError("rotation", "is no rotation matrix; required: orthonormal columns, right-handed")
+    angles, rates = checked(joints, NAMES, angles=angles, rates=rates)
+    position, velocity, omega = checked(3, "along x, y, z", position=position, velocity=velocity, omega=omega)
+    alpha, alpha_dot = np.concatenate([np.zeros(3), angles]), np.concatenate([omega, rates])
+    return _state(tree, position, velocity, alpha, alpha_dot, turned)
+
+
+def _state(
+    tree: BodyTree, position: Array, velocity: Array, alpha: Array, alpha_dot: Array, torso: Array | None
+) -> TreeState:
+    rotations = attitudes(tree, alpha, torso)
+    d, d_dot = rate_map(tree, alpha, alpha_dot)
+    if torso is not None:
+        d[:3, :3], d_dot[:3, :3] = np.eye(3), 0.0
+    relative = d @ alpha_dot
+    absolute = relative_map(tree, rotations) @ relative
+    return TreeState(position, velocity, rotations, alpha_dot, d, d_dot, relative, absolute)
+
+
+def rows_of(body: int) -> slice:
+    """Where a body stands in stacked vectors."""
+    return slice(3 * body, 3 * body + 3)
+
+
+def attitudes(tree: BodyTree, alpha: Array, torso: Array | None = None) -> Array:
+    """C_Ni of all bodies, M × 3 × 3, from the true coordinates [rad]; C_N1 = `torso`, if it is given."""
+    found: list[Array] = []
+    for body in tree.bodies:
+        turned = found[body.parent] if found else np.eye(3)
+        for rotation in body.rotations:
+            turned = turned @ rotation.matrix(alpha[rotation.column])
+        found.append(turned if found or torso is None else torso)
+    return np.array(found)
+
+
+def rate_map(tree: BodyTree, alpha: Array, alpha_dot: Array) -> tuple[Array, Array]:
+    """D with Omega_G = D alpha_G-dot (Eqs. 43, 44), and D-dot.
+
+    The page with the cockroach's D is lost. A joint of rotations R_1 … R_k about a_1 … a_k has the columns
+    D_i = (R_{i+1} … R_k)ᵀ a_i, with D_i-dot = D_i × Σ_{j>i} D_j theta_j-dot.
+    """
+    d, d_dot = (np.zeros((3 * len(tree.bodies), tree.angle_count)) for _ in range(2))
+    for i, body in enumerate(tree.bodies):
+        later, later_omega = np.eye(3), np.zeros(3)
+        for rotation in reversed(body.rotations):
+            column = later.T @ rotation.axis
+            d[rows_of(i), rotation.column] = column
+            d_dot[rows_of(i), rotation.column] = np.cross(column, later_omega)
+            later = rotation.matrix(alpha[rotation.column]) @ later
+            later_omega = later_omega + column * alpha_dot[rotation.column]
+    return d, d_dot
+
+
+def relative_map(tree: BodyTree, rotations: Array) -> Array:
+    """C^R with omega_G = C^R Omega_G (Eqs. 40, 41): C_ji where i is an ancestor of j, or j itself.
+
+    Eq. (41) is printed for a chain, where every earlier body is an ancestor.
+    """
+    matrix = np.eye(3 * len(tree.bodies))
+    for j in range(len(tree.bodies)):
+        for i, _ in tree.path(j):
+            matrix[rows_of(j), rows_of(i)] = rotations[j].T @ rotations[i]
+    return matrix
 
 
 # Absolute quasicoordinates
@@ -268,7 +341,7 @@ def point_drift(tree: BodyTree, state: TreeState, at: BodyPoint) -> Array:
 
 def point_force(tree: BodyTree, state: TreeState, at: BodyPoint, force: ArrayLike) -> Array:
     """[F, tau_G] of a force f [N] on a point, inertial frame: F = f, tau_G = Dᵀ C^Rᵀ Phi_footᵀ f. Not printed."""
-    return point_jacobian(tree, state, at).T @ checked("force", force, 3)
+    return point_jacobian(tree, state, at).T @ checked(3, "along x, y, z", force=force)[0]
 
 
 def forward_dynamics(
@@ -282,7 +355,7 @@ def forward_dynamics(
         torques: of the joints, in the order of their coordinates [N m]; none for the torso.
         forces: (point, force in the inertial frame [N]), such as those of the ground on the feet.
     """
-    acting = np.concatenate([np.zeros(6), checked("torques", torques, tree.angle_count - 3)])
+    acting = np.concatenate([np.zeros(6), *checked(tree.angle_count - 3, NAMES, torques=torques)])
     for at, force in forces:
         acting += point_force(tree, state, at, force)
     matrix = mass_matrix(tree, state)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,44 +9,20 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tailwork.papers.nelson_quinn.experiments import (
-    DUTY,
-    FREQUENCY,
-    G_CM_PER_S,
-    LIFT,
-    PAPER_EFFORTS,
-    PAPER_ERRORS,
-    PAPER_IMPULSES,
-    ROWS,
-    SETTLING,
-    SPEED,
-    NelsonQuinn,
-    Standing,
-    efforts_by_leg,
-    walking_gait,
-)
-from tailwork.papers.reports import claim_table
-from tailwork.view.draw.style import FAINT, PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
+from tailwork.papers.claims import silent
+from tailwork.papers.nelson_quinn import experiments as paper
+from tailwork.papers.nelson_quinn.experiments import NelsonQuinn, RestPosture, efforts_by_leg, walking_gait
+from tailwork.papers.report import panels_over_time, pictures, signed, write_page_of
+from tailwork.studies.compare.comparison import Progress
+from tailwork.view.draw.style import FAINT, PAGE, arranged, legend_below, look, new_figure, titled
 from tailwork.view.figures.walking import CENTIMETRE, footfall, stride_pictures, torso_travel
-from tailwork.view.report.page import (
-    WALK_SAMPLES,
-    Drawings,
-    Playback,
-    Section,
-    Table,
-    drawn_pictures,
-    page,
-    write_numbers,
-    write_page,
-)
+from tailwork.view.report.comparison import Drawings
+from tailwork.view.report.page import WALK_SAMPLES, Playback, Section, Table, write_numbers
 from tailwork.view.scene.colors import BLUE, LINES, VERMILION
 
 MILLINEWTON = 1e-3  # N
 SOFT, HARD = "ours", "ours, on stiffer ground"
 EFFORT = "torque effort [(mN cm)²]"
-
-
-# Numbers
 
 
 def table_1(result: NelsonQuinn) -> tuple[tuple[str, ...], list[tuple[float, ...]]]:
@@ -59,7 +34,7 @@ def table_1(result: NelsonQuinn) -> tuple[tuple[str, ...], list[tuple[float, ...
     )  # fmt: skip
     rows = [
         (row.stiffness, error, row.error, effort, row.front_effort, float(row.efforts.sum()), row.sideways)
-        for row, error, effort in zip(result.rows, PAPER_ERRORS, PAPER_EFFORTS, strict=True)
+        for row, error, effort in zip(result.rows, paper.PAPER_ERRORS, paper.PAPER_EFFORTS, strict=True)
     ]
     return header, rows
 
@@ -76,10 +51,10 @@ def impulse_table(result: NelsonQuinn) -> Table:
     """Longitudinal impulses of a stance beside the paper's."""
     header = ("leg", "paper [g cm/s]", "mean [g cm/s]", "least [g cm/s]", "greatest [g cm/s]")
     rows = []
-    for row in ROWS:
-        found = result.reactions.impulse[row] / G_CM_PER_S
-        numbers = (PAPER_IMPULSES[row], found.mean(), found.min(), found.max())
-        rows.append([row, *(f"{x:+.1f}".replace("-", "−") for x in numbers)])
+    for row in paper.ROWS:
+        found = result.reactions.impulse[row] / paper.G_CM_PER_S
+        numbers = (paper.PAPER_IMPULSES[row], found.mean(), found.min(), found.max())
+        rows.append([row, *map(signed, numbers)])
     return Table(header, rows, "Over all strides but the first few; left and right leg together.")
 
 
@@ -94,16 +69,13 @@ def write_csv(result: NelsonQuinn, folder: Path) -> None:
          for ground, sweep in ((4e5, result.sweep), (1e6, result.stiff_ground)) for s in sweep),
     )  # fmt: skip
     found = result.reactions
-    columns = [1e3 * found.share / FREQUENCY, *(found.force[row][:, k] / MILLINEWTON for row in ROWS for k in range(3))]
+    forces = [found.force[row] / MILLINEWTON for row in paper.ROWS]
     write_numbers(
         folder / "reactions.csv",
         ("time from touch-down [ms]",
-         *(f"{row} {way} [mN]" for row in ROWS for way in ("forward", "outward", "up"))),
-        np.stack(columns, axis=1).tolist(),
+         *(f"{row} {way} [mN]" for row in paper.ROWS for way in ("forward", "outward", "up"))),
+        np.hstack([1e3 * found.share[:, None] / paper.FREQUENCY, *forces]).tolist(),
     )  # fmt: skip
-
-
-# Figures
 
 
 def effort_figure(result: NelsonQuinn) -> Figure:
@@ -117,7 +89,7 @@ def effort_figure(result: NelsonQuinn) -> Figure:
             [s.error for s in result.rows], [s.front_effort for s in result.rows], linestyle="none", marker="o",
             color=BLUE, gid="rows",
         )  # fmt: skip
-        axes.plot(PAPER_ERRORS, PAPER_EFFORTS, linestyle="none", marker="s", color=VERMILION, gid="paper")
+        axes.plot(paper.PAPER_ERRORS, paper.PAPER_EFFORTS, linestyle="none", marker="s", color=VERMILION, gid="paper")
         axes.set(xscale="log", xlabel="mean position error of the joints [deg]", ylabel=f"front legs, {EFFORT}")
         for place, text in ((0.01, "← stiff joints"), (0.99, "soft joints →")):
             axes.text(place, 0.04, text, transform=axes.transAxes, color=FAINT, ha="left" if place < 0.5 else "right")
@@ -154,33 +126,23 @@ def stiffness_figure(result: NelsonQuinn) -> Figure:
 def reaction_figure(result: NelsonQuinn) -> Figure:
     """Fig. 4: ground reactions of a front, a middle and a hind leg over a stride."""
     found = result.reactions
-    times = 1e3 * found.share / FREQUENCY
-    with look():
-        figure = new_figure(PAGE, 2.9)
-        panels = figure.subplots(1, 3, sharex=True, sharey=True)
-        for axes, row in zip(panels, ROWS, strict=True):
-            axes.axvspan(0.0, 1e3 * DUTY / FREQUENCY, color=RULE, alpha=0.6, linewidth=0.0, zorder=0.4, gid="stance")
-            zero_line(axes)
-            force = found.force[row] / MILLINEWTON
-            axes.plot(times, force[:, 2], color=FAINT, linestyle=LINES[1], gid="vertical")
-            axes.plot(times, force[:, 0], color=BLUE, gid="longitudinal")
-            ours, paper = (
-                f"{x:+.1f}".replace("-", "−") for x in (found.impulse[row].mean() / G_CM_PER_S, PAPER_IMPULSES[row])
-            )
-            axes.set_title(f"{row} leg: {ours} g cm/s (paper {paper})")
-            axes.set_xlabel("time from touch-down [ms]")
-        panels[0].set_ylabel("ground reaction [mN]")
-        titled(figure, "Fig. 4: ground reactions over a stride, and longitudinal impulses")
-        keys = [
-            Line2D([], [], color=FAINT, linestyle=LINES[1], label="vertical"),
-            Line2D([], [], color=BLUE, label="longitudinal (forward is positive)"),
-            Line2D([], [], color=RULE, linewidth=6.0, label="stance in the gait"),
-        ]
-        legend_below(figure, keys)
-        return arranged(figure)
+    panels = {}
+    for row in paper.ROWS:
+        ours, theirs = signed(found.impulse[row].mean() / paper.G_CM_PER_S), signed(paper.PAPER_IMPULSES[row])
+        force = found.force[row] / MILLINEWTON
+        panels[f"{row} leg: {ours} g cm/s (paper {theirs})"] = {"vertical": force[:, 2], "longitudinal": force[:, 0]}
+    styles = {
+        "vertical": {"color": FAINT, "linestyle": LINES[1], "label": "vertical"},
+        "longitudinal": {"color": BLUE, "label": "longitudinal (forward is positive)"},
+    }
+    return panels_over_time(
+        1e3 * found.share / paper.FREQUENCY, panels, styles, xlabel="time from touch-down [ms]",
+        title="Fig. 4: ground reactions over a stride, and longitudinal impulses", ylabel="ground reaction [mN]",
+        stance=1e3 * paper.DUTY / paper.FREQUENCY,
+    )  # fmt: skip
 
 
-def _sweeps(result: NelsonQuinn) -> list[tuple[str, tuple[Standing, ...], dict[str, Any]]]:
+def _sweeps(result: NelsonQuinn) -> list[tuple[str, tuple[RestPosture, ...], dict[str, Any]]]:
     return [
         (SOFT, result.sweep, {"color": BLUE}),
         (HARD, result.stiff_ground, {"color": BLUE, "linewidth": 0.8, "linestyle": LINES[1]}),
@@ -190,9 +152,6 @@ def _sweeps(result: NelsonQuinn) -> list[tuple[str, tuple[Standing, ...], dict[s
 def _keys(result: NelsonQuinn, **more: Any) -> list[Line2D]:
     (soft, _, first), (hard, _, second) = _sweeps(result)
     return [Line2D([], [], label=soft, **first, **more), Line2D([], [], label=hard, **second)]
-
-
-# Report
 
 
 SUMMARY = (
@@ -221,7 +180,12 @@ does not print.
 """
 
 
-def write_nelson_quinn(result: NelsonQuinn, folder: Path, progress: Callable[[str], None] = lambda what: None) -> Path:
+def tables(result: NelsonQuinn) -> dict[str, Table]:
+    """Table 1."""
+    return {"Table 1: standing with joints of various stiffness": table_1_shown(result)}
+
+
+def write_report(result: NelsonQuinn, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:
     """Tables, figures and report; the report's path."""
     write_csv(result, folder)
     gait = walking_gait()
@@ -240,7 +204,7 @@ def write_nelson_quinn(result: NelsonQuinn, folder: Path, progress: Callable[[st
         ),
         "figure-4": (
             f"Mean over strides and over left and right leg. In the titles: longitudinal impulse over a stride. The "
-            f"first {SETTLING} strides are left out.",
+            f"first {paper.SETTLING} strides are left out.",
             lambda: reaction_figure(result),
         ),
         "footfall": (
@@ -257,17 +221,16 @@ def write_nelson_quinn(result: NelsonQuinn, folder: Path, progress: Callable[[st
         "torso": (
             "Height of the body's origin above the ground, speed, pitch and roll of the body.",
             lambda: torso_travel(
-                result.walk, gait, settling=SETTLING, unit=CENTIMETRE, title="The body over the walk"
+                result.walk, gait, settling=paper.SETTLING, unit=CENTIMETRE, title="The body over the walk"
             ),
         ),
     }  # fmt: skip
-    drawn = drawn_pictures(drawings, folder, progress)
+    drawn = pictures(drawings, folder, progress, processes)
     walk_said = (
-        f"Tripod gait: {100 * SPEED:g} cm/s, {FREQUENCY:g} Hz, each foot on the ground {DUTY:.0%} of the stride, "
-        f"lifted by {1e3 * LIFT:g} mm."
+        f"Tripod gait: {100 * paper.SPEED:g} cm/s, {paper.FREQUENCY:g} Hz, each foot on the ground {paper.DUTY:.0%} of "
+        f"the stride, lifted by {1e3 * paper.LIFT:g} mm."
     )
     sections = [
-        Section("Paper and ours", "", (), [claim_table(result.claims)]),
         Section(
             "Standing: Table 1", STANDING_TEXT, [drawn["table-1"], drawn["stiffness"]], [table_1_shown(result)]
         ),
@@ -282,5 +245,4 @@ def write_nelson_quinn(result: NelsonQuinn, folder: Path, progress: Callable[[st
         f"simulations. Momentum balances in the walk to {result.walk.momentum_balance_error():.1e} of the weight's "
         "impulse. Made by tailwork."
     )
-    write_page(folder / "report.html", page("Nelson & Quinn, reproduced", SUMMARY, sections, footer))
-    return folder / "report.html"
+    return write_page_of("Nelson & Quinn", SUMMARY, result.claims, sections, folder, footer)

@@ -31,8 +31,8 @@ class Ratio:
         return f"{self.median:.{digits}f} ({self.lower:.{digits}f}–{self.upper:.{digits}f})"
 
 
-def in_turn(contenders: Contenders, calls: Mapping[str, int], repeats: int) -> Times:
-    """Time each contender `repeats` times, all of them in turn; `calls` of one are timed together (1 unless told)."""
+def interleaved(contenders: Contenders, calls: Mapping[str, int], repeats: int) -> Times:
+    """Time each contender `repeats` times, all of them in turn; `calls` of one are timed together (1 by default)."""
     times: Times = {name: [] for name in contenders}
     for _ in range(repeats):
         for name, run in contenders.items():

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.benchmark import ENGINES, example_state, installed, model_of
 from benchmarks.engines.numpy_peer import NumpyPeer, numpy_batch
-from benchmarks.racing import THREADS, Ratio, in_turn, ratio, side_by_side, together
-from benchmarks.simd_peak import Peak
+from benchmarks.machine import ENGINES, installed
+from benchmarks.races.peak import Peak
+from benchmarks.robots import example_state, model_of
+from benchmarks.timing import THREADS, Ratio, interleaved, ratio, side_by_side, together
 from tailwork.model import Model
 from tailwork.typing import Floats
 
@@ -19,7 +20,7 @@ BATCH = 4096
 """States in a batch."""
 LIMITS = {"Pinocchio": 1e-11, "Drake": 1e-11, "NumPy": 1e-10, "JAX": 1e-12}
 """Largest relative disagreement of accelerations that rounding explains."""
-SOFT = {"pendulum": 1e-4, "r3": 1e-2, "usrt": 1e-4, "cockroach": 1e-9}
+MUJOCO_LIMITS = {"pendulum": 1e-4, "r3": 1e-2, "usrt": 1e-4, "cockroach": 1e-9}
 """The same for MuJoCo, whose pinned feet and gears give way."""
 ROLLOUT_RUNS, ROLLOUT_STEPS = 32, 25
 """Runs and steps of a MuJoCo rollout that stands for a batch."""
@@ -56,7 +57,7 @@ class Speed:
 
 
 @dataclass(frozen=True)
-class Rival:
+class EngineTiming:
     """Another engine on the forward dynamics of a robot."""
 
     robot: str
@@ -93,10 +94,10 @@ class _Field:
     ours: dict[str, _Entry]
     one: dict[str, _Entry] = field(default_factory=dict)
     many: dict[str, _Entry] = field(default_factory=dict)
-    absent: list[Rival] = field(default_factory=list)
+    absent: list[EngineTiming] = field(default_factory=list)
 
 
-def evaluated(name: str, repeats: int) -> tuple[Speed, list[Rival]]:
+def evaluated(name: str, repeats: int) -> tuple[Speed, list[EngineTiming]]:
     """The speeds of one robot's forward dynamics; accelerations are compared before anything is timed."""
     model = model_of(name)
     q, v, tau = example_state(model)
@@ -108,7 +109,7 @@ def evaluated(name: str, repeats: int) -> tuple[Speed, list[Rival]]:
     _add_jax(contenders, name, model, q, v, tau)
     entries = contenders.ours | {f"one {k}": e for k, e in contenders.one.items()}
     entries |= {f"many {k}": e for k, e in contenders.many.items()}
-    found = in_turn({k: e.run for k, e in entries.items()}, {k: e.calls for k, e in entries.items()}, repeats)
+    found = interleaved({k: e.run for k, e in entries.items()}, {k: e.calls for k, e in entries.items()}, repeats)
     times = {k: np.array(found[k]) / entries[k].evaluations * 1e9 for k in entries}
     if "overhead" in times:  # of Pinocchio's Python call
         times["one Pinocchio"] = times["one Pinocchio"] - times["overhead"].min()
@@ -127,14 +128,16 @@ def evaluated(name: str, repeats: int) -> tuple[Speed, list[Rival]]:
         / sum(BATCH / (seconds * 1e9) for seconds in side_by_side(_halves(model, q, v, tau), 20 * repeats)),
         executed=kernel.executed,
     )
-    rivals = [_rival(name, k, False, e, times[f"one {k}"], times["loop"]) for k, e in contenders.one.items()]
-    rivals += [_rival(name, k, True, e, times[f"many {k}"], times["threads"]) for k, e in contenders.many.items()]
-    return speed, rivals + contenders.absent
+    engines = [_engine_timing(name, k, False, e, times[f"one {k}"], times["loop"]) for k, e in contenders.one.items()]
+    engines += [
+        _engine_timing(name, k, True, e, times[f"many {k}"], times["threads"]) for k, e in contenders.many.items()
+    ]
+    return speed, engines + contenders.absent
 
 
-def _rival(robot: str, engine: str, many: bool, entry: _Entry, theirs: Floats, ours: Floats) -> Rival:
+def _engine_timing(robot: str, engine: str, many: bool, entry: _Entry, theirs: Floats, ours: Floats) -> EngineTiming:
     times = ratio(theirs.tolist(), ours.tolist())
-    return Rival(robot, engine, many, float(theirs.min()), entry.disagreement, entry.limit, times, entry.note)
+    return EngineTiming(robot, engine, many, float(theirs.min()), entry.disagreement, entry.limit, times, entry.note)
 
 
 def _rows(q: Floats, v: Floats, tau: Floats) -> Floats:
@@ -179,7 +182,7 @@ def _entry(peer: Any, model: Model, q: Floats, v: Floats, tau: Floats, calls: in
 
 def _absent(contenders: _Field, robot: str, engine: str, note: str = "", many: bool | None = None) -> None:
     for kind in (False, True) if many is None else (many,):
-        contenders.absent.append(Rival(robot, engine, kind, note=note or installed(ENGINES[engine])))
+        contenders.absent.append(EngineTiming(robot, engine, kind, note=note or installed(ENGINES[engine])))
 
 
 def _add_pinocchio(contenders: _Field, robot: str, model: Model, q: Floats, v: Floats, tau: Floats) -> None:
@@ -202,7 +205,7 @@ def _add_mujoco(contenders: _Field, robot: str, model: Model, q: Floats, v: Floa
         return _absent(contenders, robot, "MuJoCo")
     note = "feet by connect" if model.foot_names else ""
     peer = MujocoPeer(model, "Euler", 1e-5)  # the shorter the step, the stiffer its constraints
-    entry = _entry(peer, model, q, v, tau, 300, SOFT[robot], f"mj_forward{', ' if note else ''}{note}")
+    entry = _entry(peer, model, q, v, tau, 300, MUJOCO_LIMITS[robot], f"mj_forward{', ' if note else ''}{note}")
     contenders.one["MuJoCo"] = entry
     for integrator in INTEGRATORS[robot]:
         tiled = np.tile(tau, (ROLLOUT_RUNS, 1))
@@ -210,7 +213,7 @@ def _add_mujoco(contenders: _Field, robot: str, model: Model, q: Floats, v: Floa
                       threads=THREADS)  # fmt: skip
         count = ROLLOUT_RUNS * ROLLOUT_STEPS * EVALUATIONS[integrator]
         said = f"rollout, {THREADS} threads, {integrator}"
-        contenders.many[f"MuJoCo {integrator}"] = _Entry(run, 1, count, entry.disagreement, SOFT[robot], said)
+        contenders.many[f"MuJoCo {integrator}"] = _Entry(run, 1, count, entry.disagreement, MUJOCO_LIMITS[robot], said)
 
 
 def _add_drake(contenders: _Field, robot: str, model: Model, q: Floats, v: Floats, tau: Floats) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from benchmarks.benchmark import model_of
-from benchmarks.design_race import STEP as PEER_STEP
-from benchmarks.racing import THREADS, in_turn
-from benchmarks.trajectories import DURATION, RTOL, course, scipy_on_our_kernel, scipy_on_pinocchio, stepped
+from benchmarks.races.designs import STEP as PEER_STEP
+from benchmarks.races.trajectories import DURATION, RTOL, course, scipy_on_our_kernel, scipy_on_pinocchio, stepped
+from benchmarks.robots import model_of
+from benchmarks.timing import THREADS, interleaved
 from tailwork.control.laws import Constant
 from tailwork.simulation.batch import simulate_batch
 from tailwork.simulation.simulate import simulate
@@ -52,7 +52,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Setup:
     """A way to the end of the trajectory."""
 
     method: str
@@ -73,8 +73,8 @@ def work_precision(name: str, repeats: int = 3) -> list[Point]:
     ways = [*_ours(name, law), *_scipy(name, law), *_mujoco(name)]
     errors = [float(np.abs(way.pose(way.run()) - expected).max()) for way in ways]
     runs = {str(k): way.run for k, way in enumerate(ways)}
-    once = in_turn(runs, {}, 1)
-    times = in_turn(runs, {k: min(20, 1 + int(TIMED / first)) for k, (first,) in once.items()}, repeats)
+    once = interleaved(runs, {}, 1)
+    times = interleaved(runs, {k: min(20, 1 + int(TIMED / first)) for k, (first,) in once.items()}, repeats)
     return [
         Point(name, way.method, way.engine, way.many, way.setting, min(times[str(k)]) / way.runs * 1e3, errors[k])
         for k, way in enumerate(ways)
@@ -82,12 +82,12 @@ def work_precision(name: str, repeats: int = 3) -> list[Point]:
     ]
 
 
-def _ours(name: str, law: Constant) -> list[_Way]:
+def _ours(name: str, law: Constant) -> list[_Setup]:
     model, (q, v, _) = model_of(name), course(name)
     system = System(model, [law])
     x = system.state(q, v)
     states = np.tile(q, (MANY, 1)), np.tile(v, (MANY, 1))
-    ways: list[_Way] = []
+    ways: list[_Setup] = []
     methods = {"dopri5": "Dormand–Prince", "rodas5p": "Rodas5P"}
     for method, shown in methods.items():
         if name == "usrt" and method == "dopri5":  # steps at the limit of stability: the same price at any tolerance
@@ -96,7 +96,7 @@ def _ours(name: str, law: Constant) -> list[_Way]:
             tolerances = TOLERANCES
         for rtol in tolerances:
             run = stepped(system, x, method, rtol, 1e-2 * rtol)
-            ways.append(_Way(shown, "tailwork", False, rtol, run, 1, lambda steps: steps.states[-1][:6]))
+            ways.append(_Setup(shown, "tailwork", False, rtol, run, 1, lambda steps: steps.states[-1][:6]))
     method = "rodas5p" if name == "usrt" else "dopri5"
     for rtol in TOLERANCES:
 
@@ -106,16 +106,16 @@ def _ours(name: str, law: Constant) -> list[_Way]:
             )
 
         shown = f"{methods[method]}, lanes"
-        ways.append(_Way(shown, "tailwork", True, rtol, batch, MANY, lambda found: found.q[0, :6]))
+        ways.append(_Setup(shown, "tailwork", True, rtol, batch, MANY, lambda found: found.q[0, :6]))
     return ways
 
 
-def _scipy(name: str, law: Constant) -> list[_Way]:
+def _scipy(name: str, law: Constant) -> list[_Setup]:
     model, (q, v, tau) = model_of(name), course(name)
     system = System(model, [law])
     if name == "usrt":
         return [
-            _Way("SciPy LSODA on our kernel", "SciPy", False, rtol,
+            _Setup("SciPy LSODA on our kernel", "SciPy", False, rtol,
                  scipy_on_our_kernel(system, system.state(q, v), rtol, 1e-2 * rtol), 1, lambda x: x[:6])
             for rtol in SCIPY_TOLERANCES
         ]  # fmt: skip
@@ -125,7 +125,7 @@ def _scipy(name: str, law: Constant) -> list[_Way]:
         return []
     peer = PinocchioPeer(model)
     return [
-        _Way("SciPy RK45 on Pinocchio", "SciPy", False, rtol,
+        _Setup("SciPy RK45 on Pinocchio", "SciPy", False, rtol,
              scipy_on_pinocchio(peer, q, v, tau, rtol, 1e-2 * rtol), 1, _pose)
         for rtol in SCIPY_TOLERANCES
     ]  # fmt: skip
@@ -136,17 +136,17 @@ def _pose(x: Floats) -> Floats:
     return np.concatenate([x[:3], Rotation.from_quat(x[3:7]).as_euler("ZYX")[::-1]])
 
 
-def _mujoco(name: str) -> list[_Way]:
+def _mujoco(name: str) -> list[_Setup]:
     try:
         from benchmarks.engines.mujoco_peer import rollout
     except ImportError:
         return []
     model, (q, v, tau) = model_of(name), course(name)
-    ways: list[_Way] = []
+    ways: list[_Setup] = []
     for integrator in ("implicitfast",) if name == "usrt" else ("RK4", "implicitfast"):
         for step in STIFF_STEPS if name == "usrt" else STEPS:
             run = rollout([model] * PEER_MANY, q, v, np.tile(tau, (PEER_MANY, 1)), steps=round(DURATION / step),
                           step=step, integrator=integrator, threads=THREADS)  # fmt: skip
-            ways.append(_Way(f"MuJoCo {integrator}, rollout", "MuJoCo", True, step, run, PEER_MANY,
+            ways.append(_Setup(f"MuJoCo {integrator}, rollout", "MuJoCo", True, step, run, PEER_MANY,
                              lambda states: _pose(states[0, [0, 1, 2, 4, 5, 6, 3]])))  # fmt: skip
     return ways

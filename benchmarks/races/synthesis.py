@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
+from tailwork.studies.design.measures import MEASURES
 
-from benchmarks.racing import THREADS
+from benchmarks.timing import THREADS
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.files import EXAMPLE, study_from_text
-from tailwork.studies.design.measures import MEASURES
 from tailwork.studies.design.search import best_design
 
 MANY = 16384

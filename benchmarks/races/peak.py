@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.racing import THREADS, side_by_side
+from benchmarks.timing import THREADS, side_by_side
 from tailwork.kernels.native import compiled, machine
 
 CHAINS = (8, 10, 12, 14)

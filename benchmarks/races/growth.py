@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.racing import in_turn, together
+from benchmarks.timing import interleaved, together
 from tailwork.model import Model
 from tailwork.robots import R3, Robot, Usrt, liu2020
 from tailwork.robots.legs.three_hinge import ThreeHingeLegs
@@ -46,7 +46,7 @@ class Growth:
 
 
 def fitted_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """Slope of log cost over log size by least squares, over the larger half of the sizes; not a number for one."""
+    """Slope of log cost over log size by least squares, over the larger half of the sizes; NaN for one."""
     if len(sizes) < 2:
         return math.nan
     first = min(len(sizes) // 2, len(sizes) - 2)
@@ -109,7 +109,7 @@ def with_structure(
         evaluations[str(size)] = _evaluation(model, ROWS)
         operations.append(model._call("forward_dynamics").kernel.flops)
     tell(f"timing {name}")
-    found = in_turn(evaluations, {}, repeats)
+    found = interleaved(evaluations, {}, repeats)
     times = tuple(min(found[str(size)]) / ROWS * 1e9 for size in sizes)
     return Growth(name, against, tuple(sizes), times, tuple(operations))
 
@@ -118,7 +118,7 @@ def with_batch(model: Model, sizes: Sequence[int], repeats: int) -> Growth:
     """Time of a call against the number of states in it."""
     evaluations = {str(size): _evaluation(model, size) for size in sizes}
     calls = {str(size): max(1, ROWS // size) for size in sizes}
-    found = in_turn(evaluations, calls, repeats)
+    found = interleaved(evaluations, calls, repeats)
     times = tuple(min(found[str(size)]) * 1e9 for size in sizes)
     operations = (model._call("forward_dynamics").kernel.flops,) * len(sizes)
     return Growth("pendulum, one call", "states", tuple(sizes), times, operations)
@@ -128,7 +128,7 @@ def with_threads(model: Model, most: int, repeats: int) -> Growth:
     """Time an evaluation against the number of threads."""
     sizes = tuple(range(1, most + 1))
     evaluations = {str(n): together([_evaluation(model, CALL_ROWS) for _ in range(n)], 4) for n in sizes}
-    found = in_turn(evaluations, {}, repeats)
+    found = interleaved(evaluations, {}, repeats)
     times = tuple(min(found[str(n)]) / (4 * CALL_ROWS * n) * 1e9 for n in sizes)
     operations = (model._call("forward_dynamics").kernel.flops,) * len(sizes)
     return Growth("pendulum, an evaluation", "threads", sizes, times, operations)

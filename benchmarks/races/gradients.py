@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from benchmarks.benchmark import model_of
-from benchmarks.racing import Ratio, in_turn, ratio
-from benchmarks.trajectories import ATOL, DURATION, RTOL, course
+from benchmarks.races.trajectories import ATOL, DURATION, RTOL, course
+from benchmarks.robots import model_of
+from benchmarks.timing import Ratio, interleaved, ratio
 from tailwork.control.context import Context
 from tailwork.control.laws import Constant
 from tailwork.model import Model
@@ -75,7 +75,7 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
         "small": lambda: batch(small),
     }
     contenders["trajectory"]()
-    times = in_turn(contenders, {}, repeats)
+    times = interleaved(contenders, {}, repeats)
     times["trajectory"] = [seconds / (large - small) for seconds in times["trajectory"]]
     each = (np.array(times["large"]) - np.array(times["small"])) / (large - small)
     return GradientRace(

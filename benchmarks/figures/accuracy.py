@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from benchmarks.work_precision import Point
+from benchmarks.races.work_precision import Point
 from tailwork.typing import Floats
 from tailwork.view.draw.style import FAINT, PAGE, arranged, look, new_figure, titled
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY, VERMILION, Look, shown

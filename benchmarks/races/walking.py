@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.racing import in_turn
+from benchmarks.timing import interleaved
 from tailwork.control.gait.joint_table import joint_table, walking_start
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
@@ -62,6 +62,6 @@ def walking_race(repeats: int = 3) -> WalkingRace:
         contenders["mujoco"] = mujoco_walk.walk(model, ground, servo, q, v, DURATION, step, frequency)
         way = contenders["mujoco"]()[:, 0]
         theirs = float((way[-1] - way[len(way) // 2]) / (DURATION / 2))
-    best = {name: min(found) for name, found in in_turn(contenders, {}, repeats).items()}
+    best = {name: min(found) for name, found in interleaved(contenders, {}, repeats).items()}
     speed = float((places[-1] - places[1]) / (DURATION / 2))
     return WalkingRace(step, best["ours"], speed, best.get("mujoco"), theirs)

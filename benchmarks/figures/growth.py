@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
-from benchmarks.growth import Growth
+from benchmarks.races.growth import Growth
 from tailwork.view.draw.style import PAGE, arranged, look, new_figure
 from tailwork.view.scene.colors import looks
 

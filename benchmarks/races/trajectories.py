@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.benchmark import model_of
-from benchmarks.racing import Ratio, in_turn, ratio
+from benchmarks.robots import model_of
+from benchmarks.timing import Ratio, interleaved, ratio
 from tailwork.control.laws import Constant
 from tailwork.simulation.integrate.choose import METHODS
 from tailwork.simulation.integrate.compiled import Settings
@@ -64,7 +64,7 @@ def _race(
 ) -> Race:
     steps = ours()
     difference = float(np.abs(steps.states[-1][:size] - theirs()[:size]).max())
-    times = in_turn({"ours": ours, "theirs": theirs}, {"ours": 10}, repeats)
+    times = interleaved({"ours": ours, "theirs": theirs}, {"ours": 10}, repeats)
     best = {key: min(found) * 1e3 for key, found in times.items()}
     pairs = ratio(times["theirs"], times["ours"])
     return Race(name, best["ours"], peer, best["theirs"], difference, len(steps.times) - 1, pairs)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 PREPARATION = """
 import sys, time
 import tailwork
-from benchmarks.benchmark import ROBOTS
+from benchmarks.robots import ROBOTS
 name = sys.argv[1]
 robot = ROBOTS[name]()
 changed = robot.replace({"torso.mass": robot.torso.mass * 1.1})

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.benchmark import installed, model_of
-from benchmarks.racing import THREADS, Ratio, in_turn, ratio
-from benchmarks.trajectories import ATOL, DURATION, RTOL, course, tidied
+from benchmarks.machine import installed
+from benchmarks.races.trajectories import ATOL, DURATION, RTOL, course, tidied
+from benchmarks.robots import model_of
+from benchmarks.timing import THREADS, Ratio, interleaved, ratio
 from tailwork.control.laws import Constant
 from tailwork.model import Model
 from tailwork.simulation.batch import Batch, simulate_batch
@@ -132,7 +133,7 @@ def design_race(name: str, repeats: int = 5, tenfold: bool = False, count: int =
                          integrator=INTEGRATORS[name], threads=THREADS)  # fmt: skip
         peer_error = float(np.abs(theirs.ends() - reference).max())
         contenders["theirs"] = theirs
-    times = in_turn(contenders, {}, repeats)
+    times = interleaved(contenders, {}, repeats)
     varied = f"masses, lengths ± {SPREAD:.0%}" + (", springs tenfold" if tenfold else "")
     failed = int((~batch.finished).sum())
     race = DesignRace(name, varied, batch.method, count / min(times["ours"]), failed, error, note=note)
