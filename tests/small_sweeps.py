@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from tailwork.robots import liu2020
 from tailwork.studies.manoeuvre import Manoeuvre
 from tailwork.studies.many import Outcomes
+
+from tailwork.robots import liu2020
 from tailwork.studies.motions import yaw
 from tailwork.studies.sweep import plan as sweep_module
-from tailwork.studies.sweep.axes import varied_from_text
+from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import Results, SweepFolder, open_folder, read_results
 from tailwork.studies.sweep.plan import Sweep
 from tailwork.studies.sweep.run import sweep_here
@@ -62,7 +62,7 @@ def small_sweep(*vary: str, measures: Sequence[str] = ("yaw", "peak_tail_torque"
     """A sweep of the pendulum robot."""
     robot = liu2020("pendulum")
     drawn = more.get("sampling", "grid") != "grid"
-    varied = tuple(varied_from_text(text, robot, drawn=drawn) for text in vary)
+    varied = tuple(axis_from_text(text, robot, drawn=drawn) for text in vary)
     return Sweep(Manoeuvre(robot, yaw(40)), varied, tuple(measures), **more)
 
 

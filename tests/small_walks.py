@@ -10,7 +10,7 @@ from tailwork.papers.biswal import experiments as biswal
 from tailwork.papers.claims import Claim
 from tailwork.papers.nelson_quinn import experiments as nelson_quinn
 from tailwork.robots import blaberus
-from tailwork.studies.compare.soft_stance import least_torques, standing_model
+from tailwork.studies.compare.ground_stance import least_torques, standing_model
 
 
 @cache

@@ -29,10 +29,9 @@ from tailwork.studies.design import Evaluator, Scenario
 from tailwork.studies.design.answer import Answer, Settings, answer_of, sorted_answers
 from tailwork.studies.design.data import answer_data, answer_from
 from tailwork.studies.design.files import EXAMPLE, load_problem, problem_from_text
-from tailwork.studies.design.kept import Kept, cases, open_kept
-from tailwork.studies.design.repeat import repeat_code
-from tailwork.studies.design.robust import Robust
-from tailwork.studies.design.words import price_words, robust_words
+from tailwork.studies.design.folder import Kept, cases, open_kept
+from tailwork.studies.design.text import price_words, repeat_code, robust_words
+from tailwork.studies.design.uncertainty import Robust
 
 PROBLEMS = sorted((Path(__file__).parents[2] / "problems").glob("*.toml"))
 CHOICES = '[choices]\n"torso.mass" = [12.0, 20.0]'

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tailwork.studies.manoeuvre import Manoeuvre
 
 from pages import bare
 from tailwork.cli import ground as command_module
 from tailwork.cli import main
 from tailwork.robots import liu2020, load
 from tailwork.simulation import load_run
-from tailwork.studies.compare.soft_comparison import SoftComparison, compare_grounds, grounds_for
-from tailwork.studies.manoeuvre import Manoeuvre
+from tailwork.studies.compare.ground_comparison import GroundComparison, compare_grounds, grounds_for
 from tailwork.studies.motions import yaw
 from tailwork.view.draw import style
 from tailwork.view.draw.style import WARNING, rendered
@@ -59,13 +59,13 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 @pytest.fixture(scope="module")
-def comparison() -> SoftComparison:
+def comparison() -> GroundComparison:
     """A swing that lasts until one foot slips, and one ground."""
     robot = liu2020("pendulum")
     return compare_grounds(Manoeuvre(robot, yaw(80), "paper"), grounds_for(robot, (1e5,)))
 
 
-def test_pictures(comparison: SoftComparison) -> None:
+def test_pictures(comparison: GroundComparison) -> None:
     """A column a foot; bars where it slips; differences on a scale of decades."""
     figure = feet_figure(comparison, zoomed=True)
     panels = np.array(figure.axes).reshape(3, 4)
@@ -89,7 +89,7 @@ def test_pictures(comparison: SoftComparison) -> None:
     assert [axes.get_xscale() for axes in convergence_figure(comparison).axes] == ["log", "log"]
 
 
-def test_spans_and_rows(comparison: SoftComparison) -> None:
+def test_spans_and_rows(comparison: GroundComparison) -> None:
     """Spans follow the changes of a foot; one ground alone has no slope."""
     run = comparison.grounds[0].run
     assert foot_spans(run, "leg1", 0.6) == []

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from tailwork.studies.manoeuvre import Manoeuvre, perform
 
 from pages import bare
 from small_walks import small_biswal, small_nelson_quinn
@@ -23,7 +24,6 @@ from tailwork.papers.report import claim_table
 from tailwork.robots import liu2020
 from tailwork.simulation import Run, load_run
 from tailwork.studies.compare import comparison
-from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.motions import yaw
 from tailwork.view.draw.style import save
 from tailwork.view.figures.runs import Panel, series

@@ -175,7 +175,9 @@ def test_prescribed_limbs_need_no_effort() -> None:
     pitch, q, efforts_of = MOTION["phi_x"], m.standing(), []
     for amplitude in (-0.2, 0.5):
         swing = {"ta": held(0.0), "tb": Sine(amplitude=amplitude, period=0.3)}
-        run = simulate(m, q, 0.2, control=control, motions={"tail": swing}, rtol=1e-11, atol=1e-12, samples=21, events=())
+        run = simulate(
+            m, q, 0.2, control=control, motions={"tail": swing}, rtol=1e-11, atol=1e-12, samples=21, events=()
+        )
         times = run.data["time"].to_numpy()
         expected = -pitch.rate(0.0) * times * np.exp(-20.0 * times)
         found = run.data["q"].sel(coordinate="phi_x") - [pitch.value(float(t)) for t in times]

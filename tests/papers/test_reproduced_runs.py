@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from tailwork.studies.manoeuvre import Manoeuvre, perform
+from tailwork.studies.tail_coordinates import profiles
 
 from oracles.layout import Array
 from pages import bare
@@ -24,11 +26,9 @@ from tailwork.papers.liu2020.report import ratio_row
 from tailwork.robots import liu2020
 from tailwork.simulation import LegStraight, Run, simulate
 from tailwork.studies.compare.comparison import last_common
-from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.measures import AXES, torso_angles
 from tailwork.studies.motions import TailMotion, coupled, roll, yaw
 from tailwork.studies.policies import stand
-from tailwork.studies.tail_coordinates import profiles
 from tailwork.view.draw.style import save
 from tailwork.view.report import page as saving
 

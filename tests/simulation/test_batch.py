@@ -12,7 +12,7 @@ from tailwork.control import Constant, Tracking, point_to_point
 from tailwork.errors import RobotError, StateError
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import Batch, LegStraight, Tile, batch, designs, simulate, simulate_batch
+from tailwork.simulation import Batch, Chunk, LegStraight, batch, designs, simulate, simulate_batch
 
 RUNS = 23  # not a multiple of any number of lanes
 DURATION = 0.12
@@ -126,7 +126,7 @@ def test_samples_to_the_end_of_each_run(model: Model) -> None:
     """They are at the times that a single run holds, also where it ends early; functions of the model are the design's
     own, and other times can be asked for."""
 
-    def seen(tile: Tile) -> np.ndarray:
+    def seen(tile: Chunk) -> np.ndarray:
         halves = (tile.times[:, 1:] + tile.times[:, :-1]) / 2.0
         energies = tile.ask("energy", q=tile.q, v=tile.v)["energies"]
         again = tile.again(np.sort(np.concatenate([halves, tile.times], axis=1), axis=1))

@@ -29,7 +29,7 @@ from tailwork.papers.nelson_quinn.experiments import (
     walking_gait,
 )
 from tailwork.robots import blaberus
-from tailwork.studies.compare.soft_stance import LeastTorques, least_torques, soft_stance, standing_model
+from tailwork.studies.compare.ground_stance import LeastTorques, ground_stance, least_torques, standing_model
 
 WEIGHT = 2.6e-3 * 9.81  # N
 
@@ -103,7 +103,7 @@ def test_dynamic_settling_is_the_static_solve(measured: Callable[..., None]) -> 
 
 def test_soft_joints_do_not_bear() -> None:
     with pytest.raises(StateError, match="posture"):
-        soft_stance(model(), posed(model()), 1e3 * DYN_CM, insect_ground())
+        ground_stance(model(), posed(model()), 1e3 * DYN_CM, insect_ground())
 
 
 # The smallest torques

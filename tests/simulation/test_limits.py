@@ -137,7 +137,9 @@ def test_prescribed_limbs_report() -> None:
     np.testing.assert_allclose(q, expected, rtol=0, atol=1e-14)
     with pytest.raises(RobotError, match=r"^limits: got 'respect'; required: 'report' where a prescribed limb's"):
         simulate(m, m.standing(), 0.15, motions=motion, limits="respect")
-    unlimited = simulate(Model(limited(0.0), prescribed=("tail",)), m.standing(), 0.15, motions=motion, limits="respect")
+    unlimited = simulate(
+        Model(limited(0.0), prescribed=("tail",)), m.standing(), 0.15, motions=motion, limits="respect"
+    )
     np.testing.assert_array_equal(unlimited.data["q"], run.data["q"])
 
 

@@ -20,7 +20,7 @@ from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import Run, simulate, simulate_batch
 from tailwork.simulation.batch_data import batch_dataset, batch_values
-from tailwork.simulation.chunk import Tile
+from tailwork.simulation.chunk import Chunk
 from tailwork.simulation.record import Arrays, SampledTrajectory
 
 
@@ -110,7 +110,7 @@ def test_a_batch_by_names() -> None:
     """Columns and measures by name; a dataset with parameters as coordinates."""
     masses, m = [0.5, 0.6, -1.0], model()
 
-    def heights(tile: Tile) -> np.ndarray:
+    def heights(tile: Chunk) -> np.ndarray:
         return tile.q[:, [0, -1], 2]
 
     batch = simulate_batch(m, (m.standing(), [0.0] * 6 + [1.0, 2.0]), 0.02, parameters={"tail.mass": masses},

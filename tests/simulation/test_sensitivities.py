@@ -17,7 +17,7 @@ from tailwork.simulation import gradient, sensitivities, simulate
 
 DURATION = 0.1
 STARTS = ("phi_z", "v_z", "omega_x")
-Asked = tuple[tuple[np.ndarray, np.ndarray], dict[str, Any]]
+BatchInputs = tuple[tuple[np.ndarray, np.ndarray], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def model() -> Model:
     return Model(liu2020("pendulum"), prescribed=["tail"])
 
 
-def asked(model: Model) -> Asked:
+def asked(model: Model) -> BatchInputs:
     """A start in motion, legs that hold, and a tail that is swung to the side."""
     q = model.standing()
     motion = {"ta": point_to_point(0.0, 0.1, DURATION), "tb": point_to_point(0.0, 0.7, DURATION)}

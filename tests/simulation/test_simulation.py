@@ -164,9 +164,7 @@ def test_controller_that_fails() -> None:
         simulated(control=control)
 
 
-@pytest.mark.parametrize(
-    "control", [5, [lambda t, q, v: resting()] * 2, "pd"], ids=["number", "two functions", "text"]
-)
+@pytest.mark.parametrize("control", [5, [lambda t, q, v: resting()] * 2, "pd"], ids=["number", "two functions", "text"])
 def test_control_that_is_none(control: Any) -> None:
     """What is neither a law nor a function is refused by name."""
     with pytest.raises(TailworkError, match="control"):
@@ -193,7 +191,7 @@ def test_unknown_names_in_laws() -> None:
 @pytest.mark.parametrize("tail", [None, {}, {"tail": {"ta": Sine(amplitude=1.0, period=1.0)}}])
 def test_missing_motion(tail: Any) -> None:
     """A prescribed limb needs a profile for each coordinate."""
-    with pytest.raises(RobotError, match="motions: got .*a profile for each coordinate of .* tail, \['ta', 'tb'\]"):
+    with pytest.raises(RobotError, match=r"motions: got .*a profile for each coordinate of .* tail, \['ta', 'tb'\]"):
         simulated(model=prescribed(), control=Constant(values=resting()[:12]), motions=tail)
 
 

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tailwork.studies.design.measures import MEASURES
 
 from tailwork.control.context import Context
 from tailwork.control.standing import RestTorques
@@ -26,10 +27,9 @@ from tailwork.studies.design import (
     Variable,
     best_design,
 )
-from tailwork.studies.design.measures import MEASURES
 from tailwork.studies.design.nlp import Program, sides_of
 from tailwork.studies.design.search import screened
-from tailwork.studies.design.spread import slopes, tolerance
+from tailwork.studies.design.uncertainty import slopes, tolerance
 from tailwork.studies.design.variables import design_of
 from tailwork.studies.design.verify import verified
 from tailwork.studies.motions import pitch
@@ -155,7 +155,9 @@ def test_legs_that_push_straight_down() -> None:
     robot = liu2020("pendulum").replace({"tail.mount.y": -0.4, "tail.mass": 2.0})
     model = Model(robot, prescribed=["tail"])
     q, still = model.standing(), np.zeros(len(model.velocity_names))
-    torques = RestTorques(distribution="straight-down", posture=tuple(q.tolist())).efforts(Context(model.layout, 0.0, q.tolist(), still.tolist()))
+    torques = RestTorques(distribution="straight-down", posture=tuple(q.tolist())).efforts(
+        Context(model.layout, 0.0, q.tolist(), still.tolist())
+    )
     found = model.path(q, still, [float(torques[name]) for name in model.actuator_names], given=np.zeros(2))
     assert np.abs(found.acceleration).max() < 1e-12
     assert np.abs(found.foot_forces[:, :2]).max() < 1e-12 and found.foot_forces[:, 2].min() > 0.0

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tailwork.studies.design.measures import Judge, Moved
+from tailwork.studies.design.quantities import nodes_of
 from test_design import BASELINE, VARIABLES, evaluator, problem
 
 from small_designs import SECOND, small_answer
@@ -28,13 +30,11 @@ from tailwork.studies.design import (
 from tailwork.studies.design.answer import Settings, chosen
 from tailwork.studies.design.data import as_numbers, plain
 from tailwork.studies.design.evaluate import segment_shares
-from tailwork.studies.design.kept import Kept, cases, open_kept
-from tailwork.studies.design.measures import Judge, Moved
+from tailwork.studies.design.folder import Kept, cases, open_kept
 from tailwork.studies.design.nlp import MODEL_END, Program, sides_of
 from tailwork.studies.design.pareto import ALLOWED
-from tailwork.studies.design.quantities import nodes_of
 from tailwork.studies.design.search import screened
-from tailwork.studies.design.spread import scatter_sizes, swings, tolerance
+from tailwork.studies.design.uncertainty import scatter_sizes, swings, tolerance
 from tailwork.studies.design.variables import design_of
 from tailwork.studies.design.verify import FINER, verified
 

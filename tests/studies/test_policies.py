@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tailwork.studies.manoeuvre import Manoeuvre, perform, tail_name
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots import blaberus, liu2018, liu2020
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails import Pendulum
-from tailwork.studies.manoeuvre import Manoeuvre, perform, tail_name
 from tailwork.studies.measures import torso_angles
 from tailwork.studies.motions import TailMotion, coupled, pitch, roll, yaw
 from tailwork.studies.policies import EQUATION_85, POLICIES, balancing_torques, stand

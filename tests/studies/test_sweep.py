@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
+from tailwork.studies.manoeuvre import Manoeuvre, perform
 
 from small_sweeps import HEAVY, made_up, quick_many, small_sweep, swept
 from tailwork.cli import main
 from tailwork.cli.sweep import rate_text
 from tailwork.errors import FileError, RobotError
 from tailwork.robots import liu2020
-from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.measures import UNITS, measured
 from tailwork.studies.motions import pitch, yaw
 from tailwork.studies.sweep import plan as module
-from tailwork.studies.sweep.axes import varied_from_text
+from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import open_folder
 from tailwork.studies.sweep.plan import as_data, from_data, measures_from_text, perform_chunk
 from tailwork.studies.sweep.tables import extremes, reason_rows
@@ -102,13 +102,13 @@ def test_drawn_designs_fill_their_ranges() -> None:
 def test_whole_numbers() -> None:
     """Counts stay whole, on a grid and drawn."""
     robot = liu2020("r3")
-    segments = varied_from_text("tail.segments=1:3:3", robot, drawn=False)
+    segments = axis_from_text("tail.segments=1:3:3", robot, drawn=False)
     assert segments.at(np.arange(3)).tolist() == [1, 2, 3] and segments.at(np.arange(3)).dtype == np.int64
-    drawn = varied_from_text("tail.segments=1:3", robot, drawn=True).drawn(np.array([0.0, 0.33, 0.34, 0.99]))
+    drawn = axis_from_text("tail.segments=1:3", robot, drawn=True).drawn(np.array([0.0, 0.33, 0.34, 0.99]))
     assert drawn.tolist() == [1, 1, 2, 3]
     for text in ("tail.segments=1:4:3", "tail.segments=1,2.5", "tail.segments=1:8:4:log"):
         with pytest.raises(RobotError, match="whole numbers"):
-            varied_from_text(text, robot, drawn=False)
+            axis_from_text(text, robot, drawn=False)
 
 
 def test_a_sweep_is_plain_data() -> None:

@@ -17,10 +17,9 @@ from matplotlib.patches import Rectangle
 from small_designs import SECOND, hurried, small_answer, small_problem
 from tailwork.studies.design import Evaluator, Scenario, pareto
 from tailwork.studies.design.answer import Answer
-from tailwork.studies.design.cautions import cautions, feet_words, turn_words
 from tailwork.studies.design.files import problem_from_text
 from tailwork.studies.design.nlp import MODEL_END
-from tailwork.studies.design.rows import (
+from tailwork.studies.design.tables import (
     design_rows,
     front_header,
     front_rows,
@@ -30,10 +29,11 @@ from tailwork.studies.design.rows import (
     optima_header,
     optima_rows,
 )
-from tailwork.studies.design.words import (
+from tailwork.studies.design.text import (
     airborne_words,
     best_name,
     edge_words,
+    feet_words,
     front_words,
     headline,
     number,
@@ -43,7 +43,9 @@ from tailwork.studies.design.words import (
     scenario_words,
     swing_words,
     tolerance_words,
+    turn_words,
     verified_words,
+    warnings,
 )
 from tailwork.view.draw import style
 from tailwork.view.figures.design import (
@@ -237,9 +239,9 @@ def test_feet_that_pull_are_pointed_out() -> None:
     """The model pins them; where they push, the friction that they need is said; in the air there are none."""
     answer = with_fine(small_answer(), least_normal_force=46.61, friction_needed=0.3067)
     assert feet_words(answer).startswith("All feet push, each by at least 46.6 N") and "0.307" in feet_words(answer)
-    assert cautions(answer) == []
+    assert warnings(answer) == []
     pulled = with_fine(answer, least_normal_force=-3.2, friction_needed=math.inf)
-    assert "pulls at the ground, by 3.2 N" in feet_words(pulled) and cautions(pulled) == [feet_words(pulled)]
+    assert "pulls at the ground, by 3.2 N" in feet_words(pulled) and warnings(pulled) == [feet_words(pulled)]
     fine = {name: value for name, value in answer.verified.fine.items() if name != "least_normal_force"}
     assert feet_words(replace(answer, verified=replace(answer.verified, fine=fine))) == ""
 
@@ -262,7 +264,7 @@ def test_searches_that_have_not_converged_are_named() -> None:
     other = replace(answer, best=loose, found=ends)
     assert optima_rows(other)[0][-1] == "not converged: iteration limit reached"
     assert "1 end; it has not converged" in optima_words(other)
-    assert any("has not converged: iteration limit reached" in text for text in cautions(other))
+    assert any("has not converged: iteration limit reached" in text for text in warnings(other))
     assert "at the search's steps" in optima_header(answer.study)[2]
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tailwork.studies.manoeuvre import Manoeuvre, perform
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots import liu2020
-from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.motions import coupled
 from tailwork.view.player import playback_page, player_assets, player_fragment
 from tailwork.view.player.pack import MOST_GROUND

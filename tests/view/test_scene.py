@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tailwork.studies.manoeuvre import Manoeuvre, perform
 
 from pucks import DAMPED, bumpy, ground, tailed, thrown
 from small_walks import small_biswal, small_nelson_quinn
@@ -17,7 +18,6 @@ from tailwork.robots import FreeLimb, liu2020
 from tailwork.robots.limb import BendingSpring, PointSpring
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.record import arrays_of
-from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.motions import coupled
 from tailwork.view.scene import Ball, Bar, Box, Scene, scene_of, scenes_of
 from tailwork.view.scene.colors import TAILS, lit

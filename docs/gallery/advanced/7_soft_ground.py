@@ -14,7 +14,7 @@ import numpy as np
 
 import tailwork
 from tailwork.studies import Manoeuvre, yaw
-from tailwork.studies.compare.soft_comparison import compare_grounds, grounds_for
+from tailwork.studies.compare.ground_comparison import compare_grounds, grounds_for
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import BLUE, GREEN, INK, ORANGE, VERMILION
 

@@ -21,7 +21,7 @@ from tailwork.papers.nelson_quinn.experiments import (
     simulate_settling,
     standing,
 )
-from tailwork.studies.compare.soft_stance import least_torques, standing_model
+from tailwork.studies.compare.ground_stance import least_torques, standing_model
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import BLUE, INK, ORANGE, VERMILION
 

@@ -20,14 +20,13 @@ from tailwork.errors import FileError, RobotError
 from tailwork.files import write_whole
 from tailwork.studies.design import rows, words
 from tailwork.studies.design.answer import Answer, Settings, sorted_answers
-from tailwork.studies.design.cautions import cautions, feet_pull, feet_words
 from tailwork.studies.design.cluster import do_on_cluster
 from tailwork.studies.design.files import EXAMPLE, Problem, load_problem
-from tailwork.studies.design.kept import Case, Kept, cases, open_kept
+from tailwork.studies.design.folder import Case, Kept, cases, open_kept
 from tailwork.studies.design.measures import MEASURES
 from tailwork.studies.design.search import STARTS, ImpossibleError
-from tailwork.studies.design.spread import SPREAD, checked_spread
-from tailwork.studies.design.words import problem_words
+from tailwork.studies.design.text import feet_pull, feet_words, problem_words, warnings
+from tailwork.studies.design.uncertainty import SPREAD, checked_spread
 
 LEFT = ("unit", "note", "limit", "agrees", rows.VERIFIED_HEADER[-1])
 """Columns of text."""
@@ -158,7 +157,7 @@ def print_answer(console: Console, answer: Answer) -> None:
     study = answer.study
     chosen = f" with {words.choice_words(answer.choice)}" if answer.choice else ""
     console.print(f"\n{words.headline(answer)}")
-    for text in cautions(answer):
+    for text in warnings(answer):
         console.print(f"\nwarning: {text}", style=WARNED)
     _print_table(console, f"\n{words.best_name(study)}{chosen}", rows.DESIGN_HEADER, rows.design_rows(answer))
     marks = rows.measure_caption(answer)

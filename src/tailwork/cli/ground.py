@@ -12,14 +12,14 @@ from tailwork.cli.inputs import POLICY_HELP, ROBOT_HELP, Once, default_policy, n
 from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.files import ready_folder
-from tailwork.studies.compare.soft_comparison import (
+from tailwork.studies.compare.ground_comparison import (
     STIFFNESSES,
-    SoftComparison,
+    GroundComparison,
     check_possible,
     compare_grounds,
     grounds_for,
 )
-from tailwork.studies.compare.soft_manoeuvre import KINETIC_FRICTION, SOFT_POLICIES, STATIC_FRICTION
+from tailwork.studies.compare.on_ground import KINETIC_FRICTION, STANDING_POLICIES, STATIC_FRICTION
 from tailwork.studies.manoeuvre import Manoeuvre
 from tailwork.studies.motions import motion_from_text, motion_words
 from tailwork.studies.policies import POLICY_TEXT
@@ -44,7 +44,7 @@ def add_ground(commands: Any, what: str) -> None:
     command.add_argument(
         "--motion", action=Once, help=f"of the tail's centre of mass [deg, s], as for `compare` (default {MOTION})"
     )
-    command.add_argument("--policy", choices=SOFT_POLICIES, action=Once, help=POLICY_HELP)
+    command.add_argument("--policy", choices=STANDING_POLICIES, action=Once, help=POLICY_HELP)
     command.add_argument(
         "--stiffness", action=Once, metavar="K,K,…",
         help="of the ground under a foot [N/m], one or more (default 1e4,1e5,1e6)",
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print(console: Console, comparison: SoftComparison) -> None:
+def _print(console: Console, comparison: GroundComparison) -> None:
     from tailwork.view.report.ground import CONVERGENCE_HEADER, convergence_rows, ground_text, notes, time_rows
 
     manoeuvre = comparison.manoeuvre

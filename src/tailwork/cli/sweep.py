@@ -19,7 +19,7 @@ from tailwork.studies.manoeuvre import Manoeuvre, tail_name
 from tailwork.studies.measures import MEANINGS, UNITS
 from tailwork.studies.motions import motion_from_text
 from tailwork.studies.policies import POLICIES
-from tailwork.studies.sweep.axes import varied_from_text
+from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.cluster import sweep_on_cluster
 from tailwork.studies.sweep.folder import Results, open_folder, read_results
 from tailwork.studies.sweep.plan import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
@@ -113,7 +113,7 @@ def _sweep(options: argparse.Namespace) -> Sweep:
         raise RobotError("--seed", options.seed, "none for a grid; with --sample random:N or sobol:N")
     check_threads(options.threads, options.cluster)
     robot = robot_of(options)
-    varied = tuple(varied_from_text(text, robot, drawn=sampling != "grid") for text in options.vary)
+    varied = tuple(axis_from_text(text, robot, drawn=sampling != "grid") for text in options.vary)
     motion = motion_from_text(options.motion)
     tail_name(robot)  # a robot without one tail is refused
     manoeuvre = Manoeuvre(robot, motion, options.policy or "constant", com_map=options.com_map)

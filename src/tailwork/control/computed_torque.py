@@ -69,7 +69,7 @@ class InverseDynamics(Described):
         layout, t = context.layout, context.t
         if layout.attitude == "quaternion":
             raise RobotError("control", layout.attitude, "an attitude of angles ('rpy') with a desired motion of them")
-        imposed = dict(zip(layout.prescribed_names, context.given, strict=True))
+        imposed = dict(zip(layout.prescribed_names, context.prescribed_acceleration, strict=True))
         own = [name for name in layout.coordinate_names if name not in imposed]
         given = dict(zip(self.coordinates, self.profiles, strict=True))
         for name in given:

@@ -29,9 +29,9 @@ class Context:
     t: Scalar  # time [s]
     q: Sequence[Scalar]  # configuration [m, rad]
     v: Sequence[Scalar]  # generalized velocity [m/s, rad/s]
-    given: Sequence[Scalar] = ()  # prescribed accelerations [rad/s²]
+    prescribed_acceleration: Sequence[Scalar] = ()  # of prescribed coordinates [rad/s²]
     tau: Sequence[Scalar] = ()  # efforts that act [N m, N]
-    asked: Sequence[Scalar] = ()  # efforts that the laws ask for, before limits [N m, N]
+    requested: Sequence[Scalar] = ()  # efforts that the laws request, before limits [N m, N]
     targets: Mapping[str, tuple[Scalar, Scalar]] = field(default_factory=dict)  # of servos [rad, rad/s], by coordinate
     motions: Mapping[str, LimbMotion] = field(default_factory=dict)  # by limb: what it shall do, for laws to follow
     initial: Callable[[], Sequence[Scalar]] = no_initial_configuration  # gives the initial configuration [m, rad]

@@ -1,7 +1,7 @@
 """Simulation: the equations of motion integrated in compiled code."""
 
 from tailwork.simulation.batch import Batch, simulate_batch
-from tailwork.simulation.chunk import Tile
+from tailwork.simulation.chunk import Chunk
 from tailwork.simulation.contact.ground import CompliantGround, HeightField
 from tailwork.simulation.derivatives.gradient import Gradient, Gradients, gradient, gradients
 from tailwork.simulation.derivatives.sensitivities import Sensitivities, sensitivities
@@ -11,6 +11,7 @@ from tailwork.simulation.simulate import simulate
 
 __all__ = [
     "Batch",
+    "Chunk",
     "CompliantGround",
     "Contact",
     "Event",
@@ -23,7 +24,6 @@ __all__ = [
     "Run",
     "Sensitivities",
     "Stopped",
-    "Tile",
     "When",
     "gradient",
     "gradients",

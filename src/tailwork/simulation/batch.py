@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError
 from tailwork.model import Model
-from tailwork.simulation.asked import asked_runs, workers
-from tailwork.simulation.chunk import Start, Tile, kernel_parameters, no_ends, to_ends
+from tailwork.simulation.batch_inputs import batch_inputs, workers
+from tailwork.simulation.chunk import Chunk, Start, kernel_parameters, no_ends, to_ends
 from tailwork.simulation.designs import evaluated
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force
@@ -56,7 +56,7 @@ class Batch:
         return np.array([not reason for reason in self.reasons])
 
 
-Measure = Callable[[Tile], ArrayLike]
+Measure = Callable[[Chunk], ArrayLike]
 """From some runs with their samples: a number, or an array, for each of them."""
 
 
@@ -89,7 +89,7 @@ def simulate_batch(
         control: laws, the same kinds for all runs.
         motions: by limb, as for `simulate`.
         forces: from outside.
-        measures: what to compute of each run from its samples, by name; see `Tile`.
+        measures: what to compute of each run from its samples, by name; see `Chunk`.
         events: what to watch; only those that stop a run matter.
         limits: as for `simulate`.
         to_end: whether samples are spread over the time of each run to its own end, as those of a `Run` are.
@@ -107,10 +107,10 @@ def batch_of(
 ) -> Batch:  # fmt: skip
     """The runs of a problem whose parameters or initial states differ."""
     if measures is not None and not (isinstance(measures, Mapping) and all(map(callable, measures.values()))):
-        raise RobotError("measures", measures, "functions of a Tile, by name")
+        raise RobotError("measures", measures, "functions of a Chunk, by name")
     pool_size = workers(options.threads)
-    asked = asked_runs(problem, options, parameters)
-    way, everything, refused, count = asked.way, asked.start, asked.refused, len(asked.start.states)
+    asked = batch_inputs(problem, options, parameters)
+    way, everything, refused, count = asked.integrator, asked.start, asked.refused, len(asked.start.states)
     system = way.system
     possible = np.array([k not in refused for k in range(count)])
     ends = no_ends(count, system.size, 0)
@@ -124,7 +124,7 @@ def batch_of(
             own = way.ends(start, times, pool, whole=possible[here])
             for whole, piece in zip(ends[:-2], own[:-2], strict=True):
                 whole[here] = piece
-            tile = Tile(first, times[0], own.samples, own.times, own.steps, possible[here], way, start, pool)
+            tile = Chunk(first, times[0], own.samples, own.times, own.steps, possible[here], way, start, pool)
             tile = to_ends(tile, own.status) if to_end and measures else tile
             for name, measure in (measures or {}).items():
                 kept[name].append(_measured(name, measure, tile))
@@ -138,7 +138,7 @@ def batch_of(
     )  # fmt: skip
 
 
-def _measured(name: str, measure: Measure, tile: Tile) -> Floats:
+def _measured(name: str, measure: Measure, tile: Chunk) -> Floats:
     found = np.asarray(measure(tile), dtype=np.float64)
     if found.ndim < 1 or len(found) != len(tile.states):
         raise RobotError(f"measures.{name}", found.shape, f"one value a run: ({len(tile.states)}, …)")
@@ -157,7 +157,7 @@ def _reasons(ends: Ends, refused: Mapping[int, str], names: Sequence[str]) -> tu
 def _final(system: System, ends: Ends, start: Start) -> tuple[Floats, Floats]:
     """q and v at the end of every run."""
     kernel, names = system.compiled("expand")
-    inputs = np.concatenate([ends.times[:, None], ends.states, start.held], axis=1)[:, None]
+    inputs = np.concatenate([ends.times[:, None], ends.states, start.control_inputs], axis=1)[:, None]
     outputs = evaluated(kernel, kernel_parameters(system, names, start.columns, len(inputs)), inputs)
     sizes = np.cumsum([len(system.model.coordinate_names), len(system.model.velocity_names)])
     q, v, _ = np.split(outputs[:, 0], sizes, axis=1)

@@ -28,7 +28,7 @@ REFUSED = -1
 
 
 @dataclass(frozen=True)
-class Way:
+class Integrator:
     """How the runs of a batch are integrated."""
 
     system: System
@@ -56,7 +56,7 @@ class Way:
             name: kernel_parameters(self.system, self.names.get(name, ()), own.columns, len(fine))
             for name in ("derivative", "events", "linear")
         }
-        runs = Runs(np.ascontiguousarray(own.states), np.ascontiguousarray(own.held), **rows)
+        runs = Runs(np.ascontiguousarray(own.states), np.ascontiguousarray(own.control_inputs), **rows)
         times = np.ascontiguousarray(times[fine] if len(times) > 1 else times)
         found = no_ends(len(fine), self.system.size, times.shape[1], steps)
 
@@ -80,16 +80,18 @@ class Start:
     """What differs between some runs, a row each."""
 
     states: Floats  # x at the start
-    held: Floats
+    control_inputs: Floats
     columns: dict[str, Floats]  # varied numbers
 
     def only(self, rows: Any) -> Start:
         """Some of them, by a slice or by their numbers."""
-        return Start(self.states[rows], self.held[rows], {name: own[rows] for name, own in self.columns.items()})
+        return Start(
+            self.states[rows], self.control_inputs[rows], {name: own[rows] for name, own in self.columns.items()}
+        )
 
 
 @dataclass(frozen=True)
-class Tile:
+class Chunk:
     """Some runs of a batch with their samples, as a measure sees them: (runs, times, …)."""
 
     first: int  # number of the first run in the batch
@@ -98,16 +100,16 @@ class Tile:
     ended: Floats  # when each run ended [s]
     steps: np.ndarray  # how many each took
     possible: np.ndarray  # which designs are: the others were refused
-    way: Way  # how the runs were integrated
+    way: Integrator  # how the runs were integrated
     start: Start  # where they began, with their designs
     pool: Executor | None = None  # threads that answer; None: this one
 
     @property
     def system(self) -> System:
         """What was integrated."""
-        return self.way.system
+        return self.integrator.system
 
-    def part(self, here: slice) -> Tile:
+    def part(self, here: slice) -> Chunk:
         """Some of its runs, for a thread of its own."""
         times = self.times[here] if self.times.ndim > 1 else self.times
         return replace(
@@ -115,7 +117,7 @@ class Tile:
             steps=self.steps[here], possible=self.possible[here], start=self.start.only(here), pool=None,
         )  # fmt: skip
 
-    def again(self, times: Floats) -> Tile:
+    def again(self, times: Floats) -> Chunk:
         """The same runs, sampled at other times [s], (runs, times), not decreasing."""
         return replace(self, times=times, states=self._ends(times).samples)
 
@@ -126,7 +128,7 @@ class Tile:
         return np.where(np.isnan(found), self.ended[:, None], found)
 
     def _ends(self, times: Floats, steps: int = 0) -> Ends:
-        return self.way.ends(self.start, times, self.pool, steps=steps, whole=self.possible)
+        return self.integrator.ends(self.start, times, self.pool, steps=steps, whole=self.possible)
 
     def ask(self, question: str, **arguments: Floats) -> dict[str, Floats]:
         """One of the model's functions, each run with its own design; arguments and answers are (runs, times, …),
@@ -149,7 +151,7 @@ class Tile:
         nodes = (ends - length)[..., None] + length[..., None] * (GAUSS_NODES + 1.0) / 2.0
         within = np.concatenate([nodes, ends[..., None]], axis=2)
         seen = self.again(np.concatenate([start, within.reshape(len(ends), -1)], axis=1))
-        path = seen.ask("path", q=seen.q, v=seen.v, tau=seen.tau, prescribed_acceleration=seen.given)
+        path = seen.ask("path", q=seen.q, v=seen.v, tau=seen.tau, prescribed_acceleration=seen.prescribed_acceleration)
         rates = (path["powers"].sum(axis=-1) - path["dissipation"])[:, 1:].reshape(within.shape)[..., :-1]
         work = np.concatenate([start, np.cumsum((rates @ GAUSS_WEIGHTS) * length / 2.0, axis=1)], axis=1)
         at_ends = slice(None, None, within.shape[2])
@@ -160,7 +162,7 @@ class Tile:
     def _full(self) -> tuple[Floats, ...]:
         kernel, names = self.system.compiled("expand")
         runs, rows, _ = self.states.shape
-        held = self.start.held
+        held = self.start.control_inputs
         times = np.broadcast_to(self.times[..., None], (runs, rows, 1))
         inputs = np.concatenate(
             [times, self.states, np.broadcast_to(held[:, None], (runs, rows, held.shape[1]))], axis=2
@@ -186,18 +188,18 @@ class Tile:
         return self._full[2]
 
     @property
-    def given(self) -> Floats:
+    def prescribed_acceleration(self) -> Floats:
         """Accelerations of the prescribed coordinates [rad/s²]."""
         return self._full[3]
 
 
-def to_ends(tile: Tile, status: np.ndarray) -> Tile:
+def to_ends(tile: Chunk, status: np.ndarray) -> Chunk:
     """The tile with as many samples of runs that ended early, up to their ends: those runs are done once more."""
     times = np.repeat(tile.times[None], len(tile.states), axis=0)
     early = np.flatnonzero((status != FINISHED) & (status != REFUSED))
     if len(early):
         times[early] = [np.linspace(0.0, end, tile.times.size) for end in tile.ended[early]]
-        tile.states[early] = tile.way.ends(tile.start.only(early), times[early], tile.pool).samples
+        tile.states[early] = tile.integrator.ends(tile.start.only(early), times[early], tile.pool).samples
     return replace(tile, times=times)
 
 

@@ -124,7 +124,9 @@ def spectral_radii(
     away = steps[:, None] * np.eye(size)
     moved = np.concatenate([states[:, None] + away, states[:, None] - away], axis=1)
     lead = (count, 2 * size)
-    inputs = np.concatenate([np.full((*lead, 1), t), moved, np.broadcast_to(held, (*lead, system.held))], axis=2)
+    inputs = np.concatenate(
+        [np.full((*lead, 1), t), moved, np.broadcast_to(held, (*lead, system.control_inputs))], axis=2
+    )
     found = evaluated(kernel, parameter_rows(names, system.numbers, columns, count), inputs, pool)
     jacobians = np.swapaxes(found[:, :size] - found[:, size:], 1, 2) / (2.0 * steps)[:, None]
     fine, radii = finite(found), np.full(count, np.inf)

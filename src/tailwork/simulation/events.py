@@ -115,7 +115,7 @@ class BeyondLimit(Event):
 
     def values(self, context: Context, path: Path) -> list[Scalar]:
         """What is left of each limit [N m or N]."""
-        left = [limit - size(context.asked[k]) for k, limit in limited(context.layout).values()]
+        left = [limit - size(context.requested[k]) for k, limit in limited(context.layout).values()]
         return left + [
             limit - size(path.prescribed_efforts[k]) for k, limit in limited_motions(context.layout).values()
         ]

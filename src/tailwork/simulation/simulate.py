@@ -77,7 +77,7 @@ def run_of(problem: Problem, options: Options) -> Run:
     x = initial_state(problem, system)
     for law in system.laws:
         if isinstance(law, InverseDynamics):
-            q, v, _, _ = system.full(np.array([start]), x[None], np.zeros((1, system.held)))
+            q, v, _, _ = system.full(np.array([start]), x[None], np.zeros((1, system.control_inputs)))
             law.check_start(model, q[0], v[0])
     asking = None if controller is None else _Asking(controller, system)
     if problem.ground is not None or options.method == IMPLICIT_EULER:
@@ -86,7 +86,7 @@ def run_of(problem: Problem, options: Options) -> Run:
         raise RobotError(
             "control", "JointServo", f"a ground: tables of angles are followed by '{IMPLICIT_EULER}' alone"
         )
-    held = np.zeros(system.held) if asking is None else asking.first(start, x)
+    held = np.zeros(system.control_inputs) if asking is None else asking.first(start, x)
     method, why = chosen_method(system, options.method, options.step, x, held, problem.duration, start)
     kernels, tableau = compiled_system(system, method)
     step = options.step
@@ -156,7 +156,7 @@ def initial_state(problem: Problem, system: System) -> Floats:
     if isinstance(problem.initial, Standing):
         kernel, constants = system.kernel("initial")
         x = kernel(np.zeros((1, kernel.inputs)), constants)[0]
-        q, v, _, _ = system.full(np.array([problem.start_time]), x[None], np.zeros((1, system.held)))
+        q, v, _, _ = system.full(np.array([problem.start_time]), x[None], np.zeros((1, system.control_inputs)))
         model.energy(q[0], v[0])  # checks reach
         return x
     q, v = problem.initial
@@ -193,12 +193,12 @@ class _Asking:
 
     def first(self, t: float, x: Floats) -> Floats:
         """The inputs at the start."""
-        return self(t, x, np.zeros(self.system.held))
+        return self(t, x, np.zeros(self.system.control_inputs))
 
     def __call__(self, t: float, x: Floats, held: Floats) -> Floats:
         """The inputs from a time on."""
         q, v, _, _ = self.system.full(np.array([t]), x[None], held[None])
-        found = np.zeros(self.system.held)
+        found = np.zeros(self.system.control_inputs)
         found[: self.system.efforts] = self.efforts(t, q[0], v[0])
         return found
 

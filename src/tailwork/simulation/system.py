@@ -49,7 +49,7 @@ from tailwork.typing import Floats
 Motion = Mapping[str, Profiles] | LimbMotion
 """A limb's motion: profiles of its coordinates by name, or equations of the whole limb."""
 
-ALONE = ("derivative", "expand", "events", "feet", "step", "soft_events", "initial")
+ALONE = ("derivative", "expand", "events", "feet", "step", "ground_events", "initial")
 """Kernels that each have equations of their own."""
 
 _kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
@@ -62,7 +62,7 @@ Kept = TypeVar("Kept")
 
 
 @dataclass
-class Recorded:
+class Symbols:
     """The symbols of a system on a tape."""
 
     tape: Tape
@@ -71,9 +71,9 @@ class Recorded:
     x: list[Expression]
     q: list[Scalar]
     v: list[Scalar]
-    given: list[Scalar]
+    prescribed_acceleration: list[Scalar]
     tau: list[Scalar]
-    asked: list[Scalar]  # efforts before limits
+    requested: list[Scalar]  # efforts before limits
     more: list[Expression]
     forces: list[Array]
     context: Context
@@ -83,7 +83,7 @@ class Recorded:
     @property
     def inputs(self) -> Inputs:
         """Arguments of the dynamics."""
-        return Inputs(self.q, self.v, self.tau, self.given, self.forces)
+        return Inputs(self.q, self.v, self.tau, self.prescribed_acceleration, self.forces)
 
 
 class System:
@@ -140,7 +140,7 @@ class System:
         self.free_v = [k for k in range(len(layout.velocity_names)) if k not in fixed_v]
         self.size = len(self.free_q) + len(self.free_v)
         self.efforts = len(layout.actuator_names)
-        self.held = self.efforts + 2 * len(self.targets)
+        self.control_inputs = self.efforts + 2 * len(self.targets)
         described: dict[str, Any] = {"": model.robot}
         described |= {f"control.{k + 1}.": law for k, law in enumerate(self.laws)}
         for limb, motion in self.motions.items():
@@ -250,11 +250,11 @@ class System:
         "pushed" is the solution with a load besides.
         """
         if name in ALONE:
-            more = 1 + 8 * len(self.model.layout.legs) if name in ("step", "soft_events") else 0
+            more = 1 + 8 * len(self.model.layout.legs) if name in ("step", "ground_events") else 0
             recorded, parameters, count = self.record(more, over_step=name == "step")
             equations = {
                 "derivative": self._derivative, "expand": self._expand, "events": self._events, "feet": self._feet,
-                "step": self._step, "soft_events": self._soft_events, "initial": self._initial,
+                "step": self._step, "ground_events": self._ground_events, "initial": self._initial,
             }  # fmt: skip
             outputs = equations[name](recorded)
             return {name: (finished(recorded.tape, outputs, count, len(parameters)), tuple(parameters))}
@@ -298,7 +298,7 @@ class System:
         forces = [described[f"force.{k + 1}."] for k in range(len(self.forces))]
         return replace(self.model.layout, robot=described[""], pushes=tuple(force.push for force in forces)), forces
 
-    def record_observed(self) -> tuple[Recorded, dict[str, Scalar], int]:
+    def record_observed(self) -> tuple[Symbols, dict[str, Scalar], int]:
         """Symbols of what is observed along a path, whatever laws there are: the inputs are t, q, v, efforts and
         prescribed accelerations, as `full` gives them."""
         tape, layout = Tape(), self.model.layout
@@ -313,7 +313,7 @@ class System:
         followed = {name: motion for name, motion in motions.items() if isinstance(motion, LimbMotion)}
         context = Context(layout, t, q, v, given, tau, tau, motions=followed)
         pushes = [array(force.value(t)) for force in forces]
-        return Recorded(tape, layout, t, [], q, v, given, tau, tau, [], pushes, context, None, None), parameters, count
+        return Symbols(tape, layout, t, [], q, v, given, tau, tau, [], pushes, context, None, None), parameters, count
 
     @property
     def observed(self) -> Any:
@@ -321,14 +321,14 @@ class System:
         parts = tuple(part for part in self.structure[1] if not part[0].startswith("control."))
         return (self.structure[0], parts, *self.structure[3:])
 
-    def record(self, more: int = 0, over_step: bool = False) -> tuple[Recorded, dict[str, Scalar], int]:
+    def record(self, more: int = 0, over_step: bool = False) -> tuple[Symbols, dict[str, Scalar], int]:
         """All symbols on a tape of their own, parameters by name, and how many inputs there are.
 
         The inputs are t, x, what is held, then `more`; the system's numbers are the parameters. Prescribed limbs
         accelerate as they do at t or, `over_step`, on the mean over a step, the first of the further inputs.
         """
         tape = Tape()
-        count = 1 + self.size + self.held + more
+        count = 1 + self.size + self.control_inputs + more
         described, parameters = self._symbols(tape, count)
         layout, forces = self._layout(described)
         motions = self._described_motions(described)
@@ -337,8 +337,8 @@ class System:
         t: Scalar = s if scale is None else opaque(s * scale)
         x = tape.inputs(self.size, 1)
         held = tape.inputs(self.efforts, 1 + self.size)
-        aims = tape.inputs(self.held - self.efforts, 1 + self.size + self.efforts)
-        rest = tape.inputs(more, 1 + self.size + self.held)
+        aims = tape.inputs(self.control_inputs - self.efforts, 1 + self.size + self.efforts)
+        rest = tape.inputs(more, 1 + self.size + self.control_inputs)
         q: list[Scalar] = [0.0] * len(layout.coordinate_names)
         v: list[Scalar] = [0.0] * len(layout.velocity_names)
         given: list[Scalar] = []
@@ -371,15 +371,15 @@ class System:
                     raise UnknownNameError.among("actuator", actuator, layout.actuator_names, "actuator")
                 index = layout.actuator_names.index(actuator)
                 tau[index] = tau[index] + effort
-        asked = list(tau)
+        requested = list(tau)
         if self.respect_limits:
             for k, limit in limited(layout).values():
                 tau[k] = larger(smaller(tau[k], limit), -limit)
-        context = replace(context, tau=tau, asked=asked)
+        context = replace(context, tau=tau, requested=requested)
         pushes = [array(force.value(t)) for force in forces]
         return (
-            Recorded(
-                tape, layout, s, x, q, v, given, tau, asked, rest, pushes, context, scale, described.get("initial.")
+            Symbols(
+                tape, layout, s, x, q, v, given, tau, requested, rest, pushes, context, scale, described.get("initial.")
             ),
             parameters,
             count,
@@ -395,38 +395,38 @@ class System:
                 found[limb] = {name: described[f"motion.{limb}.{name}."] for name in motion}
         return found
 
-    def _initial(self, r: Recorded) -> list[Scalar]:
+    def _initial(self, r: Symbols) -> list[Scalar]:
         """x at the start, from the equations of the initial state."""
         assert self.initial is not None
         q = r.context.initial()
         v = r.initial.velocity(r.layout, q)
         return [q[k] for k in self.free_q] + [v[k] for k in self.free_v]
 
-    def _derivative(self, r: Recorded) -> list[Scalar]:
+    def _derivative(self, r: Symbols) -> list[Scalar]:
         return self.change(r, forward_dynamics(r.layout, r.inputs).acceleration)
 
-    def change(self, r: Recorded, acceleration: Sequence[Scalar]) -> list[Scalar]:
+    def change(self, r: Symbols, acceleration: Sequence[Scalar]) -> list[Scalar]:
         """x-dot, or where the time is scaled dx/ds."""
         rates = coordinate_rates(r.layout, r.q, r.v)
         found = [rates[k] for k in self.free_q] + [acceleration[k] for k in self.free_v]
         return found if r.scale is None else [rate * r.scale for rate in found]
 
-    def _expand(self, r: Recorded) -> list[Scalar]:
-        return [*r.q, *r.v, *r.tau, *r.given]
+    def _expand(self, r: Symbols) -> list[Scalar]:
+        return [*r.q, *r.v, *r.tau, *r.prescribed_acceleration]
 
-    def _events(self, r: Recorded) -> list[Scalar]:
+    def _events(self, r: Symbols) -> list[Scalar]:
         return self._watched_values(r, r.inputs)
 
-    def _watched_values(self, r: Recorded, inputs: Inputs) -> list[Scalar]:
+    def _watched_values(self, r: Symbols, inputs: Inputs) -> list[Scalar]:
         found = path(r.layout, inputs)
         return [value for event in self.watched for value in event.values(r.context, found)]
 
-    def _feet(self, r: Recorded) -> list[Scalar]:
+    def _feet(self, r: Symbols) -> list[Scalar]:
         """Places of all feet, then their velocities, inertial frame."""
         seen = feet(r.layout, r.q, r.v)
         return [x for place, _ in seen.values() for x in place] + [x for _, velocity in seen.values() for x in velocity]
 
-    def _on_ground(self, r: Recorded) -> Inputs:
+    def _on_ground(self, r: Symbols) -> Inputs:
         """Arguments of the dynamics with the ground under the feet: after the step, eight numbers for each."""
         numbers = r.more[1:]
         contacts = {
@@ -437,28 +437,30 @@ class System:
         }
         return replace(r.inputs, contacts=contacts)
 
-    def _step(self, r: Recorded) -> list[Scalar]:
+    def _step(self, r: Symbols) -> list[Scalar]:
         """The state after a linearly implicit step, J a of every foot, and the mean power of the joints over it."""
         found = implicit_step(r.tape, r.layout, self._on_ground(r), r.more[0])
         new = [found.q[k] for k in self.free_q] + [found.v[k] for k in self.free_v]
         return [*new, *(x for name in r.layout.legs for x in found.feet[name]), found.power]
 
-    def _soft_events(self, r: Recorded) -> list[Scalar]:
+    def _ground_events(self, r: Symbols) -> list[Scalar]:
         return self._watched_values(r, self._on_ground(r))
 
-    def _linear(self, r: Recorded, pushed: bool) -> tuple[list[Scalar], Tape, list[Scalar]]:
+    def _linear(self, r: Symbols, pushed: bool) -> tuple[list[Scalar], Tape, list[Scalar]]:
         """Linearise about (t, x) and factor; and the equations that solve one stage with it."""
         acceleration = self.accelerations(r, r.more[len(self.free_q) :])
         sigma = r.more[-1] if r.scale is None else r.more[-1] / r.scale
         point = StagePoint(r.tape, r.layout, r.context.t, r.x, r.inputs, acceleration, sigma, self.free_q, self.free_v)
         return stage_solution(factored_stage(point), pushed, r.scale)
 
-    def accelerations(self, r: Recorded, free: Sequence[Scalar]) -> list[Scalar]:
+    def accelerations(self, r: Symbols, free: Sequence[Scalar]) -> list[Scalar]:
         """Of all velocities: those that are free from the rates of x, the others as prescribed."""
         found: list[Scalar] = [0.0] * len(r.v)
         for name in r.layout.prescribed_accelerations:
             for k, value in zip(
-                _range(r.layout.rates[name]), r.given[r.layout.prescribed_accelerations[name]], strict=True
+                _range(r.layout.rates[name]),
+                r.prescribed_acceleration[r.layout.prescribed_accelerations[name]],
+                strict=True,
             ):
                 found[k] = value
         for k, number in zip(self.free_v, free, strict=False):

@@ -24,7 +24,7 @@ from tailwork.mechanics.observe import Path, part_momenta, part_names, path
 from tailwork.mechanics.torso import torso_state
 from tailwork.robots.limb import FORWARD_FRAMES, Cable, Motor
 from tailwork.robots.tails.tail import Tail, direction_vector
-from tailwork.simulation.system import Recorded, System
+from tailwork.simulation.system import Symbols, System
 from tailwork.studies.scenario import ActuatorMass
 from tailwork.typing import Floats
 
@@ -48,7 +48,7 @@ EXTREMES = ("max", "min", "peak")
 class Sample:
     """A robot at one time of a scenario, as scalars: what the quantity of a measure looks at."""
 
-    def __init__(self, recorded: Recorded, seen: Path, tail: str) -> None:
+    def __init__(self, recorded: Symbols, seen: Path, tail: str) -> None:
         self.context: Context = recorded.context  # time, configuration, velocity, efforts
         self.layout: Layout = recorded.layout
         self.path = seen  # accelerations, foot forces, extensions, powers

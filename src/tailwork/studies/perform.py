@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import TailworkError
-from tailwork.simulation.asked import initial_states, varied_numbers, workers
 from tailwork.simulation.batch import Batch, batch_of
-from tailwork.simulation.chunk import MOST_ROWS, Tile, kernel_parameters
+from tailwork.simulation.batch_inputs import initial_states, varied_numbers, workers
+from tailwork.simulation.chunk import MOST_ROWS, Chunk, kernel_parameters
 from tailwork.simulation.designs import evaluated, in_shares, spectral_radii
 from tailwork.simulation.events import LegStraight
 from tailwork.simulation.integrate.choose import STIFF
@@ -56,7 +56,7 @@ def measured(run: Run, scenario: Scenario, names: Iterable[str] | None = None) -
     system = scenario.problem().system()
     look = observer(system, scenario.tail, along)
     times, q, v = (run.data[name].to_numpy() for name in ("time", "q", "v"))
-    full = system.full(times, system.state(q, v), np.zeros((len(times), system.held)))
+    full = system.full(times, system.state(q, v), np.zeros((len(times), system.control_inputs)))
     constants = look.kernel.constants(np.array([system.numbers[name] for name in look.parameters]))
     seen = look.kernel(np.concatenate([times[:, None], *full], axis=1), constants)
     found = from_samples(along, seen, times, look.columns, scenario.actuator)
@@ -202,7 +202,7 @@ def _stands(ready: _Ready, pool: Executor) -> np.ndarray:
 def _efforts(system: Any, columns: Mapping[str, Floats], x: Floats, pool: Executor) -> Floats:
     """Efforts at the start of every design."""
     kernel, names = system.compiled("expand")
-    inputs = np.concatenate([np.zeros((len(x), 1)), x, np.zeros((len(x), system.held))], axis=1)[:, None]
+    inputs = np.concatenate([np.zeros((len(x), 1)), x, np.zeros((len(x), system.control_inputs))], axis=1)[:, None]
     seen = evaluated(kernel, kernel_parameters(system, names, columns, len(x)), inputs, pool)[:, 0]
     first = len(system.model.coordinate_names) + len(system.model.velocity_names)
     return seen[:, first : first + system.efforts]
@@ -216,7 +216,7 @@ def _methods(ready: _Ready, how: Options, pool: Executor) -> list[tuple[str, np.
     system = ready.system()
     columns = {name: np.broadcast_to(x, rows.shape) for name, x in varied_numbers(system, ready.columns).items()}
     x = initial_states(system, columns, len(rows), pool)
-    radii = spectral_radii(system, columns, x, np.zeros(system.held), 0.0, pool)
+    radii = spectral_radii(system, columns, x, np.zeros(system.control_inputs), 0.0, pool)
     stiff = radii * ready.scenario.duration > STIFF
     chosen = (("rodas5p", rows[stiff]), ("dopri5", rows[~stiff]))
     return [(method, some) for method, some in chosen if len(some)]
@@ -226,7 +226,7 @@ def _simulated(ready: _Ready, rows: np.ndarray, names: Sequence[str], how: Optio
     """Some of the designs, simulated and measured."""
     along = [name for name in names if name != ENERGY_BALANCE]
 
-    def values(tile: Tile) -> Floats:
+    def values(tile: Chunk) -> Floats:
         look = observer(tile.system, ready.scenario.tail, along)
         found = np.full((len(tile.states), len(names)), np.nan)
 
@@ -234,7 +234,7 @@ def _simulated(ready: _Ready, rows: np.ndarray, names: Sequence[str], how: Optio
             own = tile.part(here)
             runs, times, _ = own.states.shape
             clock = np.broadcast_to(own.times, (runs, times))
-            inputs = np.concatenate([clock[..., None], own.q, own.v, own.tau, own.given], axis=2)
+            inputs = np.concatenate([clock[..., None], own.q, own.v, own.tau, own.prescribed_acceleration], axis=2)
             numbers = kernel_parameters(tile.system, look.parameters, own.start.columns, runs)
             seen = evaluated(look.kernel, numbers, inputs)
             some = from_samples(along, seen, clock, look.columns, ready.scenario.actuator)

@@ -170,7 +170,7 @@ class Scenario:
         system = problem.system()
         x = initial_state(problem, system)
         if self.leg_policy.rest in ("minimum-norm", "straight-down"):
-            _, _, tau, _ = system.full(np.zeros(1), x[None], np.zeros((1, system.held)))
+            _, _, tau, _ = system.full(np.zeros(1), x[None], np.zeros((1, system.control_inputs)))
             if not np.abs(tau[0]).max(initial=0.0) < NO_TORQUE:
                 held = Model(self.robot, prescribed=[self.tail])
                 q = held.standing()

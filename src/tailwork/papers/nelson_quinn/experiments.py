@@ -21,9 +21,9 @@ from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.contact.record import robot_weight
 from tailwork.simulation.run import Run
-from tailwork.studies.compare import soft_stance
+from tailwork.studies.compare import ground_stance
 from tailwork.studies.compare.comparison import Progress
-from tailwork.studies.compare.soft_stance import LeastTorques, SoftStance
+from tailwork.studies.compare.ground_stance import GroundStance, LeastTorques
 from tailwork.typing import Floats
 
 # The paper and the literature count in centimetres, grams and seconds; these turn them into SI.
@@ -58,7 +58,7 @@ class RestPosture:
     """The cockroach at rest with joints of one stiffness."""
 
     stiffness: float  # dyn cm/rad
-    stance: SoftStance
+    stance: GroundStance
 
     @property
     def error(self) -> float:
@@ -89,9 +89,9 @@ def efforts_by_leg(torques: Floats) -> Floats:
 
 def standing(stiffness: float, ground_stiffness: float = 4e5, model: Model | None = None) -> RestPosture:
     """The cockroach at rest; joint stiffness in dyn cm/rad, the ground's in dyn/cm."""
-    model = soft_stance.standing_model(blaberus()) if model is None else model
+    model = ground_stance.standing_model(blaberus()) if model is None else model
     ground = insect_ground(ground_stiffness)
-    return RestPosture(stiffness, soft_stance.soft_stance(model, posed(model), stiffness * DYN_CM, ground))
+    return RestPosture(stiffness, ground_stance.ground_stance(model, posed(model), stiffness * DYN_CM, ground))
 
 
 def simulate_settling(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
@@ -99,7 +99,7 @@ def simulate_settling(stiffness: float, duration: float = 1.0, kd: float = 100.0
     model = Model(blaberus(), "none")
     posture = posed(model)
     servo = JointServo(table=held_posture(model, posture), kp=stiffness * DYN_CM, kd=kd * DYN_CM)
-    contact = soft_stance.standing_contact(model, posture)
+    contact = ground_stance.standing_contact(model, posture)
     run = simulate(model, posture, duration, ground=insect_ground(), contact=contact, control=servo)
     return run.titled("settling on its legs")
 
@@ -189,12 +189,12 @@ def reproduce(folder: Path, progress: Progress = silent) -> NelsonQuinn:
 def run_all(progress: Progress = silent) -> NelsonQuinn:
     """Stand and walk."""
     progress(0, 4, "standing, Table 1")
-    model = soft_stance.standing_model(blaberus())
+    model = ground_stance.standing_model(blaberus())
     rows = tuple(standing(k, model=model) for k in STIFFNESSES)
     progress(1, 4, "standing, swept")
     sweep = tuple(standing(k, model=model) for k in SWEEP)
     stiff_ground = tuple(standing(k, 1e6, model) for k in SWEEP)
-    least = soft_stance.least_torques(model, posed(model))
+    least = ground_stance.least_torques(model, posed(model))
     progress(2, 4, "settling by simulation")
     rest = simulate_settling(STIFFNESSES[2])
     progress(3, 4, "tripod walk, Fig. 4")

@@ -47,13 +47,13 @@ def contact_frequency(system: System, ground: CompliantGround, x: Floats) -> flo
     model = system.model
     kernel, constants = system.kernel("feet")
     count, n_q, n_v = len(model.layout.legs), len(system.free_q), len(system.free_v)
-    rows = np.zeros((n_v, 1 + system.size + system.held))
+    rows = np.zeros((n_v, 1 + system.size + system.control_inputs))
     rows[:, 1 : 1 + n_q] = x[:n_q]
     rows[:, 1 + n_q : 1 + system.size] = np.eye(n_v)
     still = rows[:1].copy()
     still[:, 1 + n_q : 1 + system.size] = 0.0  # prescribed limbs may move of themselves
     jacobian = (kernel(rows, constants) - kernel(still, constants))[:, 3 * count :]
-    q, _, _, _ = system.full(np.zeros(1), x[None], np.zeros((1, system.held)))
+    q, _, _, _ = system.full(np.zeros(1), x[None], np.zeros((1, system.control_inputs)))
     unit = np.eye(len(model.velocity_names))
     still_force = model.generalised_force(q[0], 0.0 * unit[0], 0.0 * unit[0])
     mass = (model.generalised_force(q[0], 0.0 * unit[0], unit) - still_force)[np.ix_(system.free_v, system.free_v)]
@@ -155,11 +155,11 @@ def simulate_on_ground(
         raise RobotError("max_steps", max_steps, required)
     feet_kernel, feet_constants = system.kernel("feet")
     step_kernel, step_constants = system.kernel("step")
-    watch, watch_constants = system.kernel("soft_events") if system.watched else (feet_kernel, feet_constants)
+    watch, watch_constants = system.kernel("ground_events") if system.watched else (feet_kernel, feet_constants)
     kernels = ContactKernels(feet_kernel.code.address("scalar"), feet_constants.values,
                           step_kernel.code.address("scalar"), step_constants.values,
                           watch.code.address("scalar"), watch_constants.values)  # fmt: skip
-    x, held = x.copy(), np.zeros(system.held)
+    x, held = x.copy(), np.zeros(system.control_inputs)
     count = len(names)
     places = feet_kernel(np.concatenate([[begin], x, held])[None], feet_constants)[0, : 3 * count].reshape(count, 3)
     contact = _checked_contact(model, ground, contact, places)

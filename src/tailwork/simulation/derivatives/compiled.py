@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tailwork.simulation.asked import NOTHING
+from tailwork.simulation.batch_inputs import NOTHING
 from tailwork.simulation.derivatives.products import Products
 from tailwork.simulation.designs import lane_kernel
 from tailwork.simulation.integrate.compiled import Kernels, Tableau, call_kernel
@@ -33,7 +33,7 @@ class TakenSteps(NamedTuple):
     states: Floats
     stages: Floats
     lengths: Floats
-    held: Floats
+    control_inputs: Floats
 
 
 def product_kernels(products: Products | None) -> ProductKernels:

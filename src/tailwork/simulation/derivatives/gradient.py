@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError, StateError
 from tailwork.model import Model
-from tailwork.simulation.asked import Asked, asked_runs, checked_names, workers
+from tailwork.simulation.batch_inputs import BatchInputs, batch_inputs, checked_names, workers
 from tailwork.simulation.derivatives.compiled import among_all, product_kernels
 from tailwork.simulation.derivatives.products import (
     Objective,
@@ -139,8 +139,8 @@ def gradients(
         model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits
     )
     how = options_of(options)
-    asked = asked_runs(problem, how, parameters, by or ())
-    system = asked.way.system
+    asked = batch_inputs(problem, how, parameters, by or ())
+    system = asked.integrator.system
     wanted = checked_names(system, list(parameters or {}) if by is None else by)
     vjps = _vjps(asked, objective, integrand)
     found, by_number = _differentiated(asked, vjps, duration, workers(how.threads), how.progress)
@@ -157,9 +157,9 @@ def gradients(
     return Gradients(found.values, by_q, by_v, by_parameter, times, _notes(asked, found))
 
 
-def _vjps(asked: Asked, objective: Objective | None, integrand: Objective | None) -> dict[str, Products]:
+def _vjps(asked: BatchInputs, objective: Objective | None, integrand: Objective | None) -> dict[str, Products]:
     """Compile what is differentiated, by name among the fields of DesignRows."""
-    system = asked.way.system
+    system = asked.integrator.system
     if objective is None and integrand is None:
         raise RobotError("objective", None, "an objective or an integrand: a function of a context")
     found = {"derivative": derivative_vjp(system)}
@@ -177,10 +177,14 @@ def _vjps(asked: Asked, objective: Objective | None, integrand: Objective | None
 
 
 def _differentiated(
-    asked: Asked, vjps: Mapping[str, Products], duration: float, threads: int, progress: Callable[[int, int], None]
+    asked: BatchInputs,
+    vjps: Mapping[str, Products],
+    duration: float,
+    threads: int,
+    progress: Callable[[int, int], None],
 ) -> tuple[GradientRows, dict[str, Floats]]:
     """Simulate and differentiate those runs that are possible, on threads; and derivatives by the system's numbers."""
-    way, fine, count = asked.way, asked.possible, len(asked.start.states)
+    way, fine, count = asked.integrator, asked.possible, len(asked.start.states)
     system, runs, possible, integers = way.system, asked.runs(fine), len(fine), np.int64
     kernels = VjpKernels(
         **{name: product_kernels(vjps.get(name)) for name in DesignRows._fields},
@@ -212,8 +216,8 @@ def _differentiated(
     return GradientRows(*(among_all(values, fine, count) for values in own)), by_number
 
 
-def _notes(asked: Asked, found: GradientRows) -> tuple[str, ...]:
-    names, notes = asked.way.system.event_names, []
+def _notes(asked: BatchInputs, found: GradientRows) -> tuple[str, ...]:
+    names, notes = asked.integrator.system.event_names, []
     for k, (status, event, time) in enumerate(zip(found.status, found.event, found.times, strict=True)):
         if k in asked.refused:
             notes.append(f"not possible: {asked.refused[k]}")

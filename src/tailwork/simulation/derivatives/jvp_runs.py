@@ -75,7 +75,7 @@ def steps_jvp(
     """From the change of the first state, (n, lanes): states at given times, (times, n), and their changes, (times, n,
     lanes). Returns how many of the times are within the run."""
     n, stages, n_v = len(start), len(method.b), jvps.rates
-    known, size = 1 + n + len(steps.held), kernels.linear_size
+    known, size = 1 + n + len(steps.control_inputs), kernels.linear_size
     inputs = np.zeros((known + n + len(jvps.derivative.handed), WIDTH))
     moved = np.zeros((2 * n, WIDTH))
     bent_inputs = np.zeros((known + n_v + 1 + n + n_v + n + n_v + len(jvps.curvature.handed), WIDTH))
@@ -84,10 +84,10 @@ def steps_jvp(
     here, linear_inputs = np.zeros(known), np.zeros(known + n + 1)
     du, weights, change = np.zeros((stages, n, WIDTH)), np.zeros(stages), np.zeros(n)
     copy_lanes(start, 0, x, 0, n)
-    copy(steps.held, 0, here, 1 + n, len(steps.held))
-    for k in range(len(steps.held)):
-        fill_lanes(inputs, 1 + n + k, steps.held[k])
-        fill_lanes(bent_inputs, 1 + n + k, steps.held[k])
+    copy(steps.control_inputs, 0, here, 1 + n, len(steps.control_inputs))
+    for k in range(len(steps.control_inputs)):
+        fill_lanes(inputs, 1 + n + k, steps.control_inputs[k])
+        fill_lanes(bent_inputs, 1 + n + k, steps.control_inputs[k])
     copy_lanes(jvps.derivative.handed, 0, inputs, known + n, len(jvps.derivative.handed))
     bent_x = known + 2 * n_v + 1 + n  # where the second direction begins
     copy_lanes(jvps.curvature.handed, 0, bent_inputs, bent_x + n + n_v, len(jvps.curvature.handed))
@@ -204,7 +204,7 @@ def runs_jvp(
     count = len(start_rates)
     for r in range(first_run, last_run):
         own = kernels_of(kernels, method, len(stops), runs, r)
-        held = runs.held[r]
+        held = runs.control_inputs[r]
         status[r], event[r], found_times, states, stages, lengths, _, _, _, _ = integrate(
             own, method, settings, stops, held, runs.states[r], 0.0, t1
         )

@@ -26,7 +26,7 @@ from tailwork.kernels.vjp import vjp as vjp_graph
 from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
 from tailwork.mechanics.torso import torso_state
 from tailwork.simulation.designs import evaluated, parameter_rows
-from tailwork.simulation.system import Recorded, System
+from tailwork.simulation.system import Symbols, System
 from tailwork.typing import Floats
 
 Objective = Callable[[Context], Scalar]
@@ -151,15 +151,15 @@ def curvature_jvp(system: System) -> Products:
 
 
 def _curvature(
-    system: System, recorded: Recorded, parameters: Mapping[str, Scalar], outputs: list[Scalar]
+    system: System, recorded: Symbols, parameters: Mapping[str, Scalar], outputs: list[Scalar]
 ) -> tuple[NamedGraph, list[int]]:
     """A graph of a moved residual, and its inputs x and a."""
-    first = 1 + system.size + system.held
+    first = 1 + system.size + system.control_inputs
     graph = finished(recorded.tape, outputs, first + len(recorded.more), len(parameters))
     return (graph, tuple(parameters)), [*system.state_inputs, *range(first, first + len(system.free_v))]
 
 
-def moved_residual(system: System, more: Sequence[int] = ()) -> tuple[Recorded, dict[str, Scalar], Array, list[Array]]:
+def moved_residual(system: System, more: Sequence[int] = ()) -> tuple[Symbols, dict[str, Scalar], Array, list[Array]]:
     """How the residual changes along a direction: (symbols, parameters, changes, further inputs of the given sizes).
 
     The inputs after (t, x, held efforts) are a, then the direction dt, dx, da, then the further ones.
@@ -173,7 +173,7 @@ def moved_residual(system: System, more: Sequence[int] = ()) -> tuple[Recorded, 
     return recorded, parameters, array([row[0] for row in moved]), others
 
 
-def residual(system: System, recorded: Recorded, acceleration: Sequence[Scalar]) -> list[Scalar]:
+def residual(system: System, recorded: Symbols, acceleration: Sequence[Scalar]) -> list[Scalar]:
     """q-dot, then M a + h − B tau with its torso rows in the torso frame; of what is free."""
     r = recorded
     torso = torso_state(r.layout, r.q, r.v)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tailwork.simulation.asked import lane_kernels
+from tailwork.simulation.batch_inputs import lane_kernels
 from tailwork.simulation.derivatives.compiled import product_kernels
 from tailwork.simulation.derivatives.jvp_runs import GraphRows, JvpKernels, runs_jvp
 from tailwork.simulation.derivatives.products import (
@@ -58,7 +58,7 @@ def rollout_tangents(
     )  # fmt: skip
     rows = {name: parameter_rows(kernel_names.get(name, ()), system.numbers, columns, 1)
             for name in ("derivative", "events", "linear")}  # fmt: skip
-    runs = Runs(np.ascontiguousarray(state[None]), np.zeros((1, system.held)), **rows)
+    runs = Runs(np.ascontiguousarray(state[None]), np.zeros((1, system.control_inputs)), **rows)
     start_rates = directions @ initial_tangents(system, columns, 1, names)[0]
     out = np.full((1, len(directions), steps + 1, len(node[0].outputs)), np.nan)
     status, event, ends = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model import Model
-from tailwork.simulation.asked import asked_runs, checked_names, workers
+from tailwork.simulation.batch_inputs import batch_inputs, checked_names, workers
 from tailwork.simulation.derivatives.compiled import among_all, product_kernels
 from tailwork.simulation.derivatives.jvp_runs import GraphRows, JvpKernels, runs_jvp
 from tailwork.simulation.derivatives.products import (
@@ -89,8 +89,8 @@ def sensitivities(
         model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits
     )
     how = options_of(options)
-    asked = asked_runs(problem, how, parameters, by)
-    way, system, fine = asked.way, asked.way.system, asked.possible
+    asked = batch_inputs(problem, how, parameters, by)
+    way, system, fine = asked.integrator, asked.integrator.system, asked.possible
     wanted = checked_names(system, by)
     places = _start_places(system, start)
     if not wanted and not places:

@@ -102,7 +102,7 @@ def runs_vjp(
     """Runs number `first_run` to `last_run` from time 0 to t1 [s], with their gradients, left in `found` and `by`."""
     n = runs.states.shape[1]
     for r in range(first_run, last_run):
-        held = runs.held[r]
+        held = runs.control_inputs[r]
         own = kernels_of(kernels, method, len(stops), runs, r)
         status, event, times, states, stages, lengths, _, _, _, _ = integrate(
             own, method, settings, stops, held, runs.states[r], 0.0, t1

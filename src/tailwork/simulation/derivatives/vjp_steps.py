@@ -45,12 +45,12 @@ def steps_vjp(kernels: Kernels, vjps: Vjps, method: Tableau, steps: TakenSteps, 
 
     What concerns the design is added to the `by_handed` of each of `vjps`. Returns the integral of the integrand.
     """
-    n, stages, count, held = len(weight), len(method.b), len(steps.lengths), len(steps.held)
+    n, stages, count, held = len(weight), len(method.b), len(steps.lengths), len(steps.control_inputs)
     known, integral = 1 + n + held, 0.0
     inputs, found = np.zeros(known + n), np.zeros(2 * n + len(vjps.derivative.by_handed))
     value_inputs, value_found = np.zeros(known + 1), np.zeros(1 + n + len(vjps.integrand.by_handed) + 1)
-    copy(steps.held, 0, inputs, 1 + n, held)
-    copy(steps.held, 0, value_inputs, 1 + n, held)
+    copy(steps.control_inputs, 0, inputs, 1 + n, held)
+    copy(steps.control_inputs, 0, value_inputs, 1 + n, held)
     by_stage, point, ends = np.zeros((stages, n)), np.zeros(n), np.zeros(stages)
     size, n_v = kernels.linear_size, vjps.rates
     linear_inputs, factors = np.zeros(known + n + 1), np.zeros(size + n + 1)

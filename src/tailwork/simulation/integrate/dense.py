@@ -17,7 +17,7 @@ class Piece:
     """Steps with the same held efforts."""
 
     steps: Steps
-    held: Floats
+    control_inputs: Floats
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,17 @@ class Trajectory:
         if times.size and (times.min() < start or times.max() > ends[-1]):
             raise StateError("times", f"required: between {start:g} and {ends[-1]:g} s, the times of the run")
         x = np.empty((len(times), self.system.size))
-        held = np.empty((len(times), self.system.held))
+        held = np.empty((len(times), self.system.control_inputs))
         which = np.minimum(np.searchsorted(ends, times, side="left"), len(ends) - 1)
         for k, piece in enumerate(self.pieces):
             here = np.flatnonzero(which == k)
             if len(here):
-                x[here], held[here] = _within(piece.steps, self.p, times[here]), piece.held
+                x[here], held[here] = _within(piece.steps, self.p, times[here]), piece.control_inputs
         return x, held
 
     def final_state(self) -> tuple[Floats, Floats]:
         """(q [m, rad], v [m/s, rad/s]) where the last step ended."""
-        steps, held = self.pieces[-1].steps, self.pieces[-1].held
+        steps, held = self.pieces[-1].steps, self.pieces[-1].control_inputs
         q, v, _, _ = self.system.full(steps.times[-1:], steps.states[-1:], held[None])
         return q[0], v[0]
 

@@ -55,7 +55,7 @@ class Runs(NamedTuple):
     """What differs between runs, a row each."""
 
     states: Floats
-    held: Floats
+    control_inputs: Floats
     derivative: Floats  # parameters of the kernels
     events: Floats
     linear: Floats
@@ -197,7 +197,7 @@ def integrate_lanes(
     Samples are taken at the times of a run's own row, or of the one row that there is. Returns how many steps all lanes
     did side by side.
     """
-    n, held, count, stages = runs.states.shape[1], runs.held.shape[1], len(stops), len(method.b)
+    n, held, count, stages = runs.states.shape[1], runs.control_inputs.shape[1], len(stops), len(method.b)
     known = 1 + n + held
     inputs, constants = np.zeros((known, WIDTH)), np.zeros((max(kernels.derivative.constants, 1), WIDTH))
     linear_constants = np.zeros((max(kernels.linear.constants, 1), WIDTH))
@@ -223,7 +223,7 @@ def integrate_lanes(
                 for k in range(n):
                     x[k, lane] = runs.states[r, k]
                 for k in range(held):
-                    inputs[1 + n + k, lane] = runs.held[r, k]
+                    inputs[1 + n + k, lane] = runs.control_inputs[r, k]
                 lane_constants(kernels.derivative, runs.derivative, r, lane, constants)
                 if count:
                     lane_constants(kernels.events, runs.events, r, lane, event_constants)

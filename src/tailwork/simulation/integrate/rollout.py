@@ -16,8 +16,8 @@ import numpy as np
 from numba import njit
 
 from tailwork.kernels.kernel import Kernel
-from tailwork.simulation.asked import lane_kernels
-from tailwork.simulation.chunk import Start, Way
+from tailwork.simulation.batch_inputs import lane_kernels
+from tailwork.simulation.chunk import Integrator, Start
 from tailwork.simulation.designs import evaluated, in_shares, lane_kernel, parameter_rows
 from tailwork.simulation.integrate.compiled import Settings, call_kernel
 from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernel, lane_constants
@@ -38,7 +38,7 @@ class Rollout:
     derivative_names: tuple[str, ...]  # of its parameters
     node: Kernel  # → dx/ds, then the quantities
     node_names: tuple[str, ...]
-    stiff: Way | None  # how a stiff system is integrated
+    stiff: Integrator | None  # how a stiff system is integrated
 
     @property
     def quantities(self) -> int:
@@ -81,7 +81,7 @@ class Rollout:
         own = parameter_rows(self.derivative_names, self.system.numbers, columns, count)
         node_own = parameter_rows(self.node_names, self.system.numbers, columns, count)
         starts, step = np.ascontiguousarray(states), np.full(count, 1.0 / steps)
-        held = self.system.held
+        held = self.system.control_inputs
         in_shares(
             pool, count,
             lambda here: work(
@@ -90,17 +90,18 @@ class Rollout:
         )  # fmt: skip
 
     def _stiff_nodes(
-        self, way: Way, columns: Mapping[str, Floats], states: Floats, steps: int, pool: Executor | None
+        self, way: Integrator, columns: Mapping[str, Floats], states: Floats, steps: int, pool: Executor | None
     ) -> Floats:
         """The same by the stiff method."""
         count = len(states)
-        start = Start(np.ascontiguousarray(states), np.zeros((count, self.system.held)), dict(columns))
+        start = Start(np.ascontiguousarray(states), np.zeros((count, self.system.control_inputs)), dict(columns))
         times = np.linspace(0.0, 1.0, steps + 1)
         fixed = replace(way, settings=Settings(1e-6, 1e-8, 1.0 / steps, 1.0 / steps, 2 * steps), duration=1.0)
         samples = fixed.ends(start, times[None], pool).samples
         lead = (count, steps + 1)
         inputs = np.concatenate(
-            [np.broadcast_to(times[:, None], (*lead, 1)), samples, np.zeros((*lead, self.system.held))], axis=2
+            [np.broadcast_to(times[:, None], (*lead, 1)), samples, np.zeros((*lead, self.system.control_inputs))],
+            axis=2,
         )
         parameters = parameter_rows(self.node_names, self.system.numbers, columns, count)
         return evaluated(self.node, parameters, inputs, pool)[..., self.system.size :]
@@ -118,7 +119,7 @@ def rollout(system: System, node: Kernel, node_names: tuple[str, ...], stiff: bo
     way = None
     if stiff:
         kernels, tableau, names = lane_kernels(system, RODAS5P)
-        way = Way(system, kernels, tableau, Settings(1e-6, 1e-8, 0.0, 0.0, 1), names, 1.0)
+        way = Integrator(system, kernels, tableau, Settings(1e-6, 1e-8, 0.0, 0.0, 1), names, 1.0)
     return Rollout(system, derivative, derivative_names, node, node_names, way)
 
 

@@ -66,7 +66,7 @@ def planar_rotation(robot: Robot, tail: str, motion: TailMotion) -> float | None
     straight = replace(motion, start=(motion.start[0], 0.0))
     problem = Scenario(robot, straight, "airborne", drive="prescribed" if motion.from_rest else "auto").problem()
     system = problem.system()
-    q = system.full(np.zeros(1), initial_state(problem, system)[None], np.zeros((1, system.held)))[0][0]
+    q = system.full(np.zeros(1), initial_state(problem, system)[None], np.zeros((1, system.control_inputs)))[0][0]
     axis = 2 if motion.axis == "yaw" else 0
     mass, center, inertia = _body(robot, tail, problem.model, q, axis)
     hinge = np.array(part.limb.joints[0].offset, dtype=float) + q[:3] - center

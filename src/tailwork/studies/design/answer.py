@@ -17,9 +17,19 @@ from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.nlp import Program, Solved, sides_of
 from tailwork.studies.design.pareto import Front, Partial, front
 from tailwork.studies.design.problem import Study
-from tailwork.studies.design.robust import Guarded, Robust, guarded
 from tailwork.studies.design.search import ALLOWED, STARTS, Found, ImpossibleError, Progress, best_design
-from tailwork.studies.design.spread import SPREAD, Indices, Swing, Tolerance, indices, swings, tolerance
+from tailwork.studies.design.uncertainty import (
+    SPREAD,
+    Guarded,
+    Indices,
+    Robust,
+    Swing,
+    Tolerance,
+    guarded,
+    indices,
+    swings,
+    tolerance,
+)
 from tailwork.studies.design.verify import FINER, Alone, Verified, as_given, verified
 
 

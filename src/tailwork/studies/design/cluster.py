@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tailwork.errors import TailworkError
-from tailwork.studies.design.kept import Bundle, Case, Kept, solved
+from tailwork.studies.design.folder import Bundle, Case, Kept, solved
 from tailwork.studies.sweep import cluster
 from tailwork.studies.sweep.cluster import KEPT, LOOK, PATIENCE, ClusterError, check_workers
 

@@ -14,9 +14,8 @@ from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.nlp import Solved
 from tailwork.studies.design.pareto import Front, Partial
 from tailwork.studies.design.problem import Study
-from tailwork.studies.design.robust import Robust
 from tailwork.studies.design.search import Found, Optimum, Screen
-from tailwork.studies.design.spread import Indices, Swing, Tolerance
+from tailwork.studies.design.uncertainty import Indices, Robust, Swing, Tolerance
 from tailwork.studies.design.variables import design_of
 from tailwork.studies.design.verify import Alone, Verified
 from tailwork.typing import Floats

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import RobotError
-from tailwork.simulation.asked import initial_states, workers
+from tailwork.simulation.batch_inputs import initial_states, workers
 from tailwork.simulation.derivatives.rollout import rollout_tangents
 from tailwork.simulation.designs import spectral_radii
 from tailwork.simulation.integrate.choose import STIFF
@@ -82,7 +82,7 @@ class Evaluator:
         """Whether the design in the middle is stiff; the time is scaled, so that its duration is counted in."""
         columns = self.columns(np.array([list(middle(self.variables).values())]))
         x = initial_states(self.system, columns, 1)
-        return bool(spectral_radii(self.system, columns, x, np.zeros(self.system.held), 0.0)[0] > STIFF)
+        return bool(spectral_radii(self.system, columns, x, np.zeros(self.system.control_inputs), 0.0)[0] > STIFF)
 
     def _observed(self, names: Sequence[str]) -> tuple[Observer, Rollout]:
         """What some measures need, compiled."""

@@ -13,7 +13,7 @@ from tailwork.errors import NOTHING, RobotError, UnknownNameError
 from tailwork.robots import Robot, load, presets
 from tailwork.robots.io.toml import parsed, read_text
 from tailwork.studies.design.problem import Goal, Limit, Study, Variable, checked_number
-from tailwork.studies.design.robust import Robust
+from tailwork.studies.design.uncertainty import Robust
 from tailwork.studies.motions import sweep
 from tailwork.studies.policies import POLICIES
 from tailwork.studies.scenario import ActuatorMass, Scenario

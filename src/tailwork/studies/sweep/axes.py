@@ -27,7 +27,7 @@ DRAWN_FORM = "PATH=FROM:TO, PATH=FROM:TO:log or PATH=A,B,C, because --sample say
 
 
 @dataclass(frozen=True)
-class Varied:
+class SweepAxis:
     """One number of the robot and the values that it takes: listed, or from the first to the last."""
 
     path: str
@@ -68,7 +68,7 @@ class Varied:
         return np.rint(values).astype(np.int64) if self.whole else values
 
 
-def varied_from_text(text: str, robot: Robot, *, drawn: bool) -> Varied:
+def axis_from_text(text: str, robot: Robot, *, drawn: bool) -> SweepAxis:
     """What is varied, as one writes it; `drawn`: designs are drawn from the range, which then has no count.
 
     Raises:
@@ -81,7 +81,7 @@ def varied_from_text(text: str, robot: Robot, *, drawn: bool) -> Varied:
     whole, unit = number_at(robot, path)
     words = rest.split(":")
     if len(words) == 1:
-        return Varied(path, _listed(text, rest, whole), spacing="listed", whole=whole, unit=unit)
+        return SweepAxis(path, _listed(text, rest, whole), spacing="listed", whole=whole, unit=unit)
     spacing = LOG if words[-1] == LOG else "linear"
     words = words[:-1] if spacing == LOG else words
     if len(words) != (2 if drawn else 3):
@@ -96,7 +96,7 @@ def varied_from_text(text: str, robot: Robot, *, drawn: bool) -> Varied:
         raise RobotError("--vary", text, "numbers greater than 0 where they are spaced by their logarithm")
     if whole and spacing == LOG:
         raise RobotError("--vary", text, f"whole numbers, listed or evenly spaced: {path} is a count")
-    found = Varied(path, (first, last), count, spacing, whole, unit)
+    found = SweepAxis(path, (first, last), count, spacing, whole, unit)
     _check_whole(text, found)
     return found
 
@@ -160,7 +160,7 @@ def _count(text: str, word: str) -> int:
     return count
 
 
-def _check_whole(text: str, varied: Varied) -> None:
+def _check_whole(text: str, varied: SweepAxis) -> None:
     if not varied.whole:
         return
     first, last = varied.values
@@ -169,7 +169,7 @@ def _check_whole(text: str, varied: Varied) -> None:
         raise RobotError("--vary", text, f"a range that meets whole numbers only: {varied.path} is a count")
 
 
-def check_once(varied: Sequence[Varied]) -> None:
+def check_once(varied: Sequence[SweepAxis]) -> None:
     """Each path may be varied once."""
     names = [one.path for one in varied]
     for name in names:

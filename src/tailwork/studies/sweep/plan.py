@@ -22,7 +22,7 @@ from tailwork.studies.compare.comparison import source_digest
 from tailwork.studies.measures import shown_measures, unit_of
 from tailwork.studies.perform import perform_many
 from tailwork.studies.scenario import Scenario, scenario_data, scenario_from
-from tailwork.studies.sweep.axes import Varied, check_once
+from tailwork.studies.sweep.axes import SweepAxis, check_once
 from tailwork.typing import Floats
 
 SAMPLINGS = ("grid", "random", "sobol")
@@ -48,7 +48,7 @@ class Sweep:
     """
 
     scenario: Scenario
-    varied: tuple[Varied, ...]
+    varied: tuple[SweepAxis, ...]
     measures: tuple[str, ...]
     sampling: str = "grid"
     drawn: int = 0
@@ -161,7 +161,7 @@ def as_data(sweep: Sweep) -> dict[str, Any]:
 def from_data(data: Mapping[str, Any]) -> Sweep:
     """The sweep that plain data describe."""
     scenario = scenario_from(data, "plan.json")
-    varied = tuple(Varied(**{**one, "values": tuple(one["values"])}) for one in data["varied"])
+    varied = tuple(SweepAxis(**{**one, "values": tuple(one["values"])}) for one in data["varied"])
     return Sweep(
         scenario, varied, tuple(data["measures"]), data["sampling"], data["drawn"], data["seed"], data["chunk"]
     )

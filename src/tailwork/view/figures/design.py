@@ -24,8 +24,8 @@ from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.nlp import sides_of
 from tailwork.studies.design.pareto import Front
 from tailwork.studies.design.problem import Study
+from tailwork.studies.design.text import best_name, measure_head, plain_name, unit_of
 from tailwork.studies.design.variables import known_variables
-from tailwork.studies.design.words import best_name, measure_head, plain_name, unit_of
 from tailwork.typing import Floats
 from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, look, new_figure
 from tailwork.view.figures.runs import Panel, series

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.simulation.pose import TURNS, torso_angles
-from tailwork.studies.compare.soft_comparison import PINNED, SoftComparison, pinned_times
+from tailwork.studies.compare.ground_comparison import PINNED, GroundComparison, pinned_times
 from tailwork.view.draw.style import FAINT, PAGE, WARNING, arranged, line_key, look, new_figure, zero_line
 from tailwork.view.figures.runs import mark_stop
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, MARKERS, ORANGE, PURPLE, SKY, VERMILION, Look
@@ -30,7 +30,7 @@ BEFORE, AFTER = 0.1, 0.15
 MOST_COLUMNS = 4
 
 
-def _looks(comparison: SoftComparison) -> dict[str, Look]:
+def _looks(comparison: GroundComparison) -> dict[str, Look]:
     """How each run is drawn in every picture."""
     _, *grounds = comparison.runs
     compliant = {
@@ -40,7 +40,7 @@ def _looks(comparison: SoftComparison) -> dict[str, Look]:
     return {PINNED: Look(INK, LINES[0], "o"), **compliant}
 
 
-def torso_figure(comparison: SoftComparison, *, title: str = "") -> Figure:
+def torso_figure(comparison: GroundComparison, *, title: str = "") -> Figure:
     """Pitch, roll and yaw of the torso [deg] above; its height and how far it is from pinned below; over time [ms].
 
     A line marks when the first foot slips or lifts. A run that stopped early ends in a cross.
@@ -83,13 +83,13 @@ def _line(style: Look) -> dict[str, Any]:
     return {"color": style.color, "linestyle": style.line, "linewidth": 1.6 if style.color == INK else 1.2}
 
 
-def slip_times(comparison: SoftComparison) -> list[float]:
+def slip_times(comparison: GroundComparison) -> list[float]:
     """All times at which feet first slip or lift, or would [s]."""
     every = [*comparison.pinned_times.values(), *(f for g in comparison.grounds for f in g.first_times.values())]
     return [time for first in every for time in first.known]
 
 
-def feet_figure(comparison: SoftComparison, *, zoomed: bool = False, title: str = "") -> Figure:
+def feet_figure(comparison: GroundComparison, *, zoomed: bool = False, title: str = "") -> Figure:
     """A column a foot, over time [ms]: its normal force [N], its friction, and when it slips or is in the air.
 
     Zoomed: only around the time when feet slip or lift. The axis of friction is cut at twice the friction that there
@@ -136,13 +136,13 @@ def feet_figure(comparison: SoftComparison, *, zoomed: bool = False, title: str 
         return arranged(figure, title, [*(line_key(label, looks[label]) for label in runs), limit, *states])
 
 
-def _around(comparison: SoftComparison) -> tuple[float, float]:
+def _around(comparison: GroundComparison) -> tuple[float, float]:
     """The time in which feet begin to slip or lift [s]."""
     known, end = slip_times(comparison), max(run.duration for run in comparison.runs.values())
     return max(0.0, min(known) - BEFORE * end), min(end, max(known) + AFTER * end)
 
 
-def _draw_spans(axes: Axes, comparison: SoftComparison, foot: str, looks: dict[str, Look]) -> None:
+def _draw_spans(axes: Axes, comparison: GroundComparison, foot: str, looks: dict[str, Look]) -> None:
     """A row a run, the pinned one on top: when the foot slips or is in the air, or would."""
     for row, (label, run) in enumerate(comparison.runs.items()):
         for start, end, state in foot_spans(run, foot, comparison.friction):
@@ -174,7 +174,7 @@ def foot_spans(run: Run, foot: str, available: float) -> list[tuple[float, float
     return [(start, stop, state) for (start, state), stop in zip(marks, ends, strict=True) if state != "stick"]
 
 
-def convergence_figure(comparison: SoftComparison, *, title: str = "") -> Figure:
+def convergence_figure(comparison: GroundComparison, *, title: str = "") -> Figure:
     """How far the torso is from the one on pinned feet against stiffness: as long as all feet stick, and in the first
     half of that time."""
     stiffness = np.array([float(g.ground.stiffness) for g in comparison.grounds])

@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from tailwork.format import headed, minus
 from tailwork.studies.measures import UNITS
-from tailwork.studies.sweep.axes import LOG, Varied
+from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import Results
 from tailwork.typing import Floats
 from tailwork.view.draw.style import COLUMN, PAGE, WARNING, arranged, look, new_figure, zero_line
@@ -27,7 +27,7 @@ GREY = "#c9d1d9"
 VEIL = 0.55
 """How white the map is where runs ended early."""
 MOST_SHOWN = 5
-"""Varied numbers in a matrix of maps."""
+"""SweepAxis numbers in a matrix of maps."""
 MOST_BINS = 24
 SMOOTH = 0.02
 """Contour lines are drawn where second differences are less than this share of the range."""
@@ -44,7 +44,7 @@ def measure_label(name: str) -> str:
     return headed(name.replace("_", " "), UNITS[name])
 
 
-def varied_label(varied: Varied) -> str:
+def varied_label(varied: SweepAxis) -> str:
     """What is varied, as an axis names it."""
     return headed(varied.path, varied.unit)
 
@@ -153,7 +153,7 @@ def pair_matrix(results: Results, measure: str, *, title: str = "") -> Figure:
         return arranged(figure, title, missing)
 
 
-def _scale(axes: Axes, which: str, varied: Varied) -> None:
+def _scale(axes: Axes, which: str, varied: SweepAxis) -> None:
     """A logarithmic axis where values are spaced so, with plain numbers."""
     if varied.spacing == LOG:
         axes.set(**{f"{which}scale": "log"})
@@ -321,7 +321,7 @@ def _end_keys(results: Results, early: dict[str, Any], refused: dict[str, Any]) 
 class _Bins:
     """Cells of one varied number: its values in a grid, else equal parts of its range."""
 
-    def __init__(self, varied: Varied, values: np.ndarray, grid: bool) -> None:
+    def __init__(self, varied: SweepAxis, values: np.ndarray, grid: bool) -> None:
         listed = np.unique(values) if grid or varied.spacing == "listed" else np.zeros(0)
         if 0 < len(listed) <= MOST_BINS:
             self.centres = listed.astype(float)

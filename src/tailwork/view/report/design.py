@@ -13,12 +13,11 @@ from tailwork.format import capitalised, number, with_unit
 from tailwork.simulation import Run
 from tailwork.studies.design import rows, words
 from tailwork.studies.design.answer import Answer, Settings
-from tailwork.studies.design.cautions import cautions, feet_pull, feet_words
 from tailwork.studies.design.data import BEST
 from tailwork.studies.design.files import Problem
-from tailwork.studies.design.kept import PROBLEM, Kept, cases
+from tailwork.studies.design.folder import PROBLEM, Kept, cases
 from tailwork.studies.design.pareto import Front
-from tailwork.studies.design.repeat import repeat_code
+from tailwork.studies.design.text import feet_pull, feet_words, repeat_code, warnings
 from tailwork.studies.design.variables import known_variables
 from tailwork.view.draw.style import KINDS
 from tailwork.view.figures.design import (
@@ -166,7 +165,7 @@ def _summary(answers: Sequence[Answer]) -> str:
     feet = "" if feet_pull(best) else feet_words(best)
     checked = "" if best.verified.disagreements() else words.verified_words(best)
     more = " ".join(filter(None, [feet, words.airborne_words(best), checked]))
-    return "\n\n".join([text, *(WARNING + caution for caution in cautions(best)), more])
+    return "\n\n".join([text, *(WARNING + caution for caution in warnings(best)), more])
 
 
 def _code(problem: Problem, best: Answer, folder: Path) -> str:

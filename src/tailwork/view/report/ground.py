@@ -9,8 +9,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from tailwork.format import fixed
-from tailwork.studies.compare.soft_comparison import FirstTimes, SoftComparison, stiffness_text
-from tailwork.studies.compare.soft_manoeuvre import critical_damping
+from tailwork.studies.compare.ground_comparison import FirstTimes, GroundComparison, stiffness_text
+from tailwork.studies.compare.on_ground import critical_damping
 from tailwork.studies.motions import motion_words
 from tailwork.studies.policies import POLICY_TEXT
 from tailwork.view.figures.ground import convergence_figure, feet_figure, slip_times, torso_figure
@@ -36,7 +36,7 @@ CONVERGENCE_TEXT = (
 )
 
 
-def time_rows(comparison: SoftComparison) -> list[list[str]]:
+def time_rows(comparison: GroundComparison) -> list[list[str]]:
     """By foot: the friction it needs, then what it does and when [ms]: by the pinned model, and on each ground."""
     rows = []
     for foot, pinned in comparison.pinned_times.items():
@@ -52,7 +52,7 @@ def _done(first: FirstTimes) -> str:
     return ", ".join(f"{what} {time * 1e3:.1f}" for time, what in done) or "sticks"
 
 
-def convergence_rows(comparison: SoftComparison) -> list[list[str]]:
+def convergence_rows(comparison: GroundComparison) -> list[list[str]]:
     """By ground: how deep the robot sinks, how far it is from the pinned one as long as all feet stick, in the first
     half of that time and at the end; then the slopes."""
     half, whole = comparison.convergence(comparison.sticking / 2), comparison.convergence()
@@ -70,7 +70,7 @@ def convergence_rows(comparison: SoftComparison) -> list[list[str]]:
     return rows
 
 
-def ground_text(comparison: SoftComparison) -> str:
+def ground_text(comparison: GroundComparison) -> str:
     """The ground as text."""
     ground = comparison.grounds[0].ground
     share = ground.tangential_damping / critical_damping(comparison.manoeuvre.robot, float(ground.stiffness))
@@ -80,13 +80,13 @@ def ground_text(comparison: SoftComparison) -> str:
     )
 
 
-def notes(comparison: SoftComparison) -> list[str]:
+def notes(comparison: GroundComparison) -> list[str]:
     """Runs that ended early, and why."""
     found = {label: stop_note(run) for label, run in comparison.runs.items()}
     return [f"{label}: {note}" for label, note in found.items() if note]
 
 
-def figures(comparison: SoftComparison) -> Drawings:
+def figures(comparison: GroundComparison) -> Drawings:
     """All figures by file name: captions and what draws them."""
     manoeuvre = comparison.manoeuvre
     title = f"{manoeuvre.robot.name}, {manoeuvre.motion.name}, leg policy {manoeuvre.policy}"
@@ -112,7 +112,7 @@ def figures(comparison: SoftComparison) -> Drawings:
 
 
 def write_report(
-    comparison: SoftComparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
+    comparison: GroundComparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
 ) -> Path:
     """Draw and save all figures, and write the report; its path. For `processes` see `build_report`."""
     return build_report(
@@ -121,7 +121,7 @@ def write_report(
     )  # fmt: skip
 
 
-def _sections(comparison: SoftComparison, drawn: Mapping[str, Picture]) -> list[Section]:
+def _sections(comparison: GroundComparison, drawn: Mapping[str, Picture]) -> list[Section]:
     feet = [picture for name, picture in drawn.items() if name.startswith("feet")]
     times = ("foot", "friction needed", *(f"{label} [ms]" for label in comparison.runs))
     return [
@@ -141,7 +141,7 @@ def _sections(comparison: SoftComparison, drawn: Mapping[str, Picture]) -> list[
     ]
 
 
-def _summary(comparison: SoftComparison) -> str:
+def _summary(comparison: GroundComparison) -> str:
     manoeuvre = comparison.manoeuvre
     return (
         f"Robot {manoeuvre.robot.name}. Motion of its tail: {motion_words(manoeuvre.motion)}. Leg policy: "
@@ -151,7 +151,7 @@ def _summary(comparison: SoftComparison) -> str:
     )
 
 
-def _footer(comparison: SoftComparison) -> str:
+def _footer(comparison: GroundComparison) -> str:
     pinned, compliant = comparison.pinned, [ground.run for ground in comparison.grounds]
     worst = max(run.momentum_balance_error() for run in compliant)
     return (

@@ -12,7 +12,7 @@ from tailwork.format import capitalised
 from tailwork.studies.measures import MEANINGS, UNITS
 from tailwork.studies.motions import motion_words
 from tailwork.studies.policies import POLICY_TEXT
-from tailwork.studies.sweep.axes import LOG, Varied
+from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
 from tailwork.studies.sweep.tables import extremes, reason_rows
 from tailwork.view.figures.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
@@ -94,14 +94,14 @@ def _summary(results: Results) -> str:
         "sobol": f"of a scrambled Sobol sequence (seed {sweep.seed})",
     }[sweep.sampling]
     return (
-        f"{sweep.designs:,} designs of the robot {manoeuvre.robot.name}, {how}. Varied: "
+        f"{sweep.designs:,} designs of the robot {manoeuvre.robot.name}, {how}. SweepAxis: "
         f"{'; '.join(_range(one) for one in sweep.varied)}. Motion of its tail: {motion_words(manoeuvre.motion)}. Leg "
         f"policy: {POLICY_TEXT[manoeuvre.policy]}. {results.whole.sum():,} ran to their end, "
         f"{results.early.sum():,} ended early, {results.refused.sum():,} are not possible."
     )
 
 
-def _range(varied: Varied) -> str:
+def _range(varied: SweepAxis) -> str:
     unit = "" if varied.unit in ("", "1") else f" {varied.unit}"
     if varied.spacing == "listed":
         return f"{varied.path} of {', '.join(f'{x:g}' for x in varied.values)}{unit}"

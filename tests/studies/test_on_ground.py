@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tailwork.studies.manoeuvre import Manoeuvre, perform
 
 from tailwork.control.context import Context
 from tailwork.control.servo import JointServo
@@ -15,17 +16,16 @@ from tailwork.mechanics.torso import pinned_values, stance_leg, torso_state
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation.contact.ground import CompliantGround, HeightField
-from tailwork.studies.compare.soft_comparison import (
+from tailwork.studies.compare.ground_comparison import (
     FirstTimes,
-    SoftComparison,
+    GroundComparison,
     compare_grounds,
+    ground_times,
     grounds_for,
     pinned_times,
-    soft_times,
     stiffness_text,
 )
-from tailwork.studies.compare.soft_manoeuvre import FreeFootImpedance, free_law, ground_for, perform_soft, soft_start
-from tailwork.studies.manoeuvre import Manoeuvre, perform
+from tailwork.studies.compare.on_ground import FreeFootImpedance, free_law, ground_for, ground_start, perform_on_ground
 from tailwork.studies.motions import roll, yaw
 from tailwork.studies.policies import JOINT_DAMPING, JOINT_STIFFNESS, stand
 
@@ -38,18 +38,18 @@ def pendulum_yaw(angle: float, policy: str = "paper") -> Manoeuvre:
 
 
 @pytest.fixture(scope="module")
-def gentle() -> SoftComparison:
+def gentle() -> GroundComparison:
     """A swing of 40°, of which every foot needs little friction."""
     return compare_grounds(pendulum_yaw(40), grounds_for(liu2020("pendulum")))
 
 
 @pytest.fixture(scope="module")
-def hard() -> SoftComparison:
+def hard() -> GroundComparison:
     """A swing of 80°, which needs much friction at its end."""
     return compare_grounds(pendulum_yaw(80), grounds_for(liu2020("pendulum"), (1e6, 1e5)))
 
 
-def test_stiff_ground_is_as_pinned_feet(gentle: SoftComparison) -> None:
+def test_stiff_ground_is_as_pinned_feet(gentle: GroundComparison) -> None:
     """While all feet stick, the torso's place and attitude differ from those on pinned feet as 1/stiffness."""
     assert gentle.sticking == pytest.approx(0.3)
     for until in (0.05, 0.3):
@@ -63,7 +63,7 @@ def test_stiff_ground_is_as_pinned_feet(gentle: SoftComparison) -> None:
     np.testing.assert_allclose(sinking, liu2020("pendulum").mass() * 9.8 / 4.0 / np.array([1e4, 1e5, 1e6]), rtol=1e-3)
 
 
-def test_extrapolation_takes_the_error_of_the_method_off(gentle: SoftComparison) -> None:
+def test_extrapolation_takes_the_error_of_the_method_off(gentle: GroundComparison) -> None:
     """On stiff ground the step makes nearly all of the difference; it halves with the step, and both runs know it."""
     stiff, k = gentle.grounds[-1], 50
     assert gentle.pinned.trajectory is not None
@@ -73,7 +73,7 @@ def test_extrapolation_takes_the_error_of_the_method_off(gentle: SoftComparison)
     assert stiff.attitude_difference[k] < 0.2 * fine
 
 
-def test_feet_slip_when_the_pinned_model_needs_more_friction(hard: SoftComparison) -> None:
+def test_feet_slip_when_the_pinned_model_needs_more_friction(hard: GroundComparison) -> None:
     """A swing of 80° needs a friction of 0.2 until 0.25 s and 1.9 at its end: of 0.6, one foot slips in between."""
     friction = hard.pinned.data["foot_force"].to_numpy()
     needed = np.hypot(friction[..., 0], friction[..., 1]) / friction[..., 2]
@@ -92,7 +92,7 @@ def test_feet_slip_when_the_pinned_model_needs_more_friction(hard: SoftCompariso
     assert hard.sticking == pytest.approx(expected)
 
 
-def test_feet_stick_where_the_pinned_model_needs_little_friction(gentle: SoftComparison) -> None:
+def test_feet_stick_where_the_pinned_model_needs_little_friction(gentle: GroundComparison) -> None:
     """A swing of 40° needs 0.15 at most: no foot slips or lifts, on any ground."""
     assert gentle.pinned.friction_needed() < 0.15
     nothing = dict.fromkeys(FEET, FirstTimes(None, None))
@@ -117,7 +117,7 @@ def test_the_ground_bears_what_pinned_feet_bear_at_first() -> None:
     manoeuvre = pendulum_yaw(80)
     forces = perform(manoeuvre, samples=2).data["foot_force"].to_numpy()[0]
     ground = ground_for(manoeuvre.robot, 3e4)
-    start = soft_start(manoeuvre, ground, forces)
+    start = ground_start(manoeuvre, ground, forces)
     places = dict(zip(start.model.point_names, start.model.points(start.q), strict=True))
     feet = np.array([places[f"{foot}.foot"] for foot in FEET])
     springs = 3e4 * (start.contact.anchors - feet)
@@ -127,7 +127,7 @@ def test_the_ground_bears_what_pinned_feet_bear_at_first() -> None:
     np.testing.assert_allclose(start.q[:6], [0.0, 0.0, 0.4 - forces[:, 2].mean() / 3e4, 0.0, 0.0, 0.0], atol=1e-12)
     pulling = forces.copy()
     pulling[2, 2] = -5.0
-    start = soft_start(manoeuvre, ground, pulling)
+    start = ground_start(manoeuvre, ground, pulling)
     assert start.contact.states == ("stick", "stick", "air", "stick")
     assert np.isnan(start.contact.anchors[2]).all()
 
@@ -189,7 +189,7 @@ def test_what_is_refused() -> None:
     """Feet in the air, hills, feet above the ground, ground too stiff, grounds that cannot be compared."""
     robot = liu2020("pendulum")
     ground, manoeuvre = ground_for(robot, 1e5), pendulum_yaw(20)
-    for run in (lambda m: perform_soft(m, ground), lambda m: compare_grounds(m, [ground])):
+    for run in (lambda m: perform_on_ground(m, ground), lambda m: compare_grounds(m, [ground])):
         with pytest.raises(RobotError, match="policy: got 'airborne'; required: one of paper, constant, joint, foot"):
             run(pendulum_yaw(20, "airborne"))
     hill = CompliantGround(
@@ -197,15 +197,15 @@ def test_what_is_refused() -> None:
         surface=HeightField(x=(-1.0, 1.0), y=(-1.0, 1.0), heights=np.zeros((3, 3))),
     )  # fmt: skip
     with pytest.raises(RobotError, match=r"ground: .*required: a CompliantGround without a surface"):
-        perform_soft(manoeuvre, hill)
+        perform_on_ground(manoeuvre, hill)
     with pytest.raises(RobotError, match="at least 2 samples"):
-        perform_soft(manoeuvre, ground, samples=1)
+        perform_on_ground(manoeuvre, ground, samples=1)
     with pytest.raises(RobotError, match=r"stiffness: got .*softer ground"):
-        perform_soft(manoeuvre, ground_for(robot, 1e14))
+        perform_on_ground(manoeuvre, ground_for(robot, 1e14))
     raised = tuple((x, y, 0.01) for x, y, _ in robot.part("legs").feet)
     above = Manoeuvre(robot.replace({"legs.feet": raised}), yaw(20), "constant")
     with pytest.raises(RobotError, match=r"leg1\.foot: .*at height 0"):
-        perform_soft(above, ground)
+        perform_on_ground(above, ground)
     with pytest.raises(RobotError, match="robot with feet, and gravity"):
         ground_for(robot.replace({"gravity": 0.0}), 1e5)
     for grounds, said in (([], "at least one"), ([ground, ground], "only once"),
@@ -219,5 +219,5 @@ def test_a_foot_that_starts_in_the_air_has_lifted() -> None:
     manoeuvre = pendulum_yaw(20)
     pinned = perform(manoeuvre, samples=2)
     pinned.data["foot_force"][0, 2, 2] = -5.0
-    found = soft_times(perform_soft(manoeuvre, ground_for(manoeuvre.robot, 1e5), pinned=pinned, samples=11))
+    found = ground_times(perform_on_ground(manoeuvre, ground_for(manoeuvre.robot, 1e5), pinned=pinned, samples=11))
     assert found["leg3"].lifts == 0.0 and found["leg1"].lifts != 0.0

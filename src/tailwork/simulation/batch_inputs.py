@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model.questions import POSE
 from tailwork.robots.quantities import Kind
-from tailwork.simulation.chunk import Start, Way, kernel_parameters
+from tailwork.simulation.chunk import Integrator, Start, kernel_parameters
 from tailwork.simulation.designs import evaluated, lane_kernel
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
@@ -28,10 +28,10 @@ NOTHING = LaneKernel(0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Asked:
+class BatchInputs:
     """Runs to be simulated, a row each."""
 
-    way: Way
+    way: Integrator
     start: Start
     refused: dict[int, str]  # why a run's design is not possible
     method: RungeKutta | Rosenbrock
@@ -44,18 +44,20 @@ class Asked:
 
     def rows(self, names: Sequence[str], which: np.ndarray) -> Floats:
         """Numbers by name, a row a run, of some runs."""
-        return kernel_parameters(self.way.system, names, self.start.only(which).columns, len(which))
+        return kernel_parameters(self.integrator.system, names, self.start.only(which).columns, len(which))
 
     def runs(self, which: np.ndarray) -> Runs:
         """Some of the runs as compiled code takes them."""
-        rows = {name: self.rows(self.way.names.get(name, ()), which) for name in ("derivative", "events", "linear")}
+        rows = {
+            name: self.rows(self.integrator.names.get(name, ()), which) for name in ("derivative", "events", "linear")
+        }
         start = self.start.only(which)
-        return Runs(np.ascontiguousarray(start.states), np.ascontiguousarray(start.held), **rows)
+        return Runs(np.ascontiguousarray(start.states), np.ascontiguousarray(start.control_inputs), **rows)
 
 
-def asked_runs(
+def batch_inputs(
     problem: Problem, options: Options, parameters: Mapping[str, ArrayLike] | None, by: Sequence[str] = ()
-) -> Asked:
+) -> BatchInputs:
     """Check what differs between runs; `by` are further names of numbers that are not structure."""
     if problem.controller is not None:
         raise RobotError("control", problem.controller, "laws (a controller in Python cannot run in a batch)")
@@ -82,7 +84,7 @@ def asked_runs(
         x = initial_states(system, columns, count)
     else:
         x = system.state(np.broadcast_to(q, (count, q.shape[1])), np.broadcast_to(v, (count, v.shape[1])))
-    held = np.zeros((count, system.held))
+    held = np.zeros((count, system.control_inputs))
     usual = next((k for k in range(count) if k not in refused), 0)
     own = {name: values[usual : usual + 1] for name, values in columns.items()}
     method, why = chosen_method(
@@ -91,8 +93,8 @@ def asked_runs(
     step = options.step
     settings = Settings(options.rtol, options.atol, step or 0.0, step or min(1e-4, problem.duration), options.max_steps)
     kernels, tableau, names = lane_kernels(system, method)
-    way = Way(system, kernels, tableau, settings, names, problem.duration)
-    return Asked(way, Start(x, held, columns), refused, method, why)
+    way = Integrator(system, kernels, tableau, settings, names, problem.duration)
+    return BatchInputs(way, Start(x, held, columns), refused, method, why)
 
 
 def initial_states(system: System, columns: Mapping[str, Floats], count: int, pool: Any = None) -> Floats:

@@ -13,8 +13,7 @@ from tailwork.studies.design.nlp import sides_of
 from tailwork.studies.design.pareto import Front
 from tailwork.studies.design.problem import Study
 from tailwork.studies.design.search import ALLOWED
-from tailwork.studies.design.variables import known_variables
-from tailwork.studies.design.words import (
+from tailwork.studies.design.text import (
     PRICED,
     best_name,
     broken_limits,
@@ -26,6 +25,7 @@ from tailwork.studies.design.words import (
     unit_of,
     unsettled_words,
 )
+from tailwork.studies.design.variables import known_variables
 
 DESIGN_HEADER = ("variable", "value", "unit", "from", "to", "note")
 MEASURE_HEADER = ("measure", "value", "unit", "limit", "as given", "note")

@@ -24,7 +24,7 @@ from tailwork.studies.policies import POLICIES
 from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
 
-SOFT_POLICIES = tuple(policy for policy in POLICIES if policy != "airborne")
+STANDING_POLICIES = tuple(policy for policy in POLICIES if policy != "airborne")
 STATIC_FRICTION, KINETIC_FRICTION = 0.6, 0.5
 DAMPING = 0.1
 """Of the ground, as a share of what is critical for the robot that bounces on it as a whole."""
@@ -71,7 +71,7 @@ def _mass_on_foot(robot: Robot) -> float:
 
 
 @dataclass(frozen=True)
-class SoftStart:
+class GroundStart:
     """A robot that stands on compliant ground, ready to move its tail."""
 
     model: Model  # with no foot pinned
@@ -81,7 +81,7 @@ class SoftStart:
     motions: dict[str, Motion]  # of the tail
 
 
-def soft_start(scenario: Scenario, ground: CompliantGround, forces: Floats) -> SoftStart:
+def ground_start(scenario: Scenario, ground: CompliantGround, forces: Floats) -> GroundStart:
     """The robot pressed into the ground so far that it bears given forces, (feet, 3) [N].
 
     Feet stand in their places, each as deep as its normal force needs, with its anchor where the tangential one needs
@@ -110,13 +110,13 @@ def soft_start(scenario: Scenario, ground: CompliantGround, forces: Floats) -> S
         replace(law, posture=posture) if isinstance(law, (RestTorques, HoldPosture)) else law for law in scenario.laws
     ]
     contact = Contact(tuple("stick" if t else "air" for t in touching), anchors)
-    return SoftStart(model, q, contact, laws, {tail: scenario.motion})
+    return GroundStart(model, q, contact, laws, {tail: scenario.motion})
 
 
 def check_standing(scenario: Scenario) -> None:
     """Refuses scenarios without feet on the plane z = 0."""
-    if scenario.policy not in SOFT_POLICIES:
-        required = f"one of {', '.join(SOFT_POLICIES)}: a robot in the air does not feel the ground"
+    if scenario.policy not in STANDING_POLICIES:
+        required = f"one of {', '.join(STANDING_POLICIES)}: a robot in the air does not feel the ground"
         raise RobotError("policy", scenario.policy, required)
     for name, place in _foot_places(scenario.robot).items():
         if abs(place[2]) > LEVEL:
@@ -128,10 +128,10 @@ def _foot_places(robot: Robot) -> dict[str, tuple[float, ...]]:
     return {name: tuple(float(x) for x in foot.place) for name, foot in robot.feet().items()}
 
 
-def perform_soft(
+def perform_on_ground(
     scenario: Scenario, ground: CompliantGround, *, pinned: Run | None = None, samples: int = SAMPLES, finer: int = 1
 ) -> Run:
-    """Simulate a scenario with the robot's feet on compliant ground; it starts as `soft_start` says.
+    """Simulate a scenario with the robot's feet on compliant ground; it starts as `ground_start` says.
 
     Args:
         scenario: what is done; not "airborne".
@@ -150,7 +150,7 @@ def perform_soft(
         raise RobotError("samples, finer", (samples, finer), "at least 2 samples, and steps at least as fine as chosen")
     if pinned is None:
         pinned = perform(scenario, samples=2)
-    start = soft_start(scenario, ground, pinned.data["foot_force"].to_numpy()[0])
+    start = ground_start(scenario, ground, pinned.data["foot_force"].to_numpy()[0])
     system = System(start.model, start.laws, start.motions)
     x = system.state(start.q, np.zeros(len(start.model.velocity_names)))
     longest = CHOSEN / contact_frequency(system, ground, x)  # [s]

@@ -21,7 +21,7 @@ LARGEST_TURN = 1.0  # rad: joints that give way by more do not bear the robot
 
 
 @dataclass(frozen=True)
-class SoftStance:
+class GroundStance:
     """A robot at rest on flat compliant ground, its feet sticking where they would stand on hard ground."""
 
     q: Floats  # coordinates of the model with stance "none"
@@ -42,7 +42,7 @@ def standing_contact(model: Model, q: Floats) -> Contact:
     return Contact(("stick",) * len(anchors), anchors)
 
 
-def soft_stance(model: Model, posture: Floats, kp: float, ground: CompliantGround) -> SoftStance:
+def ground_stance(model: Model, posture: Floats, kp: float, ground: CompliantGround) -> GroundStance:
     """The rest of a robot whose joints are springs about a posture in which its feet just touch the flat ground.
 
     Gravity, the joints' springs and the ground's (the anchors are where the feet are in the posture) balance: solved by
@@ -87,7 +87,7 @@ def soft_stance(model: Model, posture: Floats, kp: float, ground: CompliantGroun
     needed = float((np.hypot(forces[:, 0], forces[:, 1]) / forces[:, 2]).max())
     if needed > ground.static_friction:
         raise StateError("ground", f"a foot would slip: it needs friction {needed:.3g}")
-    return SoftStance(q, kp * (posture - q)[6:], (q - posture)[6:], forces, contact)
+    return GroundStance(q, kp * (posture - q)[6:], (q - posture)[6:], forces, contact)
 
 
 @dataclass(frozen=True)

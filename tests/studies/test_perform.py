@@ -16,7 +16,7 @@ from tailwork.algebra.vectors import array, cross, dot
 from tailwork.errors import RobotError, TailworkError, UnknownNameError
 from tailwork.robots import Robot, liu2020
 from tailwork.robots.paths import structure
-from tailwork.simulation import Tile, batch, designs
+from tailwork.simulation import Chunk, batch, designs
 from tailwork.studies import Manoeuvre, Outcomes, measured, perform, perform_many
 from tailwork.studies.design_groups import design_values, feasible
 from tailwork.studies.measures import UNITS
@@ -145,9 +145,9 @@ def test_company_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_what_is_asked_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The torso's angles need no function of the model, torques no momenta."""
     asked: list[str] = []
-    ask = Tile.ask
+    ask = Chunk.ask
     monkeypatch.setattr(
-        Tile, "ask", lambda tile, question, **given: asked.append(question) or ask(tile, question, **given)
+        Chunk, "ask", lambda tile, question, **given: asked.append(question) or ask(tile, question, **given)
     )
     some = {"tail.length": LENGTHS[[0, 3]]}
     yaw_alone = perform_many(PENDULUM, some, measures=["yaw"])

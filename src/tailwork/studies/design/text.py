@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -319,7 +320,7 @@ def robust_words(answer: Answer) -> str:
     text = (
         f"Limits are kept with a margin against scatter: {', '.join(kept) or 'none is active'}. That costs "
         f"{plain_name(goal.measure)}: {with_unit(answer.best.goal, unit)} in the place of "
-        f"{with_unit(answer.unguarded.goal, unit)}. Asked for: at most {100 * asked:.3g} % beyond each limit; found in "
+        f"{with_unit(answer.unguarded.goal, unit)}. BatchInputs for: at most {100 * asked:.3g} % beyond each limit; found in "
         f"a sample: {100 * worst[1]:.1f} % beyond {limit_words(worst[0])}."
     )
     if worst[1] > 1.1 * asked:
@@ -362,3 +363,92 @@ def _no_conflict(study: Study, front: Front) -> str:
         f"These goals do not conflict: the best designs differ by less than {100 * ALIKE:g} % in each of them, and any "
         "one will do."
     )
+
+
+SWUNG_BACK = 1.0 / 3.0
+"""A turn at the end that is less than this share of the peak: the torso has swung back."""
+LEAST_PEAK = 1e-3
+"""Peaks below this are none [deg]."""
+
+
+def warnings(answer: Answer) -> list[str]:
+    """All that is to be pointed out, a paragraph each; empty: nothing is."""
+    checked = verified_words(answer)
+    said = [
+        checked if answer.verified.disagreements() else "", unsettled_best(answer),
+        feet_words(answer) if feet_pull(answer) else "", turn_words(answer),
+    ]  # fmt: skip
+    return [text for text in said if text]
+
+
+def feet_pull(answer: Answer) -> bool:
+    """Whether a foot of the best design would have to pull."""
+    return answer.verified.fine.get("least_normal_force", 1.0) <= 0.0
+
+
+def feet_words(answer: Answer) -> str:
+    """Whether all feet push, and what friction they need; empty: none is on the ground."""
+    fine = answer.verified.fine
+    if "least_normal_force" not in fine:
+        return ""
+    least = fine["least_normal_force"]
+    if feet_pull(answer):
+        return (
+            f"A foot of {best_words(answer.study)} pulls at the ground, by {number(-least, 3)} N at most. The model "
+            "pins the feet and lets it; on real ground it would lift. A limit least_normal_force = { least = 0.0 } "
+            "keeps it from that."
+        )
+    return (
+        f"All feet push, each by at least {number(least, 3)} N; to stay where they are they need a friction of "
+        f"{number(fine['friction_needed'], 3)}."
+    )
+
+
+def unsettled_best(answer: Answer) -> str:
+    """That the best design may not be an optimum; empty: it is one."""
+    why = unsettled_words(answer.best)
+    return f"The search for {best_words(answer.study)} has {why}. There may be a better one." if why else ""
+
+
+def turn_words(answer: Answer) -> str:
+    """That the torso has swung back by the end, where `turn` is asked for; empty: it has not."""
+    study, fine = answer.study, answer.verified.fine
+    peak_name = f"peak_{study.scenario.motion.axis}"
+    if "turn" not in study.asked or peak_name not in fine:
+        return ""
+    turn, peak = fine["turn"], fine[peak_name]
+    if peak < LEAST_PEAK or turn >= SWUNG_BACK * peak:
+        return ""
+    return (
+        f"By the end of the motion the torso has swung back: its turn is {number(turn)} deg there, after a peak of "
+        f"{number(peak)} deg. `turn` is what is left at the end; did you mean {peak_name}?"
+    )
+
+
+CODE = """\
+import tailwork
+from tailwork.studies.design import load_study
+from tailwork.studies.design.variables import design_of
+from tailwork.studies.design.verify import simulated
+
+kept = tailwork.load_run({run!r})  # the robot, and all that happens over time
+print(kept.summary())
+
+study = load_study({problem!r}){beside}
+design = design_of(study, {values!r})
+again = simulated(study, design, samples=201)
+print(again.summary())
+"""
+
+
+def repeat_code(answer: Answer, run: Path, problem: Path, robot_file: str = "") -> str:
+    """The lines for an answer.
+
+    Args:
+        answer: whose best design it is.
+        run: file of its verifying run.
+        problem: file of the problem.
+        robot_file: name of the robot's file, which is looked for beside the problem's; empty: a preset.
+    """
+    beside = f"  # with {robot_file} beside it" if robot_file else ""
+    return CODE.format(run=str(run), problem=str(problem), values=answer.values, beside=beside)

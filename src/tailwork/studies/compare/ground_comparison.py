@@ -22,7 +22,7 @@ from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import AIR, CompliantGround
 from tailwork.simulation.pose import torso_rotations
 from tailwork.studies.compare.comparison import Progress
-from tailwork.studies.compare.soft_manoeuvre import STATIC_FRICTION, check_standing, ground_for, perform_soft
+from tailwork.studies.compare.on_ground import STATIC_FRICTION, check_standing, ground_for, perform_on_ground
 from tailwork.studies.perform import perform
 from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
@@ -63,7 +63,7 @@ def pinned_times(run: Run, friction: float) -> dict[str, FirstTimes]:
     return found
 
 
-def soft_times(run: Run) -> dict[str, FirstTimes]:
+def ground_times(run: Run) -> dict[str, FirstTimes]:
     """By foot on compliant ground: when it first slipped, and when it first left the ground."""
     found = {}
     for foot, state in zip(run.data["foot"].to_numpy(), run.data["contact"].to_numpy()[0], strict=True):
@@ -99,7 +99,7 @@ class OnGround:
     @cached_property
     def first_times(self) -> dict[str, FirstTimes]:
         """By foot: when it slipped and left the ground."""
-        return soft_times(self.run)
+        return ground_times(self.run)
 
     @cached_property
     def times(self) -> Floats:
@@ -150,7 +150,7 @@ class Convergence:
 
 
 @dataclass(frozen=True, eq=False)
-class SoftComparison:
+class GroundComparison:
     """One scenario on pinned feet and on ground of several stiffnesses, softest first, of the same friction."""
 
     scenario: Scenario
@@ -222,7 +222,7 @@ def check_possible(scenario: Scenario) -> None:
 
 def compare_grounds(
     scenario: Scenario, grounds: Sequence[CompliantGround], progress: Progress = lambda done, total, what: None
-) -> SoftComparison:
+) -> GroundComparison:
     """Perform a scenario on pinned feet and on several grounds.
 
     Args:
@@ -244,7 +244,7 @@ def compare_grounds(
     found = []
     for done, ground in enumerate(grounds):
         progress(1 + done, total, f"ground of {stiffness_text(ground)} N/m")
-        coarse, fine = (perform_soft(scenario, ground, pinned=pinned, finer=finer) for finer in (1, 2))
+        coarse, fine = (perform_on_ground(scenario, ground, pinned=pinned, finer=finer) for finer in (1, 2))
         found.append(OnGround(ground, pinned, fine, coarse))
     progress(total, total, "")
-    return SoftComparison(scenario, pinned, tuple(found))
+    return GroundComparison(scenario, pinned, tuple(found))
