@@ -20,8 +20,8 @@ from tailwork.view.scene.colors import INK, VERMILION
 model = tailwork.Model(tailwork.robots.liu2020("pendulum").replace({"gravity": 9.81}), prescribed=["tail"])
 q, holding = model.standing(), model.static_torques(model.standing())
 forward = model.casadi("forward_dynamics")  # the same equations, which CasADi differentiates exactly
-slopes = forward.factory("slopes", forward.name_in(), ["jac:acceleration:q"])
-growing = np.array(slopes(q, np.zeros(8), holding, np.zeros(2), [], model.parameters()))[:6, :6]  # G [1/s²]
+jacobian = forward.factory("jacobian", forward.name_in(), ["jac:acceleration:q"])
+growing = np.array(jacobian(q, np.zeros(8), holding, np.zeros(2), [], model.parameters()))[:6, :6]  # G [1/s²]
 actuation = model.actuation_matrix(q)[:6]
 springs = np.linalg.solve(model.mass_matrix(q)[:6, :6], actuation @ actuation.T)  # M⁻¹ B Bᵀ
 
