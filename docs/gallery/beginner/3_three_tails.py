@@ -31,7 +31,7 @@ plt.show()
 # %%
 # **What one sees.** All three turn the torso nearly alike: what counts most is how the tail's centre of mass moves.
 # The two that curl up do a little more, because Eq. 86 carries their centre of mass farther than 40°; with
-# ``replace(yaw(40), angle="chain")`` the difference nearly goes. The growth at the end is the unstable stance, not the tail.
+# ``replace(yaw(40), angle="chain")`` the difference nearly goes. The growth at the end is the unstable stance's.
 #
 # **Try next:** ``policy="joint"`` holds the legs by springs, and the torso hardly turns; ``policy="airborne"`` takes
 # the ground away. What the legs do decides more than the tail does.
