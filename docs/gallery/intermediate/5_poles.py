@@ -37,9 +37,8 @@ bare = np.sqrt(squares.real)  # under constant torques: six poles grow, six deca
 enough = np.linalg.eigvals(np.linalg.solve(springs, growing)).real.max()  # where the last pole comes to zero
 print(f"poles ±{np.sort(bare)[::-1].round(2)} 1/s; joints of {enough:.2f} N m/rad hold the robot")
 fastest = shapes[:, bare.argmax()] / shapes[4, bare.argmax()]  # mostly roll
-start, motions = q + 1e-6 * np.append(fastest, [0.0, 0.0]), {"tail": {"ta": held(0.0), "tb": held(0.0)}}
-law = Constant(values=tuple(holding))
-run = tailwork.simulate(model, start, 0.5, control=law, motions=motions, rtol=1e-11, atol=1e-16)
+start, still = q + 1e-6 * np.append(fastest, [0.0, 0.0]), {"tail": {"ta": held(0.0), "tb": held(0.0)}}
+run = tailwork.simulate(model, start, 0.5, control=Constant(values=holding), motions=still, rtol=1e-11, atol=1e-16)
 time, roll = run.data["time"].to_numpy(), run.data["q"].sel(coordinate="phi_y").to_numpy()
 plt.rcParams.update(RC)
 figure, (plane, growth) = plt.subplots(1, 2, figsize=(7.2, 3.2), layout="constrained")

@@ -106,7 +106,7 @@ class Tail(Described):
         return {"total_mass": self.total_mass, "total_length": self.total_length}[name]()
 
     def with_totals(self, values: Mapping[str, Scalar]) -> Self:
-        """A copy with other `totals` [kg], [m]: by default lengths but the mount, masses and inertias go in proportion."""
+        """A copy with other `totals` [kg], [m]: by default lengths but the mount, masses, inertias in proportion."""
         self.check_totals(values)
         longer = values["total_length"] / self.total_length() if "total_length" in values else 1.0
         heavier = values["total_mass"] / self.total_mass() if "total_mass" in values else 1.0
