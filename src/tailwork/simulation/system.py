@@ -30,7 +30,7 @@ from tailwork.control.servo import JointServo, followed
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Constants, Kernel
-from tailwork.mechanics.contact_impedance import ContactImpedance
+from tailwork.mechanics.contact import ContactImpedance
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.implicit import implicit_step
 from tailwork.mechanics.kinematics import feet
