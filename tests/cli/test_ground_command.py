@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tailwork.studies.manoeuvre import Manoeuvre
 
 from pages import bare
 from tailwork.cli import ground as command_module
@@ -17,6 +16,7 @@ from tailwork.robots import liu2020, load
 from tailwork.simulation import load_run
 from tailwork.studies.compare.ground_comparison import GroundComparison, compare_grounds, grounds_for
 from tailwork.studies.motions import yaw
+from tailwork.studies.scenario import Scenario
 from tailwork.view.draw import style
 from tailwork.view.draw.style import WARNING, rendered
 from tailwork.view.figures.ground import convergence_figure, feet_figure, foot_spans, torso_figure
@@ -62,7 +62,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
 def comparison() -> GroundComparison:
     """A swing that lasts until one foot slips, and one ground."""
     robot = liu2020("pendulum")
-    return compare_grounds(Manoeuvre(robot, yaw(80), "paper"), grounds_for(robot, (1e5,)))
+    return compare_grounds(Scenario(robot, yaw(80), "paper"), grounds_for(robot, (1e5,)))
 
 
 def test_pictures(comparison: GroundComparison) -> None:
@@ -103,7 +103,7 @@ def test_spans_and_rows(comparison: GroundComparison) -> None:
 def test_feet_that_slip_at_once() -> None:
     """Where there is hardly any friction nothing can be said of convergence, and nothing is drawn of it."""
     robot = liu2020("pendulum")
-    found = compare_grounds(Manoeuvre(robot, yaw(80), "paper"), grounds_for(robot, (1e5,), 0.005))
+    found = compare_grounds(Scenario(robot, yaw(80), "paper"), grounds_for(robot, (1e5,), 0.005))
     assert found.sticking == 0.0
     assert "convergence" not in figures(found) and "feet-slipping" in figures(found)
     assert time_rows(found)[0][2] == "slips 0.0"
