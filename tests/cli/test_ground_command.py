@@ -33,7 +33,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert main(["ground", str(tmp_path / "mine.toml"), *asked]) == 0
     said = capsys.readouterr()
     assert "error" not in said.err and str(out / "report.html") in said.out
-    assert "constant leg torques that balance" in said.out and "friction 0.6, 0.4 while slipping" in said.out
+    assert "constant torques that balance" in said.out and "friction 0.6, 0.4 while slipping" in said.out
     lines = [line.split() for line in said.out.splitlines()]
     assert ["foot", "needs", "pinned", "1e5", "N/m", "1e6", "N/m"] in lines
     assert ["leg1", "0.21", "sticks", "sticks", "sticks"] in lines
@@ -112,7 +112,7 @@ def test_feet_that_slip_at_once() -> None:
 @pytest.mark.parametrize(
     "asked, said",
     [
-        (["--tail", "none"], "a robot with one pendulum, R3 or USRT tail"),
+        (["--tail", "none"], "a robot with one tail (this one has 0)"),
         (["--stiffness", "1e4,x"], "--stiffness: got '1e4,x'"),
         (["--stiffness", "1e4,1e4"], "stiffnesses that differ"),
         (["--stiffness", "-5"], "stiffness: got -5.0; required: a finite number [N/m], greater than 0"),
@@ -121,7 +121,7 @@ def test_feet_that_slip_at_once() -> None:
         (["--motion", "yaw:95"], "less than 90° to the side"),
         (["--motion", "jump"], "kind of motion"),
         (["liu2018", "--policy", "paper"], "the torques of Eq. 85 do not balance this robot"),
-        (["biswal"], "a robot that faces y"),
+        (["biswal"], "a robot with one tail"),
         (["nowhere.toml"], "no such file"),
     ],
 )
