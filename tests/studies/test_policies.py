@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tailwork.studies.manoeuvre import Manoeuvre, perform, tail_name
+from tailwork.robots.tails.tail import tail_name
+from tailwork.studies.perform import perform
+from tailwork.studies.scenario import Scenario
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots import blaberus, liu2018, liu2020
@@ -22,16 +24,16 @@ from tailwork.studies.policies import EQUATION_85, POLICIES, balancing_torques, 
 @pytest.mark.parametrize("policy", ["constant", "joint", "foot"])
 def test_the_start_is_balanced(policy: str, tail: str, motion: TailMotion) -> None:
     """With the tail held in its first shape, nothing accelerates; springs begin without a load."""
-    manoeuvre = Manoeuvre(liu2020(tail), motion, policy)
-    shape = manoeuvre.start_shape()
-    ready = stand(manoeuvre.robot, policy, "tail", shape, prescribed=True)
-    torques = balancing_torques(manoeuvre.robot, "tail", shape)
+    scenario = Scenario(liu2020(tail), motion, policy)
+    shape = scenario.start_shape()
+    ready = stand(scenario.robot, policy, "tail", shape, prescribed=True)
+    torques = balancing_torques(scenario.robot, "tail", shape)
     still = np.zeros(len(ready.model.velocity_names))
     given = np.zeros(len(shape))
     np.testing.assert_allclose(
         ready.model.forward_dynamics(ready.q, still, torques, prescribed_acceleration=given), 0.0, atol=1e-11
     )
-    run = perform(replace(manoeuvre, motion=replace(motion, end=motion.start)), samples=2)
+    run = perform(replace(scenario, motion=replace(motion, end=motion.start)), samples=2)
     np.testing.assert_allclose(run.data["tau"].to_numpy()[0], torques, rtol=0, atol=1e-12)
     np.testing.assert_allclose(torso_angles(run), 0.0, atol=1e-8)
 
@@ -40,16 +42,16 @@ def test_the_start_is_balanced(policy: str, tail: str, motion: TailMotion) -> No
 @pytest.mark.parametrize("policy", ["joint", "foot"])
 def test_held_legs_keep_the_torso(policy: str, motion: TailMotion) -> None:
     """Within a degree, where the open loop lets it fall by ten."""
-    run = perform(Manoeuvre(liu2020("pendulum"), motion, policy), samples=61)
+    run = perform(Scenario(liu2020("pendulum"), motion, policy), samples=61)
     assert np.abs(torso_angles(run)).max() < 1.0
     assert run.assumption_held(0.3)
-    free = perform(Manoeuvre(liu2020("pendulum"), motion, "constant"), samples=61)
+    free = perform(Scenario(liu2020("pendulum"), motion, "constant"), samples=61)
     assert np.abs(torso_angles(free)).max() > 8.0 * np.abs(torso_angles(run)).max()
 
 
 def test_wrong_choices() -> None:
     """Unknown policies, drives, maps and attitudes are refused by name, before anything is done with them."""
-    usual = Manoeuvre(liu2020("pendulum"), yaw(40))
+    usual = Scenario(liu2020("pendulum"), yaw(40))
     for policy in ("papers", "", "none", None):
         with pytest.raises(UnknownNameError, match=r"^policy: got"):
             replace(usual, policy=policy)  # type: ignore[arg-type]
@@ -66,22 +68,22 @@ def test_wrong_choices() -> None:
 def test_drives_that_cannot_be() -> None:
     """Cables cannot be passed over, and an imposed motion begins from rest."""
     with pytest.raises(RobotError, match=r"^drive: got 'prescribed'; required: 'auto' or 'motors' for a USRT"):
-        Manoeuvre(liu2020("usrt"), yaw(40), drive="prescribed")
+        Scenario(liu2020("usrt"), yaw(40), drive="prescribed")
     for tail in ("pendulum", "r3"):
         with pytest.raises(RobotError, match=r"^drive: got 'prescribed'; .*does not start from rest"):
-            Manoeuvre(liu2020(tail), pitch(20, period=1.2), drive="prescribed")
-        assert Manoeuvre(liu2020(tail), pitch(20), drive="prescribed").imposed
-        assert Manoeuvre(liu2020(tail), pitch(20)).imposed
-        assert not Manoeuvre(liu2020(tail), pitch(20, period=1.2)).imposed
-        assert not Manoeuvre(liu2020(tail), pitch(20), drive="motors").imposed
-    assert not Manoeuvre(liu2020("usrt"), pitch(20)).imposed
+            Scenario(liu2020(tail), pitch(20, period=1.2), drive="prescribed")
+        assert Scenario(liu2020(tail), pitch(20), drive="prescribed").imposed
+        assert Scenario(liu2020(tail), pitch(20)).imposed
+        assert not Scenario(liu2020(tail), pitch(20, period=1.2)).imposed
+        assert not Scenario(liu2020(tail), pitch(20), drive="motors").imposed
+    assert not Scenario(liu2020("usrt"), pitch(20)).imposed
 
 
 def test_robots_that_face_x() -> None:
     """Their tails would leave to the side."""
     sideways = blaberus().with_part("tail", Pendulum(length=0.02, mass=1e-4))
     with pytest.raises(RobotError, match=r"^robot: got .*; required: a robot that faces y"):
-        Manoeuvre(sideways, yaw(20))
+        Scenario(sideways, yaw(20))
 
 
 def three_legged() -> Robot:
@@ -94,20 +96,20 @@ def three_legged() -> Robot:
 def test_equation_85_is_for_its_own_legs() -> None:
     """Another count of motors is refused, and a robot that they are far from balancing; so is standing without legs."""
     with pytest.raises(RobotError, match="policy: got 'paper'; required: 'constant', 'joint' or 'foot'"):
-        perform(Manoeuvre(three_legged(), yaw(20), "paper"))
+        perform(Scenario(three_legged(), yaw(20), "paper"))
     for policy in ("paper", "constant", "joint", "foot"):
         with pytest.raises(RobotError, match=f"policy: got '{policy}'; required: 'airborne'"):
-            perform(Manoeuvre(liu2020("pendulum").without("legs"), yaw(20), policy))
+            perform(Scenario(liu2020("pendulum").without("legs"), yaw(20), policy))
     refused = "policy: got 'paper'; required: .*Eq. 85 do not balance this robot"
     with pytest.raises(RobotError, match=refused):
-        perform(Manoeuvre(liu2018(), yaw(20), "paper"))
+        perform(Scenario(liu2018(), yaw(20), "paper"))
     for mass, allowed in ((14.0, True), (30.0, False)):
         robot = liu2020("pendulum").replace({"torso.mass": mass})
         off = np.abs(balancing_torques(robot, "tail", {"ta": 0.0, "tb": 0.0}) - EQUATION_85).max()
         assert (off <= 2.0) == allowed
         if not allowed:
             with pytest.raises(RobotError, match=refused):
-                perform(Manoeuvre(robot, yaw(20), "paper"))
+                perform(Scenario(robot, yaw(20), "paper"))
         else:
             ready = stand(robot, "paper", "tail", {"ta": 0.0, "tb": 0.0}, prescribed=True)
             assert ready.laws[0].values == EQUATION_85  # type: ignore[attr-defined]
@@ -119,6 +121,6 @@ def test_robots_without_one_tail() -> None:
     two = liu2020("pendulum").with_part("second", Pendulum(length=0.2, mass=0.1))
     for robot, count in ((liu2020(None), 0), (two, 2)):
         with pytest.raises(RobotError, match=rf"one pendulum, R3 or USRT tail \(this one has {count}\)"):
-            Manoeuvre(robot, yaw(20), drive="prescribed")
+            Scenario(robot, yaw(20), drive="prescribed")
         with pytest.raises(RobotError, match=rf"this one has {count}"):
-            perform(Manoeuvre(robot, yaw(20)))
+            perform(Scenario(robot, yaw(20)))
