@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
-from tailwork.algebra.vectors import Array, cross, dot, skew, times, zeros
+from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
 from tailwork.mechanics.elements import cable_arms, damping_power, spring_energy
 from tailwork.mechanics.forward import ForwardSolution, Inputs, forward_dynamics, ground_force
 from tailwork.mechanics.kinematics import MovingBody, at_rest, bodies, frame_jacobians, limb_states
@@ -107,6 +107,7 @@ class Path:
     prescribed_efforts: list[Scalar]  # by prescribed coordinate [N m]
     powers: list[Scalar]  # by actuator, then by prescribed coordinate: power given to the robot [W]
     dissipation: Scalar  # power that the dampers take [W]
+    outside_power: Scalar = 0.0  # power that outside forces give [W]
 
 
 def path(layout: Layout, inputs: Inputs) -> Path:
@@ -127,7 +128,19 @@ def path(layout: Layout, inputs: Inputs) -> Path:
         dissipation = dissipation + damping_power(leg.limb, leg.angles, leg.rates)
     for state in solution.states.values():
         dissipation = dissipation + damping_power(state.limb, state.angles, state.rates)
-    return Path(solution.acceleration, forces, extensions, solution.prescribed_efforts, powers, dissipation)
+    outside = _outside_power(layout, inputs) if layout.pushes else 0.0
+    return Path(solution.acceleration, forces, extensions, solution.prescribed_efforts, powers, dissipation, outside)
+
+
+def _outside_power(layout: Layout, inputs: Inputs) -> Scalar:
+    """Power of outside forces: each times the velocity of the point where it acts."""
+    moving = bodies(layout, inputs.q, inputs.v)
+    power: Scalar = 0.0
+    for push, force in zip(layout.pushes, inputs.forces, strict=True):
+        joint = 0 if push.limb == "torso" else layout.limbs[push.limb].index(push.joint)
+        body = moving[push.limb][joint]
+        power = power + dot(force, times(body.rotation, body.velocity + cross(body.omega, array(push.point))))
+    return power
 
 
 def _powers(layout: Layout, solution: ForwardSolution, inputs: Inputs) -> list[Scalar]:

@@ -57,7 +57,7 @@ def _inputs(arguments: Arguments) -> Inputs:
 def _path(layout: Layout, arguments: Arguments) -> Sequence[Scalar]:
     path = observe.path(layout, _inputs(arguments))
     lists = (path.acceleration, path.foot_forces, path.extensions, path.prescribed_efforts, path.powers)
-    return [*(x for values in lists for x in values), path.dissipation]
+    return [*(x for values in lists for x in values), path.dissipation, path.outside_power]
 
 
 def _path_shapes(layout: Layout) -> Shapes:
@@ -69,6 +69,7 @@ def _path_shapes(layout: Layout) -> Shapes:
         "prescribed_efforts": (prescribed,),
         "powers": (len(layout.actuator_names) + prescribed,),
         "dissipation": (),
+        "outside_power": (),
     }
 
 

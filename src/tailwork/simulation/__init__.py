@@ -6,6 +6,9 @@ from tailwork.simulation.contact.ground import CompliantGround, HeightField
 from tailwork.simulation.derivatives.gradient import Gradient, Gradients, gradient, gradients
 from tailwork.simulation.derivatives.sensitivities import Sensitivities, sensitivities
 from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight, When
+from tailwork.simulation.forces import Force, Pulse, pulse
+from tailwork.simulation.initial import Standing, Struck
+from tailwork.simulation.problem import Controller, Options, Problem
 from tailwork.simulation.run import Contact, Run, Stopped, load_run
 from tailwork.simulation.simulate import simulate
 
@@ -14,20 +17,28 @@ __all__ = [
     "Chunk",
     "CompliantGround",
     "Contact",
+    "Controller",
     "Event",
     "FootPulls",
     "FootSlips",
+    "Force",
     "Gradient",
     "Gradients",
     "HeightField",
     "LegStraight",
+    "Options",
+    "Problem",
+    "Pulse",
     "Run",
     "Sensitivities",
+    "Standing",
     "Stopped",
+    "Struck",
     "When",
     "gradient",
     "gradients",
     "load_run",
+    "pulse",
     "sensitivities",
     "simulate",
     "simulate_batch",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Unpack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import RobotError
 from tailwork.model import Model
+from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import batch_inputs, workers
 from tailwork.simulation.chunk import Chunk, Start, kernel_parameters, no_ends, to_ends
 from tailwork.simulation.designs import evaluated
@@ -29,13 +30,16 @@ from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
 
+if TYPE_CHECKING:
+    import xarray
+
 TILE = 4096
 """Runs whose samples are held in memory at a time."""
 ROOM = 2**25
 """Numbers of samples that are held in memory at a time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Batch:
     """What becomes of many runs, a row each."""
 
@@ -49,6 +53,23 @@ class Batch:
     steps: np.ndarray  # (runs,): how many each took
     rejected: np.ndarray  # (runs,): how many were tried and done again, shorter
     measures: dict[str, Floats]  # by name, (runs, …), in the units of what was asked for
+    parameters: dict[str, Floats] = field(default_factory=dict)  # those in which the runs differ, by name, (runs,) [SI]
+
+    def __getitem__(self, name: str) -> Floats:
+        """A measure, a coordinate or a velocity of all runs by name, (runs, …), at the end of each run [its unit]."""
+        return batch_values(self, name)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __repr__(self) -> str:
+        ended = len(self) - int(self.finished.sum())
+        return f"{len(self)} runs of {self.model.robot.name} by {self.method}, {ended} ended early"
+
+    @property
+    def data(self) -> xarray.Dataset:
+        """All of the batch over `run`, by name and with units; made when it is read."""
+        return batch_dataset(self, self.parameters)
 
     @property
     def finished(self) -> np.ndarray:
@@ -110,8 +131,8 @@ def batch_of(
         raise RobotError("measures", measures, "functions of a Chunk, by name")
     pool_size = workers(options.threads)
     asked = batch_inputs(problem, options, parameters)
-    way, everything, refused, count = asked.integrator, asked.start, asked.refused, len(asked.start.states)
-    system = way.system
+    integrator, everything, refused, count = asked.integrator, asked.start, asked.refused, len(asked.start.states)
+    system = integrator.system
     possible = np.array([k not in refused for k in range(count)])
     ends = no_ends(count, system.size, 0)
     times = np.linspace(0.0, problem.duration, options.samples)[None] if measures else np.zeros((1, 0))
@@ -121,10 +142,10 @@ def batch_of(
         for first in range(0, count, size):
             here = slice(first, min(first + size, count))
             start = everything.only(here)
-            own = way.ends(start, times, pool, whole=possible[here])
+            own = integrator.ends(start, times, pool, whole=possible[here])
             for whole, piece in zip(ends[:-2], own[:-2], strict=True):
                 whole[here] = piece
-            tile = Chunk(first, times[0], own.samples, own.times, own.steps, possible[here], way, start, pool)
+            tile = Chunk(first, times[0], own.samples, own.times, own.steps, possible[here], integrator, start, pool)
             tile = to_ends(tile, own.status) if to_end and measures else tile
             for name, measure in (measures or {}).items():
                 kept[name].append(_measured(name, measure, tile))
@@ -135,6 +156,7 @@ def batch_of(
         model=problem.model, method=asked.method.name, why_method=asked.why_method, q=final_q, v=final_v,
         times=ends.times, reasons=reasons, steps=ends.steps, rejected=ends.rejected,
         measures={name: np.concatenate(pieces) for name, pieces in kept.items()},
+        parameters={name: np.array(values) for name, values in everything.columns.items()},
     )  # fmt: skip
 
 

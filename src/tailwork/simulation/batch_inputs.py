@@ -31,7 +31,7 @@ NOTHING = LaneKernel(0, 0, 0, 0)
 class BatchInputs:
     """Runs to be simulated, a row each."""
 
-    way: Integrator
+    integrator: Integrator
     start: Start
     refused: dict[int, str]  # why a run's design is not possible
     method: RungeKutta | Rosenbrock
@@ -69,11 +69,13 @@ def batch_inputs(
     if system.servos:
         raise RobotError("control", "JointServo", "laws that need no ground")
     columns = varied_numbers(system, parameters or {})
-    given = isinstance(problem.initial, Standing)
+    initial = problem.initial
+    given = isinstance(initial, Standing)
     for name in POSE & columns.keys():
         if not given:
             raise RobotError(f"parameters.{name}", name, "an initial state that follows from the robot, Standing()")
-    q, v = (np.zeros((1, 0)),) * 2 if given else (np.atleast_2d(rows) for rows in problem.initial)
+    pair = (np.zeros(0), np.zeros(0)) if isinstance(initial, Standing) else initial
+    q, v = (np.atleast_2d(rows) for rows in pair)
     sizes = {len(rows) for rows in (q, v, *columns.values())} - {1}
     if len(sizes) > 1:
         raise RobotError("parameters", sorted(sizes), "states and parameters of one length, or one for all runs")
@@ -93,8 +95,8 @@ def batch_inputs(
     step = options.step
     settings = Settings(options.rtol, options.atol, step or 0.0, step or min(1e-4, problem.duration), options.max_steps)
     kernels, tableau, names = lane_kernels(system, method)
-    way = Integrator(system, kernels, tableau, settings, names, problem.duration)
-    return BatchInputs(way, Start(x, held, columns), refused, method, why)
+    integrator = Integrator(system, kernels, tableau, settings, names, problem.duration)
+    return BatchInputs(integrator, Start(x, held, columns), refused, method, why)
 
 
 def initial_states(system: System, columns: Mapping[str, Floats], count: int, pool: Any = None) -> Floats:

@@ -100,7 +100,7 @@ class Chunk:
     ended: Floats  # when each run ended [s]
     steps: np.ndarray  # how many each took
     possible: np.ndarray  # which designs are: the others were refused
-    way: Integrator  # how the runs were integrated
+    integrator: Integrator  # how the runs were integrated
     start: Start  # where they began, with their designs
     pool: Executor | None = None  # threads that answer; None: this one
 
@@ -137,7 +137,9 @@ class Chunk:
         return answers(self.system.model, question, self.start.columns, arguments, self.pool)
 
     def energy_balance(self) -> Floats:
-        """As `Run.energy_balance_error`, by run [1]: from states within the steps of each run."""
+        """As `Run.energy_balance_error`, by run [1]: from states within the steps of each run. NaN with outside forces."""
+        if self.system.forces:
+            return np.full(len(self.states), np.nan)
         ends = self.step_ends()
         rows = max(LEAST_RUNS, MOST_ROWS // max(1, ends.shape[1] * len(GAUSS_NODES)))
         parts = [slice(k, min(k + rows, len(ends))) for k in range(0, len(ends), rows)]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from tailwork.algebra.expression import Scalar, step
 from tailwork.control.profiles import Profiles, held
 from tailwork.errors import RobotError
 from tailwork.mechanics.layout import Push
 from tailwork.robots.quantities import Described, Vector, all_numbers, number, positive, vector
+from tailwork.typing import Floats
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pulse(Described):
-    """A value from a start for a duration, and zero before and after."""
+    """A value from a start on, for a duration, and zero before and from its end on."""
 
     size: Scalar = number("SI")  # of the pulse
     start: Scalar = number("s", 0.0)  # when it begins
@@ -21,7 +24,7 @@ class Pulse(Described):
 
     def value(self, t: Scalar) -> Scalar:
         """The pulse [SI]."""
-        return self.size * (step(t - self.start) - step(t - (self.start + self.duration)))
+        return self.size * (step(self.start + self.duration - t) - step(self.start - t))
 
     def rate(self, t: Scalar) -> Scalar:
         """Zero but at the jumps [SI/s]."""
@@ -63,6 +66,10 @@ class Force(Described):
     def value(self, t: Scalar) -> list[Scalar]:
         """The force [N] at a time [s]."""
         return [self.x.value(t), self.y.value(t), self.z.value(t)]
+
+    def values(self, times: Floats) -> Floats:
+        """The force [N] at times [s], (times, 3)."""
+        return np.array([self.value(float(t)) for t in times], dtype=np.float64).reshape(len(times), 3)
 
     def jumps(self) -> tuple[float, ...]:
         """Times at which it jumps [s]."""

@@ -13,6 +13,7 @@ from tailwork.errors import StateError
 from tailwork.model import Model
 from tailwork.model.results import PathValues
 from tailwork.simulation.integrate.dense import Trajectory
+from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class SampledTrajectory:
 
     def _at(self, times: Floats) -> SampledStates:
         q, v, tau, given = self.trajectory.full(times)
-        return SampledStates(times, q, v, tau, path_values(self.model, q, v, tau, given))
+        return SampledStates(times, q, v, tau, self.trajectory.system.path(times, q, v, tau, given))
 
     @cached_property
     def arrays(self) -> Arrays:
@@ -102,12 +103,26 @@ class SampledTrajectory:
             "foot_force": (("time", "foot", "axis"), path.foot_forces, "N"),
             "extension": (("time", "foot"), path.extensions, "1"),
         }
+        more |= force_arrays(self.trajectory.system, times, q)
         return named_arrays(self.model, times, q, v, tau, self.model.foot_names, more)
 
 
-def path_values(model: Model, q: Floats, v: Floats, tau: Floats, given: Floats) -> PathValues:
-    """As Model.path; also at the end of a run that stopped because a cable would have to push."""
-    return PathValues(**model.ask("path", q=q, v=v, tau=tau, prescribed_acceleration=given, forces=None))
+def force_arrays(system: System, times: Floats, q: Floats) -> dict[str, tuple[tuple[str, ...], Any, str]]:
+    """Outside forces over time and where they act; nothing where there are none."""
+    if not system.forces:
+        return {}
+    model = system.model
+    points, rotations = model.points(q), model.ask("frame_jacobians", q=q)["rotations"]
+    frames = ["torso", *(f"{name}.{joint.name}" for name, limb in model.layout.limbs.items() for joint in limb.joints)]
+    places = []
+    for force in system.forces:
+        name = "torso" if force.limb == "torso" else f"{force.limb}.{force.joint}"
+        offset = rotations[:, frames.index(name)] @ np.array(force.point, dtype=float)
+        places.append(points[:, model.point_names.index(name)] + offset)
+    return {
+        "outside_force": (("time", "force", "axis"), system.force_values(times), "N"),
+        "outside_point": (("time", "force", "axis"), np.stack(places, axis=1), "m"),
+    }
 
 
 def named_arrays(
@@ -137,6 +152,7 @@ def named_arrays(
         "coordinate": model.coordinate_names, "velocity": model.velocity_names, "actuator": efforts,
         "prescribed": driven, "source": (*efforts, *driven), "foot": feet, "axis": ("x", "y", "z"),
         "part": model.part_names, "point": model.point_names,
+        "force": [f"force {k + 1}" for k in range(np.shape(more.get("outside_force", ((), np.zeros((0, 0))))[1])[1])],
     }  # fmt: skip
     units = {
         "coordinate": layout.coordinate_units, "velocity": layout.velocity_units, "actuator": layout.actuator_units

@@ -23,7 +23,7 @@ from tailwork.robots.io.toml import as_text, from_text
 from tailwork.robots.robot import Robot
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, ground_from_text
 from tailwork.simulation.integrate.dense import Trajectory
-from tailwork.simulation.record import Arrays, SampledTrajectory, arrays_of, path_values
+from tailwork.simulation.record import Arrays, SampledTrajectory, arrays_of
 from tailwork.typing import Floats
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ class Run:
     def data(self) -> xarray.Dataset:
         """All quantities over `time`, by name and with units; made when it is first read.
 
-        It holds q, v, tau, acceleration, foot_force, extension, power, energies, momenta and points. On compliant
+        It holds q, v, tau, acceleration, foot_force, extension, power, energies, momenta and points; where there are
+        outside forces, outside_force and outside_point. On compliant
         ground, foot_force is what was applied over the step before (at the start: over the first one, as for
         acceleration, contact and anchor), foot_impulse its sum since the start, foot_work what the ground has done to
         the robot since then, and contact and anchor how the feet touch.
@@ -157,7 +158,7 @@ class Run:
             path = self.path(nodes)
         except StateError:
             return math.inf
-        rate = (path.powers.sum(axis=-1) - path.dissipation).reshape(len(h), -1)
+        rate = (path.powers.sum(axis=-1) + path.outside_power - path.dissipation).reshape(len(h), -1)
         work = np.concatenate([[0.0], np.cumsum((rate @ GAUSS_WEIGHTS) * h / 2.0)])
         q, v, _, _ = self.trajectory.full(self.trajectory.times)
         energy = self.model.energy(q, v)
@@ -206,7 +207,7 @@ class Run:
             raise StateError(
                 "times", "a run on compliant ground or from a file knows only the times in `data`; simulate it again"
             )
-        return path_values(self.model, *self.trajectory.full(times))
+        return self.trajectory.system.path(times, *self.trajectory.full(times))
 
     def save(self, file: str | os.PathLike[str], more: Mapping[str, str] | None = None) -> None:
         """Write the run as NetCDF, whole or not at all; `load_run` reads it back.
@@ -216,8 +217,6 @@ class Run:
             more: further attributes of the file.
         """
         layout, content = self.model.layout, self._final_arrays()
-        if layout.pushes:
-            raise FileError(file, "a run of a model with pushes cannot be saved")
         attributes = {
             "format": FORMAT,
             "title": self.title,

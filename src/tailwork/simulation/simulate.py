@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, Unpack
 
 import numpy as np
@@ -111,10 +112,9 @@ def run_of(problem: Problem, options: Options) -> Run:
         )
 
     t, taken, last = start, 0, start + problem.duration
-    ends = _ends(problem, options, last)
-    piece = 0
+    pieces_left = _ends(problem, options, last)
+    end, following, asks = next(pieces_left)
     while True:
-        end = ends[piece]
         steps = Steps(*integrate(kernels, tableau, settings, system.stops, held, x, t, end))
         pieces.append(Piece(steps, held))
         found = zip(steps.event_times, steps.event_numbers, strict=True)
@@ -123,31 +123,45 @@ def run_of(problem: Problem, options: Options) -> Run:
         below = system.below(t, x, held)
         taken += len(steps.lengths)
         going_on = steps.status == TOO_LONG and taken < options.max_steps  # only this call's share is used up
-        if not going_on and (steps.status != FINISHED or end >= last):
+        if not going_on and (steps.status != FINISHED or end == last):
             break
         more = min(options.max_steps - taken, STEPS_A_CALL)
         settings = settings._replace(first=step or float(steps.lengths[-1]), most=more)
         if going_on:
             continue
-        piece += 1
-        if asking is not None:
+        t = following
+        if asking is not None and asks:
             try:
                 held = asking(t, x, held)
             except ControllerError as error:
                 error.run = finished_run(Stopped(t, "the controller gave no efforts"))
                 raise
+        end, following, asks = next(pieces_left)
     return finished_run(_stopped(pieces[-1].steps, names))
 
 
-def _ends(problem: Problem, options: Options, last: float) -> list[float]:
-    """Ends of the pieces of a run [s]: where a controller is asked, where forces jump, and the end of the run."""
-    start = problem.start_time
-    jumps = {time for force in problem.forces for time in force.jumps() if start < time < last}
-    if problem.controller is None:
-        return [*sorted(jumps), last]
-    count = int(np.ceil(problem.duration * options.control_rate * (1.0 - 1e-12)))
-    ticks = [start + k / options.control_rate for k in range(1, count)]
-    return [*sorted({*jumps, *(tick for tick in ticks if tick < last)}), last]
+def _ends(problem: Problem, options: Options, last: float) -> Iterator[tuple[float, float, bool]]:
+    """The pieces of a run: where each ends [s], where the next one starts, and whether a controller is asked there.
+
+    A piece ends just before a force jumps, so that no step looks across.
+    """
+    start, rate = problem.start_time, options.control_rate
+    jumps = sorted({time for force in problem.forces for time in force.jumps() if start < time < last})
+    ticks, begun = count(1), start
+    tick = start + next(ticks) / rate if problem.controller is not None else last
+    while True:
+        jump = jumps[0] if jumps else last
+        end = min(jump, tick, last)
+        if end >= last:
+            yield last, last, False
+            return
+        jumping, asks = end == jump, end == tick
+        jumps = jumps[1:] if jumping else jumps
+        tick = start + next(ticks) / rate if asks else tick
+        before = float(np.nextafter(end, start)) if jumping else end
+        if before > begun:  # a jump may follow within rounding of a tick
+            yield before, end, asks
+        begun = end
 
 
 def initial_state(problem: Problem, system: System) -> Floats:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -38,6 +39,7 @@ from tailwork.mechanics.observe import path
 from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE
+from tailwork.model.results import PathValues
 from tailwork.robots.paths import numbers, rebuild, structure, total_paths, with_totals
 from tailwork.robots.quantities import Described, Kind
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
@@ -219,6 +221,28 @@ class System:
         sizes = [len(layout.coordinate_names), len(layout.velocity_names), len(layout.actuator_names)]
         q, v, tau, given = np.split(found, np.cumsum(sizes), axis=1)
         return q, v, tau, given
+
+    @cached_property
+    def pushed_model(self) -> Model:
+        """The model with the points where outside forces act."""
+        if not self.forces:
+            return self.model
+        layout = self.model.layout
+        return Model(
+            self.model.robot, layout.stance, prescribed=layout.prescribed, torso=layout.torso, attitude=layout.attitude,
+            pushes=[force.push for force in self.forces],
+        )  # fmt: skip
+
+    def force_values(self, times: Floats) -> Floats:
+        """Outside forces at times [s], (times, forces, 3) [N]."""
+        found = [force.values(times) for force in self.forces]
+        return np.stack(found, axis=1) if found else np.zeros((len(times), 0, 3))
+
+    def path(self, times: Floats, q: Floats, v: Floats, tau: Floats, prescribed: Floats) -> PathValues:
+        """Accelerations, foot forces, powers and so on along a path, outside forces counted in."""
+        forces = self.force_values(times).reshape(len(times), -1) if self.forces else None
+        found = self.pushed_model.ask("path", q=q, v=v, tau=tau, prescribed_acceleration=prescribed, forces=forces)
+        return PathValues(**found)
 
     def below(self, t: float, x: Floats, held: Floats) -> set[int]:
         """Which watched quantities are below zero."""
@@ -490,7 +514,7 @@ def _moving(
         later = opaque(t + step)
         after = [row[0] for row in jacobian(tape, list(motion.coordinates(layout, name, later).values()), [later])]
         accelerations = [(b - a) / step for a, b in zip(rates, after, strict=True)]
-    return {name: found for name, *found in zip(own, values, rates, accelerations, strict=True)}
+    return {name: (a, b, c) for name, a, b, c in zip(own, values, rates, accelerations, strict=True)}
 
 
 def _starts(layout: Layout, motions: Mapping[str, Motion], start: float) -> dict[str, dict[str, Scalar]]:

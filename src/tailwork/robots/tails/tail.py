@@ -83,7 +83,8 @@ class Tail(Described):
 
     def inertia_about_mount(self) -> float:
         """Moment of inertia of the straight tail about an axis across it through its mount [kg m²]."""
-        total, places = 0.0, {None: zeros(3)}
+        total = 0.0
+        places: dict[str | None, Array] = {None: zeros(3)}
         for k, joint in enumerate(self.limb.joints):
             place = places[joint.parent] + (array(joint.offset) if k else zeros(3))
             places[joint.name] = place

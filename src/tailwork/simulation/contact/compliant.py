@@ -168,7 +168,7 @@ def simulate_on_ground(
         np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count), np.zeros(1), np.zeros(len(x)),
         np.full(count, -1), np.zeros((count, count)),
     )  # fmt: skip
-    log = ContactRecorder(system, ground, feet)
+    log = ContactRecorder(system, ground, feet, pace.step)
     surface_laws, tables = GroundArrays(ground.laws(), *ground.field()), _tables(system)
     watched = len(system.stops)
     room = Log(np.empty((STEPS_A_CALL * count, 3)), np.empty((STEPS_A_CALL * watched, 2)), system.stops,

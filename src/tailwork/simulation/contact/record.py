@@ -11,7 +11,7 @@ from tailwork.model import Model
 from tailwork.simulation.contact.contact import Feet
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface
 from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
-from tailwork.simulation.record import Arrays, named_arrays, path_values
+from tailwork.simulation.record import Arrays, force_arrays, named_arrays
 from tailwork.simulation.run import Run, Stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
@@ -24,8 +24,8 @@ DIVERGED = "the motion diverges: a controller that is too stiff for its rate, or
 class ContactRecorder:
     """States and contacts of a run while it goes on."""
 
-    def __init__(self, system: System, ground: CompliantGround, feet: Feet) -> None:
-        self.system, self.ground, self.feet = system, ground, feet
+    def __init__(self, system: System, ground: CompliantGround, feet: Feet, step: float) -> None:
+        self.system, self.ground, self.feet, self.step = system, ground, feet, step
         self.changes: list[tuple[float, int, int]] = []
         self.happened: list[tuple[float, str]] = []
         self._rows: list[tuple[float, Floats, Floats, Feet]] = []
@@ -61,6 +61,16 @@ class ContactRecorder:
             changes=tuple(changes),
         )  # fmt: skip
 
+    def _outside_impulse(self, times: Floats) -> Floats:
+        """Impulse of outside forces since the start, as the steps take it: each force as it is where a step begins."""
+        if not self.system.forces:
+            return np.zeros((len(times), 3))
+        count = round((times[-1] - times[0]) / self.step)
+        starts = times[0] + self.step * np.arange(count)
+        sums = np.cumsum(self.system.force_values(starts).sum(axis=1), axis=0) * self.step
+        every = np.concatenate([np.zeros((1, 3)), sums])
+        return every[np.round((times - times[0]) / self.step).astype(int)]
+
     def _arrays(self) -> Arrays:
         model, system = self.system.model, self.system
         times = np.array([t for t, _, _, _ in self._rows])
@@ -73,7 +83,7 @@ class ContactRecorder:
         prescribed = model.layout.prescribed_rates
         acceleration[:, prescribed] = given
         needed = model.generalised_force(q, v, acceleration)[:, prescribed]
-        path = path_values(model, q, v, tau, given)
+        path = system.path(times, q, v, tau, given)
         powers = path.powers.copy()
         powers[:, len(model.actuator_names) :] = needed * v[:, prescribed]
         more = {
@@ -88,12 +98,18 @@ class ContactRecorder:
             "contact": (("time", "foot"), feet.modes.astype(np.int32), "1"),
             "anchor": (("time", "foot", "axis"), feet.anchors, "m"),
         }
+        more |= force_arrays(system, times, q)
+        outside = np.concatenate(
+            [[0.0], np.cumsum(np.diff(times) * (path.outside_power[1:] + path.outside_power[:-1]) / 2)]
+        )
         flags = {"contact": ", ".join(f"{k} {name}" for k, name in enumerate(CONTACT_NAMES))}
         data = named_arrays(model, times, q, v, tau, model.layout.legs, more, flags)
         balances = {
-            "energy_balance_error": _energy_balance(data),
+            "energy_balance_error": _energy_balance(data, outside),
             # What holds a fixed torso is not known, so its momentum tells nothing.
-            "momentum_balance_error": _momentum_balance(model, data) if model.layout.torso_free else np.nan,
+            "momentum_balance_error": _momentum_balance(model, data, self._outside_impulse(times))
+            if model.layout.torso_free
+            else np.nan,
         }
         return replace(data, attributes={**data.attributes, **balances})
 
@@ -118,10 +134,11 @@ def _servo_targets(system: System, times: Floats) -> Floats:
     return np.concatenate([*(values for values, _ in found), *(rates for _, rates in found)], axis=1)
 
 
-def _energy_balance(data: Arrays) -> float:
-    """Largest difference between energy gained and work done by joints and ground, as a share of what moved."""
+def _energy_balance(data: Arrays, outside: Floats) -> float:
+    """Largest difference between energy gained and work done by joints, ground and outside forces, as a share of what
+    moved."""
     kinetic, height = data["kinetic_energy"], data["gravitational_energy"]
-    work = data["joint_work"] + data["foot_work"].sum(axis=1)
+    work = data["joint_work"] + data["foot_work"].sum(axis=1) + outside
     gained = kinetic + height - kinetic[0] - height[0]
     moved = max(np.ptp(part) for part in (kinetic, height, work))
     return float(np.abs(gained - work).max() / max(moved, 1e-6 * max(kinetic.max(), np.abs(height).max()), 1e-300))
@@ -132,9 +149,9 @@ def robot_weight(model: Model) -> float:
     return float(model.robot.mass()) * float(model.robot.gravity)
 
 
-def _momentum_balance(model: Model, data: Arrays) -> float:
+def _momentum_balance(model: Model, data: Arrays, outside: Floats) -> float:
     """Largest difference between linear momentum and impulses, as a share of the weight's impulse over the run."""
-    times, momentum, impulse = data["time"], data["linear_momentum"], data["foot_impulse"].sum(axis=1)
+    times, momentum, impulse = data["time"], data["linear_momentum"], data["foot_impulse"].sum(axis=1) + outside
     if len(times) < 2:
         return 0.0
     weight = robot_weight(model)

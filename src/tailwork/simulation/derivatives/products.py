@@ -84,7 +84,7 @@ def expansion_jvp(system: System) -> Products:
 
 
 def initial_tangents(system: System, columns: Mapping[str, Floats], count: int, names: Sequence[str]) -> Floats:
-    """Derivatives of an initial state that is equations by numbers of some names, (runs, names, size) a unit of each."""
+    """Derivatives of an initial state that is equations by numbers of some names, (runs, names, size)."""
 
     def make() -> tuple[Kernel, tuple[str, ...]]:
         graph, own = system.graphs("initial")["initial"]

@@ -1,5 +1,5 @@
-"""How sure an answer is: what each variable does to it, alone and together, and what manufacturing spread does; and designs
-that keep their limits although what is made scatters.
+"""How sure an answer is: what each variable does to it, alone and together, and what manufacturing spread does; and
+designs that keep their limits although what is made scatters.
 
 To first order, independent normal errors of the variables move a measure by a normal error whose standard deviation
 sigma follows from its slopes. A limit that shall hold with some chance is moved inwards by z sigma, z being the normal
