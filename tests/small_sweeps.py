@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tailwork.studies.scenario import Scenario
-from tailwork.studies.perform import Outcomes
 
 from tailwork.robots import liu2020
 from tailwork.studies.motions import yaw
+from tailwork.studies.perform import Outcomes
+from tailwork.studies.scenario import Scenario
 from tailwork.studies.sweep import plan as sweep_module
 from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import Results, SweepFolder, open_folder, read_results

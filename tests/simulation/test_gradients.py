@@ -123,7 +123,7 @@ def test_by_the_start(model: Model, how: dict[str, Any]) -> None:
 @pytest.mark.parametrize("how", [TIGHT, STIFF], ids=["dopri5", "rodas5p"])
 def test_integral(model: Model, how: dict[str, Any]) -> None:
     """The integral of a rate, and its derivatives, are those of the net change."""
-    arguments: dict[str, Any] = {"parameters": NAMES, "control": control(model), **how}
+    arguments: dict[str, Any] = {"by": NAMES, "control": control(model), **how}
     net = gradient(model, start(model), DURATION, lambda end: end.coordinate("tail.tb"), **arguments)
     whole = gradient(model, start(model), DURATION, integrand=lambda now: now.rate("tail.tb"), **arguments)
     both = gradient(model, start(model), DURATION, lambda end: end.coordinate("tail.tb") * 2.0,

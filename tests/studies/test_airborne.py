@@ -14,10 +14,10 @@ from tailwork.robots import liu2018, liu2020
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run
 from tailwork.studies.compare.airborne import PlanarBody, planar_rotation
-from tailwork.studies.perform import perform
-from tailwork.studies.scenario import Scenario
 from tailwork.studies.measures import AXES
 from tailwork.studies.motions import TailMotion, coupled, pitch, roll, yaw
+from tailwork.studies.perform import perform
+from tailwork.studies.scenario import Scenario
 
 BODIES = {
     "hinge behind": PlanarBody(12.0, 0.34, 1.0, 0.0192, 0.24, 0.25),

@@ -28,10 +28,10 @@ from tailwork.studies.compare.comparison import (
     sweep_rotations,
     with_tail,
 )
-from tailwork.studies.perform import perform
-from tailwork.studies.scenario import Scenario
 from tailwork.studies.measures import shown_measures, unit_of
 from tailwork.studies.motions import coupled, pitch, roll, yaw
+from tailwork.studies.perform import perform
+from tailwork.studies.scenario import Scenario
 
 UNITS = {name: unit_of(name) for name in shown_measures()}
 PLAN = Plan(

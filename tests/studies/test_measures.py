@@ -16,9 +16,9 @@ from oracles.layout import Array
 from tailwork.control import CurvatureTracking, held
 from tailwork.control.tail_motion import TailTracking
 from tailwork.robots import liu2020
+from tailwork.robots.tails.bending import arc_angle, chain_direction, link_weights
 from tailwork.simulation import Run, load_run
 from tailwork.simulation.system import System
-from tailwork.robots.tails.bending import arc_angle, chain_direction, link_weights
 from tailwork.studies.measures import meaning_of, shown_measures, unit_of
 from tailwork.studies.motions import coupled, pitch, roll, yaw
 from tailwork.studies.perform import measured, perform
@@ -94,7 +94,7 @@ def integral(name: str, rate: Callable[[Array], Array]) -> Array:
     nodes, weights = np.polynomial.legendre.leggauss(8)
     t0, h = trajectory.times[:-1], np.diff(trajectory.times)
     found = rate((t0[:, None] + h[:, None] * (nodes + 1.0) / 2.0).ravel())
-    return np.einsum("s,n,sn...->...", h / 2, weights, found.reshape(len(h), len(nodes), *found["shape"][1:]))
+    return np.einsum("s,n,sn...->...", h / 2, weights, found.reshape(len(h), len(nodes), *found.shape[1:]))
 
 
 # The torso
@@ -195,10 +195,10 @@ def test_impulse_of_the_tail(name: str) -> None:
     def about_start(k: int) -> Array:
         """Angular momentum of torso and legs about where P was."""
         found = run.model.part_momenta(values(name, "q")[k], values(name, "v")[k])
-        place = found["masses"] @ found["centers"] / found["masses"].sum()
-        speed = found["linear"].sum(axis=0) / found["masses"].sum()
-        orbital = np.cross(found["centers"][own] - place, found["masses"][own, None] * speed)
-        return (found["angular"][own] + orbital + np.cross(place - start, found["linear"][own])).sum(axis=0)
+        place = found.masses @ found.centers / found.masses.sum()
+        speed = found.linear.sum(axis=0) / found.masses.sum()
+        orbital = np.cross(found.centers[own] - place, found.masses[own, None] * speed)
+        return (found.angular[own] + orbital + np.cross(place - start, found.linear[own])).sum(axis=0)
 
     wanted = about_start(-1) - about_start(0) - integral(name, moment)
     found = measures_of(name)

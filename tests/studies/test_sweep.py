@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
-from tailwork.studies.perform import measured, perform
-from tailwork.studies.scenario import Scenario
 
 from small_sweeps import HEAVY, made_up, quick_many, small_sweep, swept
 from tailwork.cli import main
@@ -25,6 +23,8 @@ from tailwork.errors import FileError, RobotError
 from tailwork.robots import liu2020
 from tailwork.studies.measures import shown_measures
 from tailwork.studies.motions import pitch, yaw
+from tailwork.studies.perform import measured, perform
+from tailwork.studies.scenario import Scenario
 from tailwork.studies.sweep import plan as module
 from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import open_folder
