@@ -137,7 +137,7 @@ class Chunk:
         return answers(self.system.model, question, self.start.columns, arguments, self.pool)
 
     def energy_balance(self) -> Floats:
-        """As `Run.energy_balance_error`, by run [1]: from states within the steps of each run. NaN with outside forces."""
+        """As `Run.energy_balance_error`, by run [1], from states within its steps; NaN with outside forces."""
         if self.system.forces:
             return np.full(len(self.states), np.nan)
         ends = self.step_ends()

@@ -62,12 +62,12 @@ class Gait(Described):
 
     @property
     def stride(self) -> float:
-        """Integrator of the torso in a stride [m]."""
+        """Way of the torso in a stride [m]."""
         return self.speed * self.period
 
     @property
     def step_length(self) -> float:
-        """Integrator of a foot on the ground, seen from the torso [m]."""
+        """Way of a foot on the ground, seen from the torso [m]."""
         return self.stride * self.duty
 
     def share(self, leg: str, t: ArrayLike) -> Floats:
