@@ -46,10 +46,8 @@ def test_efforts_are_held_between_samples_beside_laws() -> None:
     def ramp(t: float, q: Array, v: Array) -> Mapping[str, float]:
         return {"tail.tb": 10.0 * t}
 
-    run = simulate(
-        model(), Standing(), 0.1, control=[Tracking(limb="tail", coordinate="tb", profile=held(0.0), kp=5.0, kd=0.0), ramp],
-        control_rate=100.0, samples=101, events=(),
-    )  # fmt: skip
+    spring = Tracking(limb="tail", coordinate="tb", profile=held(0.0), kp=5.0, kd=0.0)
+    run = simulate(model(), Standing(), 0.1, control=[spring, ramp], control_rate=100.0, samples=101, events=())
     times, tau, angle = (
         run.data["time"].to_numpy(),
         run.data["tau"].sel(actuator="tail.tb").to_numpy(),
@@ -107,7 +105,8 @@ def test_an_answer_in_a_buffer_that_is_used_again() -> None:
         return buffer
 
     runs = [
-        simulate(own, Standing(), 0.05, control=[*LAWS[:2], one], control_rate=200.0, samples=51) for one in (fresh, reused)
+        simulate(own, Standing(), 0.05, control=[*LAWS[:2], one], control_rate=200.0, samples=51)
+        for one in (fresh, reused)
     ]
     for name in ("q", "tau"):
         np.testing.assert_array_equal(runs[1].data[name].to_numpy(), runs[0].data[name].to_numpy())

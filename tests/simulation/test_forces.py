@@ -192,7 +192,9 @@ def test_derivatives_by_forces(method: str) -> None:
     """By sizes, ends of profiles and points, beside differences of the same steps; forwards and backwards agree."""
     model, how = Model(liu2020("pendulum")), {"method": method, "step": 1e-3}
     start: dict[str, Any] = {"control": LAWS, "forces": FORCES, **how}
-    found = gradient(model, Standing(), 0.1, lambda end: end.coordinate("phi_z") + end.rate("tail.tb"), by=NAMES, **start)
+    found = gradient(
+        model, Standing(), 0.1, lambda end: end.coordinate("phi_z") + end.rate("tail.tb"), by=NAMES, **start
+    )
     forwards = sensitivities(model, Standing(), 0.1, by=NAMES, samples=2, **start)
     usual = {"force.1.x.size": 30.0, "force.1.point.y": 0.2, "force.2.x.end": 4.0, "force.2.point.y": -0.4}
     yaw, side = model.coordinate_names.index("phi_z"), model.velocity_names.index("tail.tb rate")
@@ -219,9 +221,17 @@ def test_forces_in_a_file(tmp_path: Any) -> None:
 def test_what_is_no_force() -> None:
     """Unknown limbs and joints, and things that are no forces, are named."""
     model = Model(liu2020("pendulum"))
-    for wrong in (Force(limb="tale", joint="tb"), Force(limb="tail", joint="tc")):
-        with pytest.raises(RobotError, match="ta"):
+    for wrong, said in (
+        (Force(limb="tale", joint="tb"), r"^forces\.limb: got 'tale'.*did you mean 'tail'"),
+        (Force(limb="tail", joint="tc"), r"^forces\.joint: got 'tc'.*did you mean 't"),
+        (Force(limb="tail"), r"^forces\.joint: got 'None'; required: a known joint of tail"),
+        (Force(joint="tb"), r"^forces\.joint: got 'tb'; required: no joint"),
+    ):
+        with pytest.raises(RobotError, match=said):
             simulate(model, Standing(), 0.01, forces=wrong)
+    fixed = Model(liu2020("pendulum").without("legs"), "none", torso="fixed")
+    with pytest.raises(RobotError, match=r"^forces\.limb: got 'torso'; required: a limb"):
+        simulate(fixed, np.zeros(2), 0.01, forces=KICK)
     with pytest.raises(RobotError, match=r"^forces: got .*Force\(limb='torso'"):
         simulate(model, Standing(), 0.01, forces=[(1.0, 0.0, 0.0)])  # type: ignore[list-item]
     with pytest.raises(RobotError, match=r"duration: got 0\.0"):

@@ -326,7 +326,7 @@ def test_motions_as_text(text: str, motion: TailMotion) -> None:
         ("yaw:40,duration=0", "duration: got 0.0; required: .*greater than 0"),
         ("roll:40,duration=-0.3", "duration: got -0.3; required: .*greater than 0"),
         ("coupled:duration=nan", "duration: got nan; required: .*greater than 0"),
-        ("pitch:20,period=-1", "period: got -1.0; required: a period"),
+        ("pitch:20,period=-1", "period: got -1.0; required: a finite number .*not negative"),
         ("pitch:20,period=nan", "period: got nan; required: a finite number"),
     ],
 )
@@ -371,7 +371,9 @@ def test_wrong_motions() -> None:
         TailMotion(**good, profile="square")
     with pytest.raises(UnknownNameError, match="space: got 'world'"):
         TailMotion(**good, space="world")
-    for wrong in ({"profile": "sine"}, {"period": 1.0}, {"profile": "sine", "period": -1.0}):
+    with pytest.raises(RobotError, match=r"^period: got -1\.0; required: .*not negative"):
+        TailMotion(**good, profile="sine", period=-1.0)
+    for wrong in ({"profile": "sine"}, {"period": 1.0}):
         with pytest.raises(RobotError, match=r"^period: .*greater than 0 with a sine, none with a cubic"):
             TailMotion(**good, **wrong)
     with pytest.raises(TailworkError, match="end"):

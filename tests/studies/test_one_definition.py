@@ -1,4 +1,4 @@
-"""One definition: a design gives the same numbers alone, among many, in a sweep, in a search and in its verification."""
+"""One definition: a design gives the same numbers alone, among many, in a sweep, in a search and verified."""
 
 from __future__ import annotations
 
@@ -104,7 +104,9 @@ def test_in_a_search(tail: str, policy: str) -> None:
         assert np.isnan(alone(tail, policy).fixed[name])
 
 
-@pytest.mark.parametrize(("tail", "policy"), [("pendulum", "joint"), ("r3", "constant"), ("usrt", "straight-down-foot")])
+@pytest.mark.parametrize(
+    ("tail", "policy"), [("pendulum", "joint"), ("r3", "constant"), ("usrt", "straight-down-foot")]
+)
 def test_in_its_verification(tail: str, policy: str) -> None:
     """The design looked at again: at its own steps as in the search, alone as by `perform`, and both agree."""
     own = evaluator(tail, policy)
