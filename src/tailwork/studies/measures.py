@@ -146,9 +146,9 @@ Quantity = Callable[[Sample], Sequence[Scalar]]
 class Measure:
     """A number of a run, from a quantity along its path."""
 
-    name: str
-    unit: str
-    meaning: str
+    name: str  # by which studies, files and commands ask for it
+    unit: str  # "1" for none
+    meaning: str  # in a few words, for tables
     quantity: Quantity  # its components at one time, as expressions
     reduction: str  # one of `REDUCTIONS`
     hidden: bool = False  # whether it only serves others
@@ -167,13 +167,13 @@ class Measure:
 class Combined:
     """A number of a run, from other measures."""
 
-    name: str
-    unit: str
-    meaning: str
+    name: str  # by which studies, files and commands ask for it
+    unit: str  # "1" for none
+    meaning: str  # in a few words, for tables
     of: tuple[str, ...]  # names of the others
     combine: Callable[[Mapping[str, Any], ActuatorMass], Any]  # from their values, and what actuators weigh
     worst: str = ""  # one of these that is the worst along the path and that the measure rises with; empty: none
-    hidden: bool = False
+    hidden: bool = False  # whether it only serves others
 
     @property
     def way(self) -> str:
