@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tailwork.studies.manoeuvre import Manoeuvre
-from tailwork.studies.many import Outcomes
 
 from tailwork.robots import liu2020
 from tailwork.studies.motions import yaw
+from tailwork.studies.perform import Outcomes
+from tailwork.studies.scenario import Scenario
 from tailwork.studies.sweep import plan as sweep_module
 from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import Results, SweepFolder, open_folder, read_results
@@ -37,7 +37,7 @@ def quick_many(seconds: float = 0.0) -> Callable[..., Outcomes]:
     """In the place of `perform_many`: some designs are not possible, some end early."""
 
     def many(
-        manoeuvre: Manoeuvre, changes: Mapping[str, Any], *, measures: Sequence[str], threads: int | None = None,
+        scenario: Scenario, changes: Mapping[str, Any], *, measures: Sequence[str], threads: int | None = None,
         progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> Outcomes:  # fmt: skip
         count = len(next(iter(changes.values())))
@@ -63,7 +63,7 @@ def small_sweep(*vary: str, measures: Sequence[str] = ("yaw", "peak_tail_torque"
     robot = liu2020("pendulum")
     drawn = more.get("sampling", "grid") != "grid"
     varied = tuple(axis_from_text(text, robot, drawn=drawn) for text in vary)
-    return Sweep(Manoeuvre(robot, yaw(40)), varied, tuple(measures), **more)
+    return Sweep(Scenario(robot, yaw(40)), varied, tuple(measures), **more)
 
 
 def swept(folder: Path, sweep: Sweep) -> tuple[SweepFolder, Results]:

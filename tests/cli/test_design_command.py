@@ -24,8 +24,9 @@ from tailwork.cli import main
 from tailwork.cli.design import print_choices, print_front
 from tailwork.cli.terminal import COMPILED, bar
 from tailwork.errors import FileError, RobotError
+from tailwork.robots import liu2020
 from tailwork.simulation.pose import torso_angles
-from tailwork.studies.design import Evaluator, Scenario
+from tailwork.studies.design import Evaluator
 from tailwork.studies.design.answer import Answer, Settings, answer_of, sorted_answers
 from tailwork.studies.design.data import answer_data, answer_from
 from tailwork.studies.design.files import EXAMPLE, load_problem, problem_from_text
@@ -146,10 +147,12 @@ def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     file = tmp_path / "mine.toml"
     assert main(["design", "--example", str(file)]) == 0
     assert file.read_text() == EXAMPLE and load_problem(file).study.name == "most turn"
-    more = r"^# (?=\[actuator|\[robust|base|per_|spread|chance|push|k[pd] )"
+    more = r"^# (?=\[actuator|\[robust|base|per_|spread|chance|impulse|k[pd] )"
     uncommented = problem_from_text(re.sub(more, "", EXAMPLE, flags=re.MULTILINE), file)
     assert uncommented.robust == Robust(spread=0.02, chance=0.95)
-    assert uncommented.study.scenario.push == (0.0, 5.0, 0.0) and uncommented.study.scenario.kp == Scenario().kp
+    scenario = uncommented.study.scenario
+    assert scenario.impulse == (0.0, 5.0, 0.0) and scenario.impulse_point == (0.0, 0.0, 0.05)
+    assert (scenario.kp, scenario.kd) == liu2020("usrt").part("tail").tracking_gains()["bend"]
     file.write_text("mine")
     assert main(["design", "--example", str(file)]) == 2
     assert "is there already" in capsys.readouterr().err and file.read_text() == "mine"
@@ -296,7 +299,11 @@ def test_limits_that_hold_for_what_is_made() -> None:
     assert 0.05 < safe.tolerance.violated[torque] < 0.1
     assert safe.verified.fine["roll"] + safe.margins[roll] == pytest.approx(12.0, abs=1e-3)
     assert safe.verified.fine["peak_tail_torque"] + safe.margins[torque] == pytest.approx(4.0, abs=1e-3)
-    assert "That is more than asked for" in robust_words(safe) and robust_words(bold) == ""
+    assert "That is more than asked for" not in robust_words(safe) and robust_words(bold) == ""
+    more = {**safe.tolerance.violated, torque: 0.073}
+    assert "That is more than asked for" in robust_words(
+        replace(safe, tolerance=replace(safe.tolerance, violated=more))
+    )
 
 
 def test_prices_say_what_a_looser_limit_gives() -> None:

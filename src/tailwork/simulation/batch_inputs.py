@@ -114,17 +114,17 @@ def workers(threads: int | None) -> int:
     return found
 
 
-def checked_names(system: System, parameters: Sequence[str]) -> list[str]:
+def checked_names(system: System, names: Sequence[str], argument: str = "by") -> list[str]:
     """Names of numbers, each known and once."""
-    if isinstance(parameters, (str, Mapping)):
-        raise RobotError("parameters", parameters, "a list of names to differentiate by; values belong to `gradients`")
-    for k, name in enumerate(parameters):
-        if name in parameters[:k]:
-            raise RobotError("parameters", name, "each name once")
+    if isinstance(names, (str, Mapping)):
+        raise RobotError(argument, names, "a list of names to differentiate by; values belong to `parameters`")
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise RobotError(argument, name, "each name once")
         if name not in system.numbers:
             known = "number of robot, control, motion, force or initial state (laws and forces count from 1)"
-            raise UnknownNameError.among("parameters", str(name), system.numbers, known)
-    return list(parameters)
+            raise UnknownNameError.among(argument, str(name), system.numbers, known)
+    return list(names)
 
 
 def varied_numbers(system: System, parameters: Mapping[str, ArrayLike]) -> dict[str, Floats]:
@@ -132,7 +132,7 @@ def varied_numbers(system: System, parameters: Mapping[str, ArrayLike]) -> dict[
     if not isinstance(parameters, Mapping):
         raise RobotError("parameters", parameters, "values by name, such as {'tail.length': [0.3, 0.4, 0.5]}")
     columns: dict[str, Floats] = {}
-    for name in checked_names(system, list(parameters)):
+    for name in checked_names(system, list(parameters), "parameters"):
         values = parameters[name]
         try:
             column = np.asarray(values, dtype=np.float64)

@@ -125,11 +125,11 @@ class R3(Tail):
         totals = {"total_mass": self.total_mass(), "total_length": self.total_length()}
         return replace(self, links_per_segment=count).with_totals(totals)
 
-    def adjustable(self) -> tuple[Adjustable, ...]:
+    def adjustable(self, forward: str = "y") -> tuple[Adjustable, ...]:
         """The number of links, too."""
         most = max(10, self.links_per_segment)
         links = Adjustable("links_per_segment", "", 2, most, "the tail keeps its length and mass", integer=True)
-        return (*super().adjustable(), links)
+        return (*super().adjustable(forward), links)
 
     def tracking_gains(self) -> dict[str, tuple[float, float]]:
         """Those of a pendulum [N m/rad], [N m s/rad]; beta moves twelve joints at once."""

@@ -134,18 +134,18 @@ class Tail(Described):
         values = {"total_mass": mass, "total_length": length}
         return self.with_totals({name: value for name, value in values.items() if value is not None})
 
-    def adjustable(self) -> tuple[Adjustable, ...]:
-        """Numbers that people like to change, with usual ranges."""
+    def adjustable(self, forward: str = "y") -> tuple[Adjustable, ...]:
+        """Numbers that people like to change of a tail on a torso that faces along `forward`, with usual ranges."""
         length, mass = float(self.total_length()), float(self.total_mass())
-        _, y, z = (float(x) for x in getattr(self, "mount", (0.0, 0.0, 0.0)))
-        return (
-            Adjustable(
-                "total_length", "m", 0.4 * length, 2.0 * length, "from the mount to the tip of the straight tail"
-            ),
-            Adjustable("total_mass", "kg", 0.25 * mass, 3.0 * mass, "of the whole tail"),
-            Adjustable("mount.y", "m", y - 0.15, y + 0.15, "where the tail starts, in the torso frame"),
-            Adjustable("mount.z", "m", z - 0.15, z + 0.15, "where the tail starts, in the torso frame"),
-        )
+        of_length = "from the mount to the tip of the straight tail"
+        found = [Adjustable("total_length", "m", 0.4 * length, 2.0 * length, of_length)] if length else []
+        found.append(Adjustable("total_mass", "kg", 0.25 * mass, 3.0 * mass, "of the whole tail"))
+        mount = dict(zip("xyz", getattr(self, "mount", ()), strict=False))
+        for axis, way in ((forward, "forward"), ("z", "up")):
+            if axis in mount:
+                here, meaning = float(mount[axis]), f"{way}: where the tail starts, in the torso frame"
+                found.append(Adjustable(f"mount.{axis}", "m", here - 0.15, here + 0.15, meaning))
+        return tuple(found)
 
     def tracking_gains(self) -> dict[str, tuple[float, float]]:
         """By driven coordinate, gains with which motors follow a motion [N m/rad], [N m s/rad].

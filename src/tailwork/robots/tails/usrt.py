@@ -187,12 +187,12 @@ class Usrt(Tail):
         # The moment of the weight stays; that of a spring goes with its stiffness, stretch and arm.
         return replace(self, links=count)._links_scaled(fewer, fewer, 1.0 / fewer**2)
 
-    def adjustable(self) -> tuple[Adjustable, ...]:
+    def adjustable(self, forward: str = "y") -> tuple[Adjustable, ...]:
         """The number of links and their stiffness, too."""
         links = Adjustable("links", "", self.segments, max(10, self.links), "the tail keeps its length and mass", True)
         stiffness = float(self.bending_stiffness)
         joints = Adjustable("bending_stiffness", "N m/rad", 0.25 * stiffness, 4.0 * stiffness, "of each joint")
-        return (*super().adjustable(), links, *([joints] if stiffness > 0.0 else []))
+        return (*super().adjustable(forward), links, *([joints] if stiffness > 0.0 else []))
 
     def tracking_gains(self) -> dict[str, tuple[float, float]]:
         """Of the bend of a segment [N m/rad], [N m s/rad]; the paper does not state its cable controller."""

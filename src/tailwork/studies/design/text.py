@@ -320,8 +320,8 @@ def robust_words(answer: Answer) -> str:
     text = (
         f"Limits are kept with a margin against scatter: {', '.join(kept) or 'none is active'}. That costs "
         f"{plain_name(goal.measure)}: {with_unit(answer.best.goal, unit)} in the place of "
-        f"{with_unit(answer.unguarded.goal, unit)}. Requested: at most {100 * asked:.3g} % beyond each limit; found in "
-        f"a sample: {100 * worst[1]:.1f} % beyond {limit_words(worst[0])}."
+        f"{with_unit(answer.unguarded.goal, unit)}. Asked for: at most {100 * asked:.3g} % beyond each limit; "
+        f"found in a sample: {100 * worst[1]:.1f} % beyond {limit_words(worst[0])}."
     )
     if worst[1] > 1.1 * asked:
         text += (

@@ -1,4 +1,4 @@
-"""Pictures of a manoeuvre on compliant ground beside the same one on pinned feet."""
+"""Pictures of a scenario on compliant ground beside the same one on pinned feet."""
 
 from __future__ import annotations
 
