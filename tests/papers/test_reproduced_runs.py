@@ -22,7 +22,7 @@ from tailwork.papers.liu2018.report import write_report
 from tailwork.papers.liu2020 import experiments as study
 from tailwork.papers.liu2020.report import ratio_row
 from tailwork.simulation import LegStraight, Run
-from tailwork.simulation.problem import Options
+from tailwork.simulation.options import Options
 from tailwork.simulation.simulate import run_of
 from tailwork.studies.compare.comparison import last_common, torso_angles
 from tailwork.studies.measures import AXES
