@@ -95,6 +95,13 @@ def test_r3_against_pendulum(motion: TailMotion, axis: str, arc: float, chain: f
         assert 100.0 * (other[k] / one[k] - 1.0) == pytest.approx(more, abs=TENTH)
 
 
+@pytest.mark.parametrize("tail", ["pendulum", "usrt"])
+def test_a_sweep_is_compiled_once(tail: str) -> None:
+    """Motions that differ in their name and numbers alone share their kernels."""
+    one, other = (study.scenario(tail, motion).problem().system() for motion in (yaw(10), yaw(80)))
+    assert one.compiled("derivative")[0] is other.compiled("derivative")[0]
+
+
 def test_a_leg_that_straightens() -> None:
     """Rolling the tail bent by 80° straightens a leg; at 0.282 s R3 turns the torso by 48.5 % less."""
     one, other = (paper_run(tail, roll(80)) for tail in ("pendulum", "r3"))
