@@ -25,7 +25,7 @@ def test_numbers_of_a_whole_tail(tail: str, tmp_path: Path, monkeypatch: pytest.
     varied = ["--vary", f"tail.total_mass={','.join(map(str, masses))}", "--vary", "tail.total_length=0.4,0.5"]
     asked = ["--motion", "yaw:30", "--map", "chain", "--measure", ",".join(names), "--out", str(tmp_path)]
     assert main(["sweep", "liu2020", "--tail", tail, *varied, *asked]) == 0
-    assert json.loads((tmp_path / "plan.json").read_text())["scenario"]["motion"]["angle"] == "chain"
+    assert json.loads((tmp_path / "plan.json").read_text())["motion"]["angle"] == "chain"
     rows = pyarrow.parquet.read_table(tmp_path / "results.parquet").to_pylist()
     assert [row["tail.total_mass"] for row in rows[::2]] == list(masses) and not any(row["reason"] for row in rows)
     for row in (rows[0], rows[7]):
