@@ -91,6 +91,7 @@ ROBOTS = {
         gravity=0.0,
         forward="x",
     ),
+    "own tail": robots.liu2020(None).with_part("tail", robots.FreeTail(shape=everything().limb)),
     "bare": Robot(name="bare", torso=PlateTorso(mass=1.0, width=0.1, length=0.2), parts={}),
     "table": Robot(
         name="table",
@@ -192,7 +193,7 @@ GOOD = HEAD + TORSO
         (TORSO, RobotError, "name", "a name for the robot"),
         (HEAD + "[torso]\nmass = 1.0\n", RobotError, "torso.kind", "one of 'torso', 'plate'"),
         (HEAD + '[torso]\nkind = "plate"\nmass = 1\nwidth = 1\n', RobotError, "torso.length", "a finite number [m]"),
-        (GOOD + "[tail]\nlength = 0.5\n", RobotError, "tail.kind", "'pendulum', 'r3', 'usrt', 'limb'"),
+        (GOOD + "[tail]\nlength = 0.5\n", RobotError, "tail.kind", "'pendulum', 'r3', 'usrt', 'tail', 'limb'"),
         (GOOD + TAIL, RobotError, "tail.mass", "got nothing; required: a finite number [kg], not negative"),
         (GOOD + '[tail]\nkind = "limb"\n', RobotError, "tail.limb", "a table of fields"),
         (GOOD + '[tail]\nkind = "limb"\n[tail.limb]\n', RobotError, "tail.limb.joints", "a list of tables"),

@@ -123,7 +123,7 @@ def test_by_the_start(model: Model, how: dict[str, Any]) -> None:
 @pytest.mark.parametrize("how", [TIGHT, STIFF], ids=["dopri5", "rodas5p"])
 def test_integral(model: Model, how: dict[str, Any]) -> None:
     """The integral of a rate, and its derivatives, are those of the net change."""
-    arguments: dict[str, Any] = {"parameters": NAMES, "control": control(model), **how}
+    arguments: dict[str, Any] = {"by": NAMES, "control": control(model), **how}
     net = gradient(model, start(model), DURATION, lambda end: end.coordinate("tail.tb"), **arguments)
     whole = gradient(model, start(model), DURATION, integrand=lambda now: now.rate("tail.tb"), **arguments)
     both = gradient(model, start(model), DURATION, lambda end: end.coordinate("tail.tb") * 2.0,
@@ -224,11 +224,11 @@ def test_what_has_no_gradient(model: Model) -> None:
         gradient(model, (high, v), DURATION, turned, control=control(model), method="dopri5")
     with pytest.raises(RobotError, match="objective: got None; required: an objective or an integrand"):
         gradient(model, q, DURATION, control=control(model))
-    with pytest.raises(RobotError, match="integrand: got 3; required: a function of a moment"):
+    with pytest.raises(RobotError, match="integrand: got 3; required: a function of a context"):
         gradient(model, q, DURATION, turned, integrand=3, control=control(model))  # type: ignore[arg-type]
-    with pytest.raises(RobotError, match=r"parameters: got 'tail\.lenght'"):
+    with pytest.raises(RobotError, match=r"^by: got 'tail\.lenght'"):
         gradient(model, q, DURATION, turned, by=["tail.lenght"], control=control(model))
-    with pytest.raises(RobotError, match=r"parameters: got 'tail\.length'; required: a list of names"):
+    with pytest.raises(RobotError, match=r"^by: got 'tail\.length'; required: a list of names"):
         gradient(model, q, DURATION, turned, by="tail.length", control=control(model))
     with pytest.raises(StateError, match="got 2 states; required: one; see `gradients`"):
         gradient(model, np.stack([q, q]), DURATION, turned, control=control(model))

@@ -206,7 +206,7 @@ def test_unknown_coordinate_in_a_motion() -> None:
 def test_motion_for_a_limb_that_has_none(which: str) -> None:
     """A motion for a limb that the model does not prescribe is refused, not ignored."""
     motion = {name: Sine(amplitude=0.1, period=1.0) for name in ("ta", "tb")}
-    with pytest.raises(RobotError, match="motions: got .*prescribed limb"):
+    with pytest.raises(RobotError, match=r"motions: got .*prescribed limb"):
         simulated(motions={"tial" if which == "unknown limb" else "tail": motion})
 
 

@@ -14,9 +14,10 @@ from tailwork.robots import liu2018, liu2020
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run
 from tailwork.studies.compare.airborne import PlanarBody, planar_rotation
-from tailwork.studies.manoeuvre import Manoeuvre, perform
-from tailwork.studies.measures import AXES, torso_angles
+from tailwork.studies.measures import AXES
 from tailwork.studies.motions import TailMotion, coupled, pitch, roll, yaw
+from tailwork.studies.perform import perform
+from tailwork.studies.scenario import Scenario
 
 BODIES = {
     "hinge behind": PlanarBody(12.0, 0.34, 1.0, 0.0192, 0.24, 0.25),
@@ -87,12 +88,12 @@ def planar(changes: tuple[tuple[str, float], ...] = ()) -> Robot:
 
 def aloft(robot: Robot, motion: TailMotion) -> Run:
     """A run in the air, very accurate."""
-    return perform(Manoeuvre(robot, motion, "airborne"), samples=31, rtol=1e-12, atol=1e-14)
+    return perform(Scenario(robot, motion, "airborne"), samples=31, rtol=1e-12, atol=1e-14)
 
 
 def net_turn(run: Run) -> Array:
     """Net pitch, roll and yaw of the torso [rad]."""
-    angles = np.radians(torso_angles(run))
+    angles = run.data["q"].to_numpy()[:, 3:6]
     return angles[-1] - angles[0]
 
 
@@ -209,7 +210,7 @@ def test_yaw_with_legs_is_nearly_exact() -> None:
 @pytest.mark.parametrize("theta", [0.6, -0.4])
 def test_bends_to_both_sides(alpha: float, theta: float) -> None:
     """Motions put together by hand: to the right by alpha = −90°, to the left by +90°, from a bent tail."""
-    motion = TailMotion(name="own", start=(alpha, 0.1), end=(alpha, theta))
+    motion = TailMotion(name="own", axis="yaw", start=(alpha, 0.1), end=(alpha, theta))
     closed = planar_rotation(planar(), "tail", motion)
     np.testing.assert_allclose(net_turn(aloft(planar(), motion)), [0.0, 0.0, closed], rtol=0, atol=1e-9)
     assert closed is not None and closed * (theta - 0.1) * alpha > 0

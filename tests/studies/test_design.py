@@ -8,7 +8,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tailwork.studies.design.measures import MEASURES
 
 from tailwork.control.context import Context
 from tailwork.control.standing import RestTorques
@@ -16,23 +15,15 @@ from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.studies.compare.airborne import planar_rotation
-from tailwork.studies.design import (
-    Actuator,
-    Evaluator,
-    Goal,
-    ImpossibleError,
-    Limit,
-    Scenario,
-    Study,
-    Variable,
-    best_design,
-)
+from tailwork.studies.design import Evaluator, Goal, ImpossibleError, Limit, Study, Variable, best_design
 from tailwork.studies.design.nlp import Program, sides_of
 from tailwork.studies.design.search import screened
-from tailwork.studies.design.uncertainty import slopes, tolerance
+from tailwork.studies.design.uncertainty import tolerance
 from tailwork.studies.design.variables import design_of
 from tailwork.studies.design.verify import verified
-from tailwork.studies.motions import pitch
+from tailwork.studies.measures import MEASURES, SUMMARISED, Measure, from_summary, reduced
+from tailwork.studies.motions import pitch, sweep
+from tailwork.studies.scenario import ActuatorMass, Scenario
 
 BOUNDS = {
     "tail.length": (0.2, 0.8), "tail.total_mass": (0.2, 1.2), "tail.tip_share": (0.0, 1.0),
@@ -44,7 +35,8 @@ LIMITS = (
     Limit("peak_tail_torque", most=6.0), Limit("least_normal_force", least=5.0), Limit("friction_needed", most=0.6),
     Limit("most_extension", most=0.97), Limit("roll", -15.0, 15.0),
 )  # fmt: skip
-PROBLEM_A = Study("A", liu2020("pendulum"), Scenario(), VARIABLES, (Goal("turn", "most"),), LIMITS)
+SCENARIO = Scenario(liu2020("pendulum"), sweep("yaw", 40.0), "straight-down")
+PROBLEM_A = Study("A", SCENARIO, VARIABLES, (Goal("turn", "most"),), LIMITS)
 BASELINE = np.array([0.48, 1.0, 0.0, -0.25, 0.0, 40.0, 0.0, 0.0])
 BEST = 20.6798  # [deg], of problem A with 30 steps
 
@@ -78,7 +70,7 @@ def test_the_baseline_has_its_known_measures() -> None:
 
 @pytest.mark.measured("design")
 def test_the_baseline_has_its_known_gradient(measured: Callable[..., None]) -> None:
-    by_unit = slopes(evaluator(), BASELINE, ["turn"]).by_measure["turn"]
+    by_unit = evaluator().derivatives(BASELINE, ["turn"])["turn"]
     by_unit = np.radians(by_unit) * np.where([name == "motion.sweep" for name in BOUNDS], np.degrees(1.0), 1.0)
     known = [0.4215120, 0.1119568, 0.2023258, -0.0244815, 0.0067845, 0.2508040, 0.0098130, 0.0018371]
     measured("gradient of the turn by eight variables beside known digits", np.abs(by_unit - known).max(), at_most=6e-8)
@@ -135,7 +127,7 @@ def test_a_design_is_the_same_by_a_single_adaptive_run(measured: Callable[..., N
 def test_the_airborne_closed_form_on_random_designs(measured: Callable[..., None]) -> None:
     """Pitch in the air: the body turns as angular momentum says, wherever the hinge is (rad to 1e-8)."""
     study = problem(
-        scenario=Scenario(axis="pitch", policy="airborne"),
+        scenario=replace(SCENARIO, motion=sweep("pitch", 40.0), policy="airborne"),
         variables=VARIABLES[:6],
         limits=(Limit("peak_tail_torque", most=100.0),),
     )
@@ -144,7 +136,7 @@ def test_the_airborne_closed_form_on_random_designs(measured: Callable[..., None
     turned = own.measures(designs, ["turn"], steps=960)["turn"]
     for design, turn in zip(designs, turned, strict=True):
         made = design_of(study, dict(zip(BOUNDS, design.tolist(), strict=False)))
-        closed = planar_rotation(made.robot, "tail", pitch(made.sweep))
+        closed = planar_rotation(made.robot, "tail", pitch(np.degrees(made.motion.end[1])))
         assert closed is not None
         apart = abs(np.radians(turn) + closed)
         measured("turn in the air of random designs beside the closed form", apart, at_most=1e-8, unit="rad")
@@ -158,7 +150,9 @@ def test_legs_that_push_straight_down() -> None:
     torques = RestTorques(distribution="straight-down", posture=tuple(q.tolist())).efforts(
         Context(model.layout, 0.0, q.tolist(), still.tolist())
     )
-    found = model.path(q, still, [float(torques[name]) for name in model.actuator_names], given=np.zeros(2))
+    found = model.path(
+        q, still, [float(torques[name]) for name in model.actuator_names], prescribed_acceleration=np.zeros(2)
+    )
     assert np.abs(found.acceleration).max() < 1e-12
     assert np.abs(found.foot_forces[:, :2]).max() < 1e-12 and found.foot_forces[:, 2].min() > 0.0
 
@@ -169,7 +163,7 @@ def test_goals_and_limits_that_are_the_worst_along_the_path() -> None:
     found = best_design(Evaluator(study)).best
     own = Evaluator(study)
     assert own.measures(found.design[None], ["turn"])["turn"][0] == pytest.approx(15.0, abs=1e-6)
-    torque = np.abs(own.roll(found.design[None])[0][:, own.nodes.columns["tail_torque"]]).max(axis=1)
+    torque = np.abs(own.roll(found.design[None])[0][:, own.look.columns["peak_tail_torque"]]).max(axis=1)
     assert found.goal == pytest.approx(torque.max(), rel=1e-9)
     assert (torque > 0.9999 * torque.max()).sum() >= 2
     at_six = evaluator().measures(found.design[None], ["turn"])["turn"][0]
@@ -188,7 +182,7 @@ def test_manufacturing_spread() -> None:
     names = ["turn"]
     design = np.array([0.4, 0.6, 0.5, -0.25, 0.04, 50.0, 1.0, 1.0])
     spread = 0.002
-    slope = slopes(evaluator(), design, names).by_measure["turn"]
+    slope = evaluator().derivatives(design, names)["turn"]
     first_order = np.sqrt(((slope * spread * design) ** 2).sum())
     found = tolerance(evaluator(), design, names, spread)
     assert found.deviation["turn"] == pytest.approx(first_order, rel=0.01)
@@ -206,8 +200,8 @@ def test_manufacturing_spread() -> None:
         (lambda: Goal("turn", "best"), "'most' or 'least'"),
         (lambda: Limit("turn"), "`least`, `most` or both"),
         (lambda: Limit("turn", 3.0, 2.0), "`least` below `most`"),
-        (lambda: Scenario(policy="none"), "a known policy"),
-        (lambda: Scenario(duration=0.0), "greater than 0"),
+        (lambda: replace(SCENARIO, policy="none"), "a known policy"),
+        (lambda: replace(SCENARIO, motion=sweep("yaw", 40.0, 0.0)), "greater than 0"),
         (lambda: problem(goals=()), "at least one measure"),
         (lambda: problem(variables=()), "at least one number"),
         (lambda: problem(limits=(LIMITS[0], LIMITS[0])), "each name once"),
@@ -215,13 +209,13 @@ def test_manufacturing_spread() -> None:
         (lambda: Evaluator(problem(variables=(Variable("tail.lenght", 0.2, 0.8),))), "did you mean 'tail.length'"),
         (lambda: Evaluator(problem(variables=(Variable("tail.length", -0.2, 0.8),))), "bounds within which"),
         (lambda: Evaluator(problem(variables=(Variable("tail.length", 0.2, 0.8, "mm"),))), "in the unit m"),
-        (lambda: Evaluator(problem(variables=(Variable("motion.sweep", 40.0, 95.0),))), "at most 89°"),
+        (lambda: Evaluator(problem(variables=(Variable("motion.sweep", 40.0, 95.0),))), "less than 90° to the side"),
         (
             lambda: Evaluator(problem(variables=(VARIABLES[1], Variable("tail.mass", 0.1, 0.2)))),
             "either mass or total_mass",
         ),
         (lambda: Evaluator(problem(goals=(Goal("peak_tension", "least"),))), "measures that this robot has"),
-        (lambda: Evaluator(problem(scenario=Scenario(policy="airborne"))), "measures that this robot has"),
+        (lambda: Evaluator(problem(scenario=replace(SCENARIO, policy="airborne"))), "measures that this robot has"),
     ),
 )
 def test_impossible_problems_are_explained(study: object, said: str) -> None:
@@ -230,7 +224,7 @@ def test_impossible_problems_are_explained(study: object, said: str) -> None:
 
 
 def test_masses_of_actuators_count_where_they_are_asked_for() -> None:
-    own = Evaluator(problem(actuator=Actuator(base=0.1, per_torque=0.05)))
+    own = Evaluator(problem(scenario=replace(SCENARIO, actuator=ActuatorMass(base=0.1, per_torque=0.05))))
     found = own.measures(BASELINE[None], ["peak_tail_torque", "actuator_mass", "added_mass"])
     motor = 0.1 + 0.05 * found["peak_tail_torque"][0]
     assert found["actuator_mass"][0] == pytest.approx(motor, rel=1e-14)
@@ -240,20 +234,25 @@ def test_masses_of_actuators_count_where_they_are_asked_for() -> None:
 
 def test_summaries_say_what_the_nodes_say() -> None:
     """Measures by running extremes agree with those from all nodes kept, bit for bit but for sums."""
-    own = evaluator()
+    own = Evaluator(PROBLEM_A, also=["pitch", "tail_mass", "tail_energy"])
     designs = screened(own, 64).designs
-    moved, nodes = own._moved(designs), own.roll(designs)
-    found = own._rolled(own._rollout.summaries, designs, None)
-    for name, measure in MEASURES.items():
-        if own.judge.has(measure.quantity):
-            short = own.judge.from_summary(measure, found, moved)
-            whole = own.judge.value(measure, nodes, moved)
-            np.testing.assert_allclose(short, whole, rtol=1e-13 if measure.way == "work" else 0.0, err_msg=name)
+    nodes, found = own.roll(designs), own._rolled(own._rollout, "summaries", designs, None)
+    lasting = np.full(len(designs), 0.3)
+    times = lasting[:, None] * np.linspace(0.0, 1.0, nodes.shape[1])
+    compared = []
+    for name, here in own.look.columns.items():
+        measure = MEASURES[name]
+        assert isinstance(measure, Measure)
+        if measure.reduction in SUMMARISED:
+            short, whole = from_summary(measure, found[..., here], lasting), reduced(measure, nodes[..., here], times)
+            np.testing.assert_allclose(short, whole, rtol=1e-13 if measure.reduction == "integral" else 0.0)
+            compared.append(measure.reduction)
+    assert set(compared) == set(SUMMARISED)
 
 
-def test_a_push_gives_the_robot_its_impulse() -> None:
+def test_an_impulse_gives_the_robot_its_velocity() -> None:
     """M v = Jᵀ impulse: the virtual work of the impulse at its point; the path is that of a single run from there."""
-    study = problem(scenario=Scenario(push=(0.4, 0.2, 0.0), push_point=(0.0, 0.2, 0.05)))
+    study = problem(scenario=replace(SCENARIO, impulse=(0.4, 0.2, 0.0), impulse_point=(0.0, 0.2, 0.05)))
     own = Evaluator(study)
     design = np.array([0.4, 0.6, 0.5, -0.25, 0.04, 50.0, 1.0, 1.0])
     found = verified(own, design)
@@ -262,18 +261,22 @@ def test_a_push_gives_the_robot_its_impulse() -> None:
     impulse = np.array([0.4, 0.2, 0.0, *np.cross([0.0, 0.2, 0.05], [0.4, 0.2, 0.0])])
     assert (model.mass_matrix(q) @ v)[:6] == pytest.approx(impulse, abs=1e-13)
     assert found.fine["roll"] != pytest.approx(evaluator().measures(design[None], ["roll"])["roll"][0], abs=0.5)
-    with pytest.raises(RobotError, match="three numbers"):
-        Scenario(push=(1.0, 2.0))  # type: ignore[arg-type]
+    for wrong in ((1.0, 2.0), 1.0, (1.0, 2.0, np.inf), "xyz"):
+        with pytest.raises(RobotError, match=r"^impulse: .*three finite numbers"):
+            replace(SCENARIO, impulse=wrong)  # type: ignore[arg-type]
 
 
 def test_tensions_of_an_r3_are_torques_over_its_pulleys() -> None:
     """T = torque / (joints of the segment · pulley radius); with wider pulleys the cables pull less."""
     robot = liu2020("r3").replace({"tail.links_per_segment": 2})
     variables = (Variable("tail.cable_radius", 0.01, 0.05), Variable("tail.taper", 0.0, 0.5))
-    own = Evaluator(Study("pulleys", robot, Scenario(), variables, (Goal("peak_tension", "least"),)))
+    own = Evaluator(
+        Study("pulleys", replace(SCENARIO, robot=robot), variables, (Goal("peak_tension", "least"),)),
+        also=["peak_tail_torque"],
+    )
     design = np.array([0.02, 0.2])
     nodes = own.roll(design[None])[0]
-    torque, tension = (nodes[:, own.nodes.columns[name]] for name in ("tail_torque", "tension"))
+    torque, tension = (nodes[:, own.look.columns[name]] for name in ("peak_tail_torque", "peak_tension"))
     assert tension == pytest.approx(torque[:, 1:] / (2 * 0.02), rel=1e-13)
     assert verified(own, design).disagreements() == {}
     wider = own.measures(np.array([[0.04, 0.2], design]), ["peak_tension"])["peak_tension"]

@@ -7,29 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tailwork.studies.design.measures import Judge, Moved
-from tailwork.studies.design.quantities import nodes_of
-from test_design import BASELINE, VARIABLES, evaluator, problem
+from test_design import BASELINE, SCENARIO, VARIABLES, evaluator, problem
 
 from small_designs import SECOND, small_answer
 from tailwork.errors import FileError, RobotError
-from tailwork.model import Model
 from tailwork.robots import R3, liu2020
-from tailwork.studies.design import (
-    MEASURES,
-    Actuator,
-    Evaluator,
-    Goal,
-    Limit,
-    Scenario,
-    Study,
-    Variable,
-    best_design,
-    solve,
-)
-from tailwork.studies.design.answer import Settings, chosen
+from tailwork.studies.design import Evaluator, Goal, Limit, Study, Variable, best_design, solve
+from tailwork.studies.design.answer import DesignOptions, chosen
 from tailwork.studies.design.data import as_numbers, plain
-from tailwork.studies.design.evaluate import segment_shares
 from tailwork.studies.design.folder import Kept, cases, open_kept
 from tailwork.studies.design.nlp import MODEL_END, Program, sides_of
 from tailwork.studies.design.pareto import ALLOWED
@@ -37,6 +22,8 @@ from tailwork.studies.design.search import screened
 from tailwork.studies.design.uncertainty import scatter_sizes, swings, tolerance
 from tailwork.studies.design.variables import design_of
 from tailwork.studies.design.verify import FINER, verified
+from tailwork.studies.measures import MEASURES, Measure, reduced
+from tailwork.studies.scenario import ActuatorMass
 
 
 def test_a_search_without_limits_stays_where_legs_are_bent() -> None:
@@ -59,16 +46,16 @@ def test_a_design_that_is_no_optimum_is_not_called_one() -> None:
 
 LEGS = [
     (policy, name, low, high)
-    for policy in ("straight-down", "joint", "foot")
+    for policy in ("straight-down", "straight-down-joint", "straight-down-foot")
     for name, low, high in (("stand.z", 0.36, 0.4), ("legs.hips.1.x", 0.12, 0.18), ("legs.feet.1.x", 0.1, 0.2))
-] + [("joint", "legs.thigh_length", 0.22, 0.26), ("airborne", "legs.thigh_length", 0.22, 0.26)]
+] + [("straight-down-joint", "legs.thigh_length", 0.22, 0.26), ("airborne", "legs.thigh_length", 0.22, 0.26)]
 
 
 @pytest.mark.parametrize(("policy", "name", "low", "high"), LEGS)
 def test_every_design_stands_as_its_own_robot_does(policy: str, name: str, low: float, high: float) -> None:
     """Lengths, hips, feet and heights that vary: the design among many moves as its robot does alone."""
     variables = (Variable(name, low, high), Variable("tail.length", 0.3, 0.5))
-    own = Evaluator(Study("legs", liu2020("pendulum"), Scenario(policy=policy), variables, (Goal("turn", "most"),)), 1)
+    own = Evaluator(Study("legs", replace(SCENARIO, policy=policy), variables, (Goal("turn", "most"),)), 1)
     one, other = (verified(own, np.array([low + share * (high - low), 0.4])) for share in (0.15, 0.9))
     assert not one.disagreements() and not other.disagreements()
     assert one.alone["turn"] != pytest.approx(other.alone["turn"], rel=1e-5)  # the variable does something
@@ -112,16 +99,11 @@ def test_swings_are_sorted_by_how_far_the_goal_moves() -> None:
 
 def test_the_mean_of_a_curvature_error_is_over_time() -> None:
     """An error that grows from 0 to 1 has the root mean square 1/√3, to second order in the steps."""
-    robot = liu2020("usrt")
-    nodes = nodes_of(Model(robot).layout, "tail", "yaw")
-    judge = Judge(nodes, Actuator(), segment_shares(robot.part("tail")))
-    still = Moved(*(np.zeros(1) for _ in range(4)))
+    measure = MEASURES["curvature_error_rms"]
+    assert isinstance(measure, Measure)
     for steps in (30, 240):
-        found = np.zeros((1, steps + 1, max(here.stop for here in nodes.columns.values())))
-        found[..., nodes.columns["tail_length"]] = 1.0
-        bent = np.degrees(np.linspace(0.0, 1.0, steps + 1))[:, None] * np.array(judge.shares)
-        found[0, :, nodes.columns["bend"]] = bent
-        value = judge.value(MEASURES["curvature_error"], found, still)[0]
+        grows = np.linspace(0.0, 1.0, steps + 1)
+        value = reduced(measure, np.stack([grows, grows], axis=-1)[None], 0.3 * grows[None])[0]
         assert value == pytest.approx(np.sqrt(1.0 / 3.0 + 1.0 / (6.0 * steps**2)), rel=1e-12)
 
 
@@ -135,7 +117,8 @@ def test_points_of_a_front_keep_their_limits_at_finer_steps() -> None:
 def test_the_mass_of_an_r3_counts_its_base() -> None:
     robot = liu2020("r3")
     variables = (Variable("tail.total_mass", 0.8, 1.2), Variable("tail.base_mass", 0.05, 0.3))
-    study = Study("base", robot, Scenario(policy="joint"), variables, (Goal("turn", "most"),))
+    scenario = replace(SCENARIO, robot=robot, policy="straight-down-joint")
+    study = Study("base", scenario, variables, (Goal("turn", "most"),))
     for total, base in ((0.9, 0.06), (1.1, 0.29)):
         tail = design_of(study, {"tail.total_mass": total, "tail.base_mass": base}).robot.part("tail")
         assert isinstance(tail, R3) and float(tail.base_mass) == base
@@ -149,8 +132,7 @@ def test_tails_of_two_kinds_share_their_length_and_mass() -> None:
     variables = (Variable("tail.total_mass", 0.8, 1.2), Variable("tail.total_length", 0.4, 0.6))
     study = Study(
         "kinds",
-        liu2020("pendulum"),
-        Scenario(),
+        SCENARIO,
         variables,
         (Goal("turn", "most"),),
         choices={"tail": ["pendulum", "r3"]},
@@ -166,8 +148,8 @@ def test_tails_of_two_kinds_share_their_length_and_mass() -> None:
 def test_the_robot_as_given_is_that_of_the_file() -> None:
     """Not one to which a choice has been applied."""
     study = problem(choices={"torso.mass": [12.0, 20.0]})
-    assert [float(case.given.robot.torso.mass) for case in cases(study, Settings())] == [12.0, 12.0]
-    assert [float(case.study.robot.torso.mass) for case in cases(study, Settings())] == [12.0, 20.0]
+    assert [float(case.given.robot.torso.mass) for case in cases(study, DesignOptions())] == [12.0, 12.0]
+    assert [float(case.study.robot.torso.mass) for case in cases(study, DesignOptions())] == [12.0, 20.0]
 
 
 @pytest.mark.parametrize(
@@ -176,13 +158,13 @@ def test_the_robot_as_given_is_that_of_the_file() -> None:
         ({"choices": {"tail.length": [0.3, 0.4]}}, "choose it or vary it"),
         ({"choices": {"torso.mass": [12.0, 12.0]}}, "each value once"),
         ({"choices": {"torso.mass": []}}, "at least one value"),
-        ({"seed": -1}, "a whole number from 0"),
-        ({"seed": "x"}, "a whole number from 0"),
+        ({"seed": -1}, "an integer from 0"),
+        ({"seed": "x"}, "an integer from 0"),
         ({"name": "a\x1b[31m"}, "printable"),
         ({"goals": (lambda: Goal(["turn"], "most"),)}, "measure"),  # type: ignore[arg-type]
-        ({"actuator": (lambda: Actuator(base=-1.0))}, "not negative"),
-        ({"actuator": (lambda: Actuator(base="x"))}, "a finite number"),  # type: ignore[arg-type]
-        ({"actuator": (lambda: Actuator(base=10**400))}, "a finite number"),
+        ({"scenario": (lambda: replace(SCENARIO, actuator=ActuatorMass(base=-1.0)))}, "not negative"),
+        ({"scenario": (lambda: ActuatorMass(base="x"))}, "a finite number"),  # type: ignore[arg-type]
+        ({"scenario": (lambda: ActuatorMass(base=10**400))}, "a finite number"),
     ],
 )
 def test_impossible_statements_are_refused(changes: dict[str, object], said: str) -> None:
@@ -248,6 +230,6 @@ def test_a_problem_file_of_the_users_own_is_never_overwritten(tmp_path: Path) ->
 
 
 def test_finer_steps_are_within_what_a_run_may_have() -> None:
-    with pytest.raises(RobotError, match="a whole number from 4"):
+    with pytest.raises(RobotError, match="an integer from 4"):
         problem(steps=1001)
     assert problem(steps=1000).steps * FINER <= 10_000

@@ -1,16 +1,15 @@
-"""Manoeuvres on compliant ground: as on pinned feet where it is stiff, until a foot needs more than ground can give."""
+"""Scenarios on compliant ground: as on pinned feet where it is stiff, until a foot needs more than ground can give."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from tailwork.studies.manoeuvre import Manoeuvre, perform
 
 from tailwork.control.context import Context
-from tailwork.control.servo import JointServo
+from tailwork.control.standing import HoldPosture, RestTorques
 from tailwork.errors import RobotError
 from tailwork.mechanics.torso import pinned_values, stance_leg, torso_state
 from tailwork.model import Model
@@ -25,16 +24,18 @@ from tailwork.studies.compare.ground_comparison import (
     pinned_times,
     stiffness_text,
 )
-from tailwork.studies.compare.on_ground import FreeFootImpedance, free_law, ground_for, ground_start, perform_on_ground
+from tailwork.studies.compare.on_ground import ground_for, ground_start, perform_on_ground
 from tailwork.studies.motions import roll, yaw
-from tailwork.studies.policies import JOINT_DAMPING, JOINT_STIFFNESS, stand
+from tailwork.studies.perform import perform
+from tailwork.studies.scenario import Scenario
+from tailwork.typing import Floats
 
 FEET = ("leg1", "leg2", "leg3", "leg4")
 
 
-def pendulum_yaw(angle: float, policy: str = "paper") -> Manoeuvre:
+def pendulum_yaw(angle: float, policy: str = "paper") -> Scenario:
     """The tail of the 2020 quadruped swings to the right [deg]."""
-    return Manoeuvre(liu2020("pendulum"), yaw(angle), policy)
+    return Scenario(liu2020("pendulum"), yaw(angle), policy)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ def test_feet_stick_where_the_pinned_model_needs_little_friction(gentle: GroundC
 
 def test_when_pinned_feet_would_pull() -> None:
     """Between samples as the simulation itself finds it."""
-    run = perform(Manoeuvre(liu2020("pendulum"), roll(80), "paper"))
+    run = perform(Scenario(liu2020("pendulum"), roll(80), "paper"))
     ((time, _),) = [event for event in run.events if event[1] == "leg4 would pull"]
     found = pinned_times(run, 0.6)
     assert found["leg4"].lifts == pytest.approx(time, abs=1e-5)
@@ -114,10 +115,10 @@ def test_when_pinned_feet_would_pull() -> None:
 
 def test_the_ground_bears_what_pinned_feet_bear_at_first() -> None:
     """Springs of the ground under the posture at the start give the forces of the pinned model."""
-    manoeuvre = pendulum_yaw(80)
-    forces = perform(manoeuvre, samples=2).data["foot_force"].to_numpy()[0]
-    ground = ground_for(manoeuvre.robot, 3e4)
-    start = ground_start(manoeuvre, ground, forces)
+    scenario = pendulum_yaw(80)
+    forces = perform(scenario, samples=2).data["foot_force"].to_numpy()[0]
+    ground = ground_for(scenario.robot, 3e4)
+    start = ground_start(scenario, ground, forces)
     places = dict(zip(start.model.point_names, start.model.points(start.q), strict=True))
     feet = np.array([places[f"{foot}.foot"] for foot in FEET])
     springs = 3e4 * (start.contact.anchors - feet)
@@ -127,7 +128,7 @@ def test_the_ground_bears_what_pinned_feet_bear_at_first() -> None:
     np.testing.assert_allclose(start.q[:6], [0.0, 0.0, 0.4 - forces[:, 2].mean() / 3e4, 0.0, 0.0, 0.0], atol=1e-12)
     pulling = forces.copy()
     pulling[2, 2] = -5.0
-    start = ground_start(manoeuvre, ground, pulling)
+    start = ground_start(scenario, ground, pulling)
     assert start.contact.states == ("stick", "stick", "air", "stick")
     assert np.isnan(start.contact.anchors[2]).all()
 
@@ -135,38 +136,38 @@ def test_the_ground_bears_what_pinned_feet_bear_at_first() -> None:
 @pytest.mark.parametrize("policy", ["joint", "foot"])
 def test_laws_of_free_legs_are_those_of_pinned_ones(policy: str) -> None:
     """In a state in which the feet stand, joint torques are the same, in whatever way the torso moves."""
-    robot = liu2020("pendulum")
-    ready = stand(robot, policy, "tail", {"ta": 0.0, "tb": 0.0}, prescribed=False)
-    model = Model(robot, "none")
+    scenario = Scenario(liu2020("pendulum"), yaw(40), policy, drive="motors")
+    pinned, free = scenario.model.layout, Model(scenario.robot, "none").layout
     chance = np.random.default_rng(3)
-    q, v = ready.q + chance.uniform(-0.1, 0.1, 8), chance.uniform(-1.0, 1.0, 8)
-    pinned, free = ready.model.layout, model.layout
-    torso = torso_state(pinned, q.tolist(), v.tolist())
-    places, rates = [*q[:6], *([0.0] * 14)], [*v[:6], *([0.0] * 14)]
-    for foot in FEET:
-        leg = stance_leg(pinned, torso, foot)
-        places[free.coordinates[foot]], rates[free.rates[foot]] = pinned_values(leg), leg.rates
+    standing = scenario.model.standing()
+    q, v = standing + chance.uniform(-0.1, 0.1, 8), chance.uniform(-1.0, 1.0, 8)
+
+    def with_legs(q: Floats, v: Floats) -> tuple[list[float], list[float]]:
+        """The same state in coordinates of the robot whose legs are free."""
+        torso = torso_state(pinned, q.tolist(), v.tolist())
+        places, rates = [*q[:6], *([0.0] * 14)], [*v[:6], *([0.0] * 14)]
+        places[free.coordinates["tail"]], rates[free.rates["tail"]] = q[6:].tolist(), v[6:].tolist()
+        for foot in FEET:
+            leg = stance_leg(pinned, torso, foot)
+            places[free.coordinates[foot]], rates[free.rates[foot]] = pinned_values(leg), leg.rates
+        return [float(x) for x in places], [float(x) for x in rates]
+
+    postures = {"pinned": tuple(standing.tolist()), "free": tuple(with_legs(standing, 0.0 * v)[0])}
     there = Context(pinned, 0.0, q.tolist(), v.tolist())
-    checked = 0
-    for law in ready.laws:
-        other: Any = free_law(law, model)
-        if isinstance(other, JointServo):
-            assert (other.kp, other.kd) == (JOINT_STIFFNESS, JOINT_DAMPING)
-            table = zip(other.table.coordinates, other.table.values[0], other.table.slopes[0], strict=True)
-            here = Context(free, 0.0, places, rates, targets={name: (value, rate) for name, value, rate in table})
-        else:
-            here = Context(free, 0.0, places, rates)
-            checked += isinstance(other, FreeFootImpedance)
-        wanted, found = law.efforts(there), other.efforts(here)
-        assert set(wanted) == set(found)
+    here = Context(free, 0.0, *with_legs(q, v))
+    laws = [law for law in scenario.laws if isinstance(law, (RestTorques, HoldPosture))]
+    assert len(laws) == 2
+    for law in laws:
+        wanted = replace(law, posture=postures["pinned"]).efforts(there)
+        found = replace(law, posture=postures["free"]).efforts(here)
+        assert set(wanted) == set(found) and len(wanted) == 12
         np.testing.assert_allclose([found[name] for name in wanted], list(wanted.values()), rtol=1e-11, atol=1e-11)
-    assert checked == (4 if policy == "foot" else 0) and len(ready.laws) == 5
 
 
 def test_legs_held_by_springs_converge_too() -> None:
     """Feet held under the torso and a tail that its motors drive: laws of free legs and tails in a whole run."""
-    manoeuvre = Manoeuvre(liu2020("pendulum"), yaw(40), "foot", drive="motors")
-    comparison = compare_grounds(manoeuvre, grounds_for(manoeuvre.robot, (1e5, 1e6)))
+    scenario = Scenario(liu2020("pendulum"), yaw(40), "foot", drive="motors")
+    comparison = compare_grounds(scenario, grounds_for(scenario.robot, (1e5, 1e6)))
     found = comparison.convergence()
     np.testing.assert_allclose([found.place[0] / found.place[1], found.attitude[0] / found.attitude[1]], 10.0, rtol=0.1)
     assert comparison.sticking == pytest.approx(0.3)
@@ -188,22 +189,22 @@ def test_damping_of_the_ground() -> None:
 def test_what_is_refused() -> None:
     """Feet in the air, hills, feet above the ground, ground too stiff, grounds that cannot be compared."""
     robot = liu2020("pendulum")
-    ground, manoeuvre = ground_for(robot, 1e5), pendulum_yaw(20)
+    ground, scenario = ground_for(robot, 1e5), pendulum_yaw(20)
     for run in (lambda m: perform_on_ground(m, ground), lambda m: compare_grounds(m, [ground])):
-        with pytest.raises(RobotError, match="policy: got 'airborne'; required: one of paper, constant, joint, foot"):
+        with pytest.raises(RobotError, match="policy: got 'airborne'; required: one of paper, constant, "):
             run(pendulum_yaw(20, "airborne"))
     hill = CompliantGround(
         stiffness=1e5, tangential_stiffness=1e5, static_friction=0.6, kinetic_friction=0.5,
         surface=HeightField(x=(-1.0, 1.0), y=(-1.0, 1.0), heights=np.zeros((3, 3))),
     )  # fmt: skip
     with pytest.raises(RobotError, match=r"ground: .*required: a CompliantGround without a surface"):
-        perform_on_ground(manoeuvre, hill)
+        perform_on_ground(scenario, hill)
     with pytest.raises(RobotError, match="at least 2 samples"):
-        perform_on_ground(manoeuvre, ground, samples=1)
+        perform_on_ground(scenario, ground, samples=1)
     with pytest.raises(RobotError, match=r"stiffness: got .*softer ground"):
-        perform_on_ground(manoeuvre, ground_for(robot, 1e14))
+        perform_on_ground(scenario, ground_for(robot, 1e14))
     raised = tuple((x, y, 0.01) for x, y, _ in robot.part("legs").feet)
-    above = Manoeuvre(robot.replace({"legs.feet": raised}), yaw(20), "constant")
+    above = Scenario(robot.replace({"legs.feet": raised}), yaw(20), "constant")
     with pytest.raises(RobotError, match=r"leg1\.foot: .*at height 0"):
         perform_on_ground(above, ground)
     with pytest.raises(RobotError, match="robot with feet, and gravity"):
@@ -211,13 +212,13 @@ def test_what_is_refused() -> None:
     for grounds, said in (([], "at least one"), ([ground, ground], "only once"),
                           ([ground, ground_for(robot, 1e6, 0.7)], "the same of all")):  # fmt: skip
         with pytest.raises(RobotError, match=said):
-            compare_grounds(manoeuvre, grounds)
+            compare_grounds(scenario, grounds)
 
 
 def test_a_foot_that_starts_in_the_air_has_lifted() -> None:
     """Where the pinned model pulls from the first instant on."""
-    manoeuvre = pendulum_yaw(20)
-    pinned = perform(manoeuvre, samples=2)
+    scenario = pendulum_yaw(20)
+    pinned = perform(scenario, samples=2)
     pinned.data["foot_force"][0, 2, 2] = -5.0
-    found = ground_times(perform_on_ground(manoeuvre, ground_for(manoeuvre.robot, 1e5), pinned=pinned, samples=11))
+    found = ground_times(perform_on_ground(scenario, ground_for(scenario.robot, 1e5), pinned=pinned, samples=11))
     assert found["leg3"].lifts == 0.0 and found["leg1"].lifts != 0.0

@@ -1,8 +1,9 @@
-"""Many manoeuvres at once: each design gives what it gives alone, whatever the company."""
+"""Many designs at once: each design gives what it gives alone, whatever the company."""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,12 +17,13 @@ from tailwork.algebra.vectors import array, cross, dot
 from tailwork.errors import RobotError, TailworkError, UnknownNameError
 from tailwork.robots import Robot, liu2020
 from tailwork.robots.paths import structure
-from tailwork.simulation import Chunk, batch, designs
-from tailwork.studies import Manoeuvre, Outcomes, measured, perform, perform_many
-from tailwork.studies.design_groups import design_values, feasible
-from tailwork.studies.measures import UNITS
+from tailwork.simulation import batch, designs
+from tailwork.studies import Outcomes, Scenario, measured, perform, perform_many
+from tailwork.studies.measures import shown_measures
 from tailwork.studies.motions import coupled, roll, yaw
+from tailwork.studies.structure_groups import design_values, feasible
 
+perform_module = sys.modules["tailwork.studies.perform"]  # beside the function of that name
 LENGTHS = np.array([0.35, 0.8, -0.1, 0.5, 0.48, 0.6, 0.3])
 MASSES = np.array([1.0, 2.2, 1.0, 0.5, 0.0, 0.9, 1.4])
 TIPS = np.array([0.0, 0.0, 0.0, 0.0, 0.4, 0.0, 0.0])
@@ -30,7 +32,7 @@ CHANGES = {"tail.length": LENGTHS, "tail.mass": MASSES, "tail.tip_mass": TIPS, "
 """One that ends early, one that is not possible, one that cannot stand, one of another structure; others besides."""
 SOME = {"tail.length": [0.35, 0.6], "legs.feet.1.y": 0.24, "stand.z": [0.4, 0.41], "torso.mass": [13.0, 12.0]}
 MEASURES = ("yaw", "peak_tail_torque")
-PENDULUM = Manoeuvre(liu2020("pendulum"), yaw(40))
+PENDULUM = Scenario(liu2020("pendulum"), yaw(40))
 
 
 def small_usrt() -> Robot:
@@ -39,19 +41,19 @@ def small_usrt() -> Robot:
     return robot.replace({"tail.links": 2, "tail.segments": 1, "tail.link_length": 0.2})
 
 
-def one(manoeuvre: Manoeuvre, changes: Mapping[str, Any], k: int) -> Manoeuvre:
-    """The manoeuvre with one of many designs."""
+def one(scenario: Scenario, changes: Mapping[str, Any], k: int) -> Scenario:
+    """The scenario with one of many designs."""
     own = {path: np.asarray(values).tolist() for path, values in changes.items()}
     chosen = {path: x[k] if isinstance(x, list) else x for path, x in own.items()}
-    return replace(manoeuvre, robot=manoeuvre.robot.replace(chosen))
+    return replace(scenario, robot=scenario.robot.replace(chosen))
 
 
-def assert_as_alone(found: Outcomes, manoeuvre: Manoeuvre, changes: Mapping[str, Any]) -> None:
+def assert_as_alone(found: Outcomes, scenario: Scenario, changes: Mapping[str, Any]) -> None:
     """Measures to rounding, the same reasons word by word."""
     for k, reason in enumerate(found.reasons):
         own = {name: values[k] for name, values in found.measures.items()}
         try:
-            alone = one(manoeuvre, changes, k)
+            alone = one(scenario, changes, k)
             run = perform(alone)
         except TailworkError as error:
             assert reason == str(error)
@@ -61,7 +63,7 @@ def assert_as_alone(found: Outcomes, manoeuvre: Manoeuvre, changes: Mapping[str,
         assert found.times[k] == pytest.approx(run.duration, abs=1e-12)
         wanted = measured(run, alone)
         for name, value in own.items():
-            assert value == pytest.approx(getattr(wanted, name), rel=1e-9, abs=1e-11, nan_ok=True), name
+            assert value == pytest.approx(wanted[name], rel=1e-9, abs=1e-11, nan_ok=True), name
 
 
 # As alone
@@ -70,7 +72,7 @@ def assert_as_alone(found: Outcomes, manoeuvre: Manoeuvre, changes: Mapping[str,
 def test_designs_of_every_fate() -> None:
     """All measures of a tail whose motion is imposed, of designs that end in every way there is."""
     found = perform_many(PENDULUM, CHANGES)
-    assert list(found.measures) == list(UNITS)
+    assert list(found.measures) == shown_measures()
     assert [reason.split(":")[0].split(" ")[0] for reason in found.reasons] == [
         "", "leg3", "tail.length", "q", "", "", "",
     ]  # fmt: skip
@@ -81,55 +83,55 @@ def test_designs_of_every_fate() -> None:
 @pytest.mark.parametrize("policy", ["joint", "foot", "airborne"])
 def test_what_the_legs_do_follows_the_design(policy: str) -> None:
     """Torques, rest angles and places, shapes in the air."""
-    manoeuvre = replace(PENDULUM, policy=policy)
-    assert_as_alone(perform_many(manoeuvre, SOME), manoeuvre, SOME)
+    scenario = replace(PENDULUM, policy=policy)
+    assert_as_alone(perform_many(scenario, SOME), scenario, SOME)
 
 
 def test_motors_and_the_papers_torques() -> None:
     """A tail by motors; a robot that Eq. 85 does not balance is refused."""
-    manoeuvre = Manoeuvre(liu2020("pendulum"), coupled(), "paper", drive="motors")
+    scenario = Scenario(liu2020("pendulum"), coupled(), "paper", drive="motors")
     changes = {"tail.mass": [0.8, 1.1, 0.9], "torso.mass": [12.5, 13.5, 30.0]}
-    found = perform_many(manoeuvre, changes)
+    found = perform_many(scenario, changes)
     assert "Eq. 85" in found.reasons[2]
-    assert_as_alone(found, manoeuvre, changes)
+    assert_as_alone(found, scenario, changes)
 
 
 def test_geared_tails() -> None:
     """All of these end early."""
-    manoeuvre = Manoeuvre(liu2020("r3"), roll(80), "paper")
+    scenario = Scenario(liu2020("r3"), roll(80), "paper")
     changes = {"tail.link_length": [0.04, 0.038], "tail.link_com": [0.0327, 0.03], "tail.base_mass": 0.1}
-    found = perform_many(manoeuvre, changes)
+    found = perform_many(scenario, changes)
     assert all(reason.startswith("leg") for reason in found.reasons)
-    assert_as_alone(found, manoeuvre, changes)
+    assert_as_alone(found, scenario, changes)
 
 
 def test_tails_by_their_exact_centre_of_mass() -> None:
     """What these do depends on their links; some cannot do it."""
-    manoeuvre = Manoeuvre(liu2020("r3"), roll(105.5), com_map="chain")
+    scenario = Scenario(liu2020("r3"), replace(roll(105.5), angle="chain"))
     changes = {"tail.link_length": [0.04, 0.04, 0.03], "tail.link_com": [0.0327, 0.2, 0.15]}
-    found = perform_many(manoeuvre, changes)
+    found = perform_many(scenario, changes)
     assert [reason.split(";")[0] for reason in found.reasons] == ["motion: got '105.5°'", "", ""]
-    assert_as_alone(found, manoeuvre, changes)
+    assert_as_alone(found, scenario, changes)
 
 
 def test_tails_by_cables() -> None:
     """The stiffness that is fed forward is the design's; only stiff designs are simulated as such."""
-    manoeuvre = Manoeuvre(small_usrt(), yaw(20, duration=0.03), "airborne")
+    scenario = Scenario(small_usrt(), yaw(20, duration=0.03), "airborne")
     changes = {
         "tail.bending_stiffness": [10.0, 20.0],
         "tail.bending_damping": [0.01, 1.0],
         "tail.link_mass": [2.0, 0.2],
     }
-    methods = {perform(one(manoeuvre, changes, k)).method for k in range(2)}
+    methods = {perform(one(scenario, changes, k)).method for k in range(2)}
     assert methods == {"dopri5", "rodas5p"}
-    assert_as_alone(perform_many(manoeuvre, changes), manoeuvre, changes)
+    assert_as_alone(perform_many(scenario, changes), scenario, changes)
 
 
 # Company
 
 
 def test_company_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Order, number of designs, threads, shares and tiles."""
+    """Order, number of designs, threads, shares and chunks."""
     whole = perform_many(PENDULUM, CHANGES, measures=MEASURES)
     order = np.array([5, 3, 1, 6, 2, 0])
     some = {path: values[order] for path, values in CHANGES.items()}
@@ -143,17 +145,25 @@ def test_company_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_what_is_asked_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The torso's angles need no function of the model, torques no momenta."""
-    asked: list[str] = []
-    ask = Chunk.ask
+    """Of the measures asked for alone something is compiled and computed; the torso's angles need the ends only."""
+    asked: list[tuple[tuple[str, ...], int]] = []
+    watched, simulated = perform_module.observer, perform_module.batch_of
+
+    def observed(system: Any, tail: str, names: Any, **more: Any) -> Any:
+        asked.append((tuple(names), samples[-1]))
+        return watched(system, tail, names, **more)
+
+    samples: list[int] = []
+    monkeypatch.setattr(perform_module, "observer", observed)
     monkeypatch.setattr(
-        Chunk, "ask", lambda tile, question, **given: asked.append(question) or ask(tile, question, **given)
-    )
+        perform_module, "batch_of", lambda problem, how, *more, **named: (
+            samples.append(how.samples) or simulated(problem, how, *more, **named)
+        ),
+    )  # fmt: skip
     some = {"tail.length": LENGTHS[[0, 3]]}
     yaw_alone = perform_many(PENDULUM, some, measures=["yaw"])
-    assert not asked
     both = perform_many(PENDULUM, some, measures=MEASURES)
-    assert asked == ["path"]
+    assert asked == [(("yaw",), 2), (MEASURES, 301)]
     np.testing.assert_array_equal(yaw_alone.measures["yaw"], both.measures["yaw"])
 
 

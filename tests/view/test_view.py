@@ -33,7 +33,7 @@ from tailwork.view.figures.runs import STOPPED
 from tailwork.view.scene import Ball, Bar, Box, Scene, Solid, scene_of
 from tailwork.view.scene.colors import TAILS, looks, shown
 from tailwork.view.scene.curves import friction_ratio
-from tailwork.view.scene.sample import Sample, coils, samples_at
+from tailwork.view.scene.sample import SceneSample, coils, samples_at
 from tailwork.view.scene.scene import Shape
 from tailwork.view.scene.shapes import torso_box
 
@@ -294,13 +294,13 @@ def test_corners_of_the_torso_are_where_the_model_has_the_hips(stopped: Run) -> 
     assert seen == 7, "the eye sees three sides of a box and so seven of its corners"
 
 
-def random_sample(scene: Scene) -> Sample:
+def random_sample(scene: Scene) -> SceneSample:
     """Every frame somewhere, turned somehow."""
     random = np.random.default_rng(3)
     turns = random.normal(size=(len(scene.frames), 4))
     places = random.normal(size=(len(scene.frames), 3))
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    return Sample(0.0, places, turns, np.zeros((0, 3)), np.zeros((0, 3)))
+    return SceneSample(0.0, places, turns, np.zeros((0, 3)), np.zeros((0, 3)))
 
 
 def solid_scene(run: Run, *shapes: Shape) -> Scene:

@@ -27,8 +27,8 @@ from tailwork.studies.compare.comparison import (
     with_tail,
     with_tail_of,
 )
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import TailMotion, motion_from_text, motion_text, roll, yaw
-from tailwork.studies.policies import POLICIES
 
 SWEEPS = {"yaw": yaw, "roll": roll}
 

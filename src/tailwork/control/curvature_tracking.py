@@ -136,7 +136,7 @@ def straight_arms(limb: Limb) -> list[dict[int, Scalar]]:
 
 
 def pulling(arms: Sequence[dict[int, Scalar]], segment: Segment) -> Array:
-    """Context about x and about z on each joint for a unit tension of each cable, the mean over the joints [m]."""
+    """Moment about x and about z on each joint for a unit tension of each cable, the mean over the joints [m]."""
     return array([
         [sum((-arms[c].get(j, 0.0) for j in joints), 0.0) * (1.0 / len(joints)) for c in segment.cables]
         for joints in (segment.pitch, segment.yaw)

@@ -140,6 +140,7 @@ class TailTracking(Described):
     coordinates: tuple[str, ...] = ()  # that are driven; "bend" for cables
     kp: tuple[Scalar, ...] = numbers("N m/rad", ())  # by driven coordinate
     kd: tuple[Scalar, ...] = numbers("N m s/rad", ())  # by driven coordinate
+    feedforward: bool = True  # whether cables also give what springs in the joints need; False: plain PD
 
     @classmethod
     def of(cls, limb: str, tail: Tail, kp: float | None = None, kd: float | None = None) -> TailTracking:
@@ -159,7 +160,7 @@ class TailTracking(Described):
         names = list(wanted)
         rates = dict(zip(names, context.time_derivatives([wanted[name] for name in names]), strict=True))
         if self.coordinates == ("bend",):
-            stiffness = getattr(tail, "bending_stiffness", 0.0)
+            stiffness = getattr(tail, "bending_stiffness", 0.0) if self.feedforward else 0.0
             return bend_efforts(context, self.limb, wanted, rates, self.kp[0], self.kd[0], stiffness)
         found: dict[str, Scalar] = {}
         motors = {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}

@@ -6,7 +6,7 @@ in swing, the same tail is free or prescribed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -201,9 +201,7 @@ def make_layout(
     if not isinstance(pushes, (list, tuple)):
         raise ArgumentError("pushes", pushes, "a list of Push")
     for push in pushes:
-        check_push(push, limbs)
-        if torso == "fixed" and push.limb == "torso":
-            raise ArgumentError("pushes.limb", push.limb, "a limb: a fixed torso does not feel a push")
+        check_push(push, limbs, torso)
     if torso == "fixed" and not limbs:
         raise RobotError("torso", torso, "'free', or a robot with limbs: here nothing can move")
     return Layout(robot, pinned, imposed, torso, attitude, tuple(pushes))
@@ -216,19 +214,21 @@ def _names(argument: str, names: Any, required: str) -> tuple[str, ...]:
     raise ArgumentError(argument, names, required)
 
 
-def check_push(push: Any, limbs: dict[str, Limb]) -> None:
-    """A push names a body of the robot."""
+def check_push(push: Any, limbs: Mapping[str, Limb], torso: str = "free", argument: str = "pushes") -> None:
+    """A push names a body of the robot that can feel it."""
     if not isinstance(push, Push):
-        raise ArgumentError("pushes", push, "a Push, such as Push('torso') or Push('tail', 'tb', (0.0, -0.48, 0.0))")
+        raise ArgumentError(argument, push, "a Push, such as Push('torso') or Push('tail', 'tb', (0.0, -0.48, 0.0))")
     if push.limb == "torso":
         if push.joint is not None:
-            raise ArgumentError("pushes.joint", push.joint, "no joint: the torso has none")
+            raise ArgumentError(f"{argument}.joint", push.joint, "no joint: the torso has none")
+        if torso == "fixed":
+            raise ArgumentError(f"{argument}.limb", push.limb, "a limb: a fixed torso does not feel a push")
         return
     if push.limb not in limbs:
-        raise UnknownNameError.among("pushes.limb", push.limb, ["torso", *limbs], "limb")
+        raise UnknownNameError.among(f"{argument}.limb", push.limb, ["torso", *limbs], "limb")
     joints = [joint.name for joint in limbs[push.limb].joints]
     if push.joint not in joints:
-        raise UnknownNameError.among("pushes.joint", str(push.joint), joints, f"joint of {push.limb}")
+        raise UnknownNameError.among(f"{argument}.joint", str(push.joint), joints, f"joint of {push.limb}")
 
 
 def _check_pinnable(name: str, limb: Limb) -> None:

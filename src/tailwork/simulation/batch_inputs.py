@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model.questions import POSE
 from tailwork.robots.quantities import Kind
+from tailwork.simulation.batch_kernels import evaluated, lane_kernel
 from tailwork.simulation.chunk import Integrator, Start, kernel_parameters
-from tailwork.simulation.designs import evaluated, lane_kernel
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
 from tailwork.simulation.integrate.compiled import Settings, Tableau, as_tableau
 from tailwork.simulation.integrate.lane_driver import LaneKernel, LaneKernels, Runs
 from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
-from tailwork.simulation.problem import Options, Problem
+from tailwork.simulation.options import Options
+from tailwork.simulation.problem import Problem
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
@@ -114,17 +115,17 @@ def workers(threads: int | None) -> int:
     return found
 
 
-def checked_names(system: System, parameters: Sequence[str]) -> list[str]:
+def checked_names(system: System, names: Sequence[str], argument: str = "by") -> list[str]:
     """Names of numbers, each known and once."""
-    if isinstance(parameters, (str, Mapping)):
-        raise RobotError("parameters", parameters, "a list of names to differentiate by; values belong to `gradients`")
-    for k, name in enumerate(parameters):
-        if name in parameters[:k]:
-            raise RobotError("parameters", name, "each name once")
+    if isinstance(names, (str, Mapping)):
+        raise RobotError(argument, names, "a list of names to differentiate by; values belong to `parameters`")
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise RobotError(argument, name, "each name once")
         if name not in system.numbers:
             known = "number of robot, control, motion, force or initial state (laws and forces count from 1)"
-            raise UnknownNameError.among("parameters", str(name), system.numbers, known)
-    return list(parameters)
+            raise UnknownNameError.among(argument, str(name), system.numbers, known)
+    return list(names)
 
 
 def varied_numbers(system: System, parameters: Mapping[str, ArrayLike]) -> dict[str, Floats]:
@@ -132,7 +133,7 @@ def varied_numbers(system: System, parameters: Mapping[str, ArrayLike]) -> dict[
     if not isinstance(parameters, Mapping):
         raise RobotError("parameters", parameters, "values by name, such as {'tail.length': [0.3, 0.4, 0.5]}")
     columns: dict[str, Floats] = {}
-    for name in checked_names(system, list(parameters)):
+    for name in checked_names(system, list(parameters), "parameters"):
         values = parameters[name]
         try:
             column = np.asarray(values, dtype=np.float64)

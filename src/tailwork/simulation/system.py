@@ -8,7 +8,7 @@ the laws, of the motions, of the forces and of the initial state are parameters 
     control.1.kp                 of a law, counted from 1
     motion.tail.tb.duration      of a profile of a limb's coordinate, or motion.tail.duration of a motion of the limb
     force.1.x.size               of an outside force, counted from 1
-    initial.impulse.x            of an initial state that is equations
+    initial.impulse.x            of an initial state that is equations.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tailwork.mechanics.contact import ContactImpedance
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.implicit import implicit_step
 from tailwork.mechanics.kinematics import feet
-from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.layout import Layout, check_push
 from tailwork.mechanics.observe import path
 from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
@@ -130,6 +130,8 @@ class System:
         self.forces, self.initial, self.start, self.scaled = tuple(forces), initial, start, scaled
         self.motions = _checked_motions(motions or {}, model.layout)
         layout = model.layout
+        for force in self.forces:
+            check_push(force.push, layout.limbs, layout.torso, "forces")
         for k, law in enumerate(self.laws):
             if not isinstance(law, Described) or not hasattr(law, "efforts"):
                 raise RobotError(f"control.{k + 1}", law, "a law: a Described dataclass with a method `efforts`")

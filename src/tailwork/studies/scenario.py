@@ -6,10 +6,11 @@ equation of those numbers, so that comparisons, sweeps and designs use one defin
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,8 @@ from tailwork.simulation.initial import Standing, Struck
 from tailwork.simulation.problem import Problem
 from tailwork.simulation.simulate import initial_state
 from tailwork.simulation.system import Motion
+from tailwork.studies.leg_policies import POLICIES, LegPolicy, check_paper, policy_of
 from tailwork.studies.motions import motion_text
-from tailwork.studies.policies import POLICIES, LegPolicy, check_paper, policy_of
 
 ATTITUDES = ("rpy", "rpy-small-angle")
 DRIVES = ("auto", "prescribed", "motors")
@@ -48,7 +49,7 @@ class ActuatorMass:
     def __post_init__(self) -> None:
         for name, unit in (("base", "kg"), ("per_torque", "kg/(N m)"), ("per_power", "kg/W")):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value < math.inf:
+            if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= sys.float_info.max:
                 raise RobotError(f"actuator.{name}", value, f"a finite number that is not negative [{unit}]")
 
 
@@ -83,6 +84,11 @@ class Scenario:
         ):  # fmt: skip
             if value not in known:
                 raise UnknownNameError.among(name, str(value), known, name)
+        for name, unit in (("impulse", "N s"), ("impulse_point", "m")):
+            value = getattr(self, name)
+            if not _three_numbers(value):
+                raise RobotError(name, value, f"three finite numbers, (x, y, z) [{unit}]")
+            object.__setattr__(self, name, tuple(float(x) for x in value))
         if self.drive == "prescribed" and self.tail_part.by_cables:
             raise RobotError("drive", self.drive, "'auto' or 'motors' for a tail that its cables bend")
         if self.drive == "prescribed" and not self.motion.from_rest:
@@ -179,6 +185,13 @@ class Scenario:
                 held.static_torques(q)  # says why
                 raise StateError("q", "no torques of the legs balance the robot")
         return problem
+
+
+def _three_numbers(value: Any) -> bool:
+    """Whether this is a vector."""
+    if not isinstance(value, (list, tuple)) or len(value) != 3:
+        return False
+    return all(isinstance(x, Real) and not isinstance(x, bool) and abs(float(x)) <= sys.float_info.max for x in value)
 
 
 def scenario_data(scenario: Scenario) -> dict[str, Any]:

@@ -103,11 +103,11 @@ class Tail(Described):
         return tuple(f.name for f in fields(self) if f.name != "mount" and _unit(f.metadata) in units)
 
     def total(self, name: str) -> Scalar:
-        """The value of one of `totals`."""
+        """The value of one of `totals`, in its unit."""
         return {"total_mass": self.total_mass, "total_length": self.total_length}[name]()
 
     def with_totals(self, values: Mapping[str, Scalar]) -> Self:
-        """A copy with other `totals`: by default all lengths but the mount, masses and inertias go in proportion."""
+        """A copy with other `totals` [kg], [m]: by default lengths but the mount, masses, inertias in proportion."""
         self.check_totals(values)
         longer = values["total_length"] / self.total_length() if "total_length" in values else 1.0
         heavier = values["total_mass"] / self.total_mass() if "total_mass" in values else 1.0
@@ -119,7 +119,7 @@ class Tail(Described):
         return replace(self, **changes)
 
     def check_totals(self, values: Mapping[str, Scalar], least_mass: float = 0.0) -> None:
-        """Refuses numbers of the whole that no tail can have."""
+        """Refuses totals [kg], [m] that no tail can have."""
         for name, value in values.items():
             if name not in self.totals():
                 raise RobotError(name, value, f"one of {', '.join(self.totals())}")

@@ -18,8 +18,8 @@ from tailwork.studies.design.problem import Study
 from tailwork.studies.design.search import ALLOWED
 from tailwork.studies.design.variables import design_of, known_variables, value_in
 from tailwork.studies.design.verify import AGREE
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import unit_of as measure_unit
-from tailwork.studies.policies import POLICIES
 
 PRICED = 1e-9
 """Prices below this are none."""
@@ -89,7 +89,7 @@ def scenario_words(study: Study) -> str:
     scenario = study.scenario
     way = "to the right" if scenario.motion.axis == "yaw" else "down"
     sweep, time = _ranged(study, "sweep"), _ranged(study, "duration")
-    words = f"the tail sweeps {way} by {sweep}, in {time}; the legs: {POLICIES[scenario.policy].meaning}"
+    words = f"the tail sweeps {way} by {sweep}, in {time}; {POLICIES[scenario.policy].meaning}"
     if any(scenario.impulse):
         push, point = (", ".join(number(x) for x in v) for v in (scenario.impulse, scenario.impulse_point))
         words += f"; an impulse of ({push}) N s on the torso at ({point}) m as it starts"
@@ -320,8 +320,8 @@ def robust_words(answer: Answer) -> str:
     text = (
         f"Limits are kept with a margin against scatter: {', '.join(kept) or 'none is active'}. That costs "
         f"{plain_name(goal.measure)}: {with_unit(answer.best.goal, unit)} in the place of "
-        f"{with_unit(answer.unguarded.goal, unit)}. Requested: at most {100 * asked:.3g} % beyond each limit; found in "
-        f"a sample: {100 * worst[1]:.1f} % beyond {limit_words(worst[0])}."
+        f"{with_unit(answer.unguarded.goal, unit)}. Asked for: at most {100 * asked:.3g} % beyond each limit; "
+        f"found in a sample: {100 * worst[1]:.1f} % beyond {limit_words(worst[0])}."
     )
     if worst[1] > 1.1 * asked:
         text += (

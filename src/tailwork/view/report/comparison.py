@@ -12,9 +12,9 @@ from tailwork.format import fixed, minus, number
 from tailwork.robots.tails.tail import tail_name
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Comparison, Result, sweep_rotations
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import AXES, meaning_of, shown_measures, unit_of
 from tailwork.studies.motions import TailMotion, motion_text
-from tailwork.studies.policies import POLICIES
 from tailwork.view.draw.picture import time_lapse
 from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, segment_curvatures, torso_response
 from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report

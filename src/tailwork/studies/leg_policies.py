@@ -30,7 +30,8 @@ class LegPolicy:
     airborne: bool = False  # whether no foot is on the ground
 
     def laws(self, robot: Robot, tail: str) -> tuple[Law, ...]:
-        """The laws of the legs; the initial posture and the torques at rest are equations of the robot."""
+        """The laws of the legs; the initial posture and the torques at rest are equations of the robot, but for the
+        torques of Liu & Ben-Tzvi 2020, Eq. 85, which are numbers."""
         laws: list[Law] = []
         if self.rest == "paper":
             legs = Model(robot, prescribed=[tail]).actuator_names
