@@ -119,14 +119,15 @@ def write_report(
     """Draw and save all figures, and write the report; its path. For `processes` see `build_report`."""
     worst = max(r.measures["energy_balance"] for r in (*comparison.results, *comparison.swept))
     return build_report(
-        folder, "Tails compared", _summary(comparison), figures(comparison),
+        folder, "Tails compared", summary(comparison), figures(comparison),
         lambda drawn: comparison_sections(comparison, drawn),
         f"Energy balances in every run to {worst:.1e} of what moved. Made by tailwork; runs are kept in the folder.",
         progress=progress, processes=processes,
     )  # fmt: skip
 
 
-def _summary(comparison: Comparison) -> str:
+def summary(comparison: Comparison) -> str:
+    """What is compared, and how, in a paragraph."""
     plan = comparison.plan
     first, robot = next(iter(plan.robots.items()))
     every = [*plan.motions, *(motion for motions in plan.sweeps.values() for motion in motions)]
