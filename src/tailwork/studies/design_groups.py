@@ -68,7 +68,7 @@ def design_values(robot: Robot, changes: Mapping[str, ArrayLike]) -> dict[str, l
     if len(sizes) > 1:
         raise RobotError("changes", sorted(sizes), "values of one length, or one for all designs")
     count = sizes.pop() if sizes else 1
-    numeric = paths.numbers(robot)
+    numeric = {*paths.numbers(robot), *paths.total_paths(robot)}
     for path, values in found.items():
         shown = values if path in numeric else [_whole(x) for x in values]
         found[path] = shown * count if len(values) == 1 else shown
@@ -82,7 +82,7 @@ def _whole(value: Any) -> Any:
 
 def feasible(robot: Robot, values: Mapping[str, Sequence[Any]]) -> tuple[list[Group], dict[int, str]]:
     """Groups of possible designs by structure, and by design that is not possible: why."""
-    numeric = paths.numbers(robot)
+    numeric = {*paths.numbers(robot), *paths.total_paths(robot)}
     count = len(next(iter(values.values())))
     refused: dict[int, str] = {}
     together: dict[Any, list[int]] = {}
@@ -102,8 +102,7 @@ def _told(value: Any, numeric: bool) -> Any:
 
 
 def _checked(
-    robot: Robot, values: Mapping[str, Sequence[Any]], numeric: Mapping[str, float], rows: list[int],
-    refused: dict[int, str],
+    robot: Robot, values: Mapping[str, Sequence[Any]], numeric: set[str], rows: list[int], refused: dict[int, str]
 ) -> Group:  # fmt: skip
     """The designs in some rows that are possible; the others are added to those refused."""
 
