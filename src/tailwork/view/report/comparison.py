@@ -12,8 +12,8 @@ from tailwork.format import fixed, minus, number
 from tailwork.robots.tails.tail import tail_name
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Comparison, Result, sweep_rotations
-from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.compare.curvature import segment_curvatures
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import AXES, meaning_of, shown_measures, unit_of
 from tailwork.studies.motions import TailMotion, motion_text
 from tailwork.view.draw.picture import time_lapse
