@@ -47,7 +47,7 @@ from tailwork.simulation import load_run
 from tailwork.simulation.run import Stopped
 from tailwork.studies.motions import KINDS
 from tailwork.view.scene import Ball, Bar, Box, Thread
-from tailwork.view.scene.sample import Sample, samples_at
+from tailwork.view.scene.sample import SceneSample, samples_at
 from tailwork.view.scene.scene import ARROW
 
 ROBOTS = {name: carrying(liu2020(), name) for name in ("pendulum", "r3", "usrt")} | {"own": liu2018()}
@@ -368,7 +368,7 @@ def test_arrows_start_at_the_feet_and_together_carry_the_weight(experiment: Expe
 
 def test_threads_lead_through_their_points() -> None:
     turn = np.array([[1.0, 0.0, 0.0, 0.0], [np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]])  # the second a quarter about z
-    pose = Sample(0.0, np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), turn, np.zeros((0, 3)), np.zeros((0, 3)))
+    pose = SceneSample(0.0, np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), turn, np.zeros((0, 3)), np.zeros((0, 3)))
     points = ((0, (0.0, 0.0, 0.1)), (1, (1.0, 0.0, 0.0)))
     cable = thread_lines([Thread("cable", "c", points, "#000000", 0.001)], pose)
     assert cable == pytest.approx(np.array([[[0.0, 0.0, 0.1], [1.0, 1.0, 0.0]]]), abs=1e-15)

@@ -22,7 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tailwork.papers.biswal import leg as biswal
 from tailwork.studies import Scenario, measured, perform, yaw
-from tailwork.studies.policies import EQUATION_85
+from tailwork.studies.leg_policies import EQUATION_85
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 LEVELS = ("beginner", "intermediate", "advanced")

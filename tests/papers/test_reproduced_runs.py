@@ -22,7 +22,7 @@ from tailwork.papers.liu2018.report import write_report
 from tailwork.papers.liu2020 import experiments as study
 from tailwork.papers.liu2020.report import ratio_row
 from tailwork.simulation import LegStraight, Run
-from tailwork.simulation.problem import Options
+from tailwork.simulation.options import Options
 from tailwork.simulation.simulate import run_of
 from tailwork.studies.compare.comparison import last_common, torso_angles
 from tailwork.studies.measures import AXES
@@ -93,6 +93,13 @@ def test_r3_against_pendulum(motion: TailMotion, axis: str, arc: float, chain: f
         time, one, other = last_common(paper_run("pendulum", motion), paper_run("r3", motion, angle))
         assert time == pytest.approx(0.3, abs=1e-15)
         assert 100.0 * (other[k] / one[k] - 1.0) == pytest.approx(more, abs=TENTH)
+
+
+@pytest.mark.parametrize("tail", ["pendulum", "usrt"])
+def test_a_sweep_is_compiled_once(tail: str) -> None:
+    """Motions that differ in their name and numbers alone share their kernels."""
+    one, other = (study.scenario(tail, motion).problem().system() for motion in (yaw(10), yaw(80)))
+    assert one.compiled("derivative")[0] is other.compiled("derivative")[0]
 
 
 def test_a_leg_that_straightens() -> None:

@@ -140,3 +140,24 @@ def test_a_number_that_is_zero_can_vary(name: str) -> None:
     wanted = np.dot([-25.0, 48.0, -36.0, 16.0, -3.0], runs) / (12.0 * h)  # at the end of what a mass may be
     assert found.by_parameter[name] == pytest.approx(wanted, rel=1e-5, abs=1e-9)
     assert forwards.q[name][0, -1, yaw] == pytest.approx(found.by_parameter[name], rel=1e-7, abs=1e-11)
+
+
+def test_what_a_measure_asks_is_of_each_design() -> None:
+    """Totals and numbers that were zero count in what a chunk asks of the model, too: energies are those alone."""
+    robot = liu2020("pendulum")
+    model = Model(robot)
+    varied = {"tail.total_length": [0.4, 0.5], "tail.tip_share": [0.25, 0.5], "tail.mount.z": [0.0, 0.04]}
+
+    def energies(chunk: Any) -> np.ndarray:
+        return chunk.ask("energy", q=chunk.q, v=chunk.v)["energies"][:, -1].sum(axis=-1)
+
+    many = simulate_batch(
+        model, Standing(), 0.05, parameters=varied, control=LAWS, samples=2, method="rk4", step=1e-3,
+        measures={"energy": energies, "balance": lambda chunk: chunk.energy_balance()},
+    )  # fmt: skip
+    for k in range(2):
+        own = robot.replace({name: values[k] for name, values in varied.items()})
+        run = simulate(Model(own), Standing(), 0.05, control=LAWS, samples=2, method="rk4", step=1e-3)
+        alone = sum(float(run.data[f"{kind}_energy"][-1]) for kind in ("kinetic", "gravitational", "elastic"))
+        assert many.measures["energy"][k] == pytest.approx(alone, rel=1e-10)
+        assert many.measures["balance"][k] == pytest.approx(run.energy_balance_error(), rel=1e-6, abs=1e-12)

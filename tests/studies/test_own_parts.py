@@ -23,6 +23,7 @@ from tailwork.robots.body import bar
 from tailwork.robots.limb import Joint, Tip, placed
 from tailwork.robots.quantities import Vector, positive, vector
 from tailwork.studies import MEASURES, Combined, Measure, Sample, Scenario, add_measure, measured, perform, perform_many
+from tailwork.studies.compare import comparison
 from tailwork.studies.compare.comparison import Plan, compare
 from tailwork.studies.design import Evaluator, Goal, Limit, Study, Variable, best_design
 from tailwork.studies.design.answer import Settings, answer_of
@@ -80,12 +81,12 @@ def test_an_own_measure_is_everywhere(own_measures: None, tmp_path: Path) -> Non
     assert columns["drop"][0] == pytest.approx(found["drop"], rel=1e-9) and column_units(plan)["drop"] == "mm"
     assert from_data(json.loads(json.dumps(as_data(plan)))) == plan
 
-    comparison = compare(Plan({"pendulum": liu2020("pendulum")}, (yaw(20),), {}), tmp_path)
+    table = compare(Plan({"pendulum": liu2020("pendulum")}, (yaw(20),), {}), tmp_path)
     (row,) = csv.DictReader((tmp_path / "measures.csv").read_text().splitlines())
-    assert float(row["drop [mm]"]) == pytest.approx(comparison.results[0].measures["drop"], rel=1e-8)
+    assert float(row["drop [mm]"]) == pytest.approx(table.results[0].measures["drop"], rel=1e-8)
 
     variables = (Variable("tail.length", 0.3, 0.6), Variable("tail.mass", 0.5, 1.5))
-    most = 0.5 * found["drop"]
+    most = 0.95 * found["drop"]
     study = Study("own", scenario, variables, (Goal("turn", "most"),), (Limit("drop", most=most),))
     with hurried():
         answer = answer_of(study, {}, settings=Settings(threads=1))
@@ -153,7 +154,7 @@ def test_what_an_own_tail_has_by_default() -> None:
     assert float(WHIP.total_mass()) == pytest.approx(0.9, rel=1e-15)
     assert float(WHIP.total_length()) == pytest.approx(0.48, rel=1e-15)
     other = WHIP.resized(mass=1.8, length=0.24)
-    assert (float(other.length), float(other.mass), other.mount) == pytest.approx((0.16, 1.2, WHIP.mount))
+    assert (float(other.length), float(other.mass)) == pytest.approx((0.16, 1.2)) and other.mount == WHIP.mount
     assert WHIP.driven == ("x1", "z1", "x2", "z2") and not WHIP.by_cables and not WHIP.bends
     assert set(WHIP.tracking_gains()) == set(WHIP.driven)
     assert {one.path for one in WHIP.adjustable()} >= {"total_length", "total_mass", "mount.z"}
@@ -184,12 +185,16 @@ def test_its_centre_of_mass_goes_where_the_motion_says(motion: TailMotion) -> No
 def test_directions_that_it_cannot_reach() -> None:
     """Said before anything is simulated; so are motions of a tail that bends about one axis only."""
     with pytest.raises(RobotError, match="a bend that this tail can make"):
-        pitch(175).check_tail(replace(WHIP))
+        roll(90, 90).check_tail(WHIP)
 
     class Hinge(Whip):
         def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
             limb = super().limbs(name, forward)[name]
-            return {name: replace(limb, joints=limb.joints[:2], actuators=limb.actuators[:1], tip=None)}
+            return {
+                name: replace(
+                    limb, joints=limb.joints[:2], coordinates=("x1", "z1"), actuators=limb.actuators[:1], tip=None
+                )
+            }
 
     with pytest.raises(RobotError, match="driven joints about x and about z, or with own `coordinates`"):
         yaw(20).check_tail(Hinge(length=0.3, mass=0.5))
@@ -212,21 +217,22 @@ def test_its_measures(drive: str) -> None:
     assert found["energy_balance"] < 1e-6
 
 
-def test_in_a_comparison(tmp_path: Path) -> None:
-    """Beside a tail of the paper; a second call takes its runs from the folder or makes them again, to the digit."""
+def test_in_a_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a tail of the paper; a second call takes its runs from the folder, its robot from their files."""
     plan = Plan({"whip": whipped(), "pendulum": liu2020("pendulum")}, (yaw(20),), {}, "constant")
     found = compare(plan, tmp_path)
     assert [result.case.tail for result in found.results] == ["whip", "pendulum"]
     own = found.results[0]
     alone = measured(perform(own.case.scenario), own.case.scenario)
     np.testing.assert_equal(own.measures, alone)
+    monkeypatch.setattr(comparison, "perform", None)
     again = compare(plan, tmp_path)
     np.testing.assert_equal(again.results[0].measures, own.measures)
 
 
 def as_alone(values: dict[str, float], names: list[str]) -> dict[str, float]:
     """What one design does alone."""
-    scenario = Scenario(whipped().replace(values), yaw(40), "constant")
+    scenario = Scenario(whipped().without("legs").replace(values), yaw(40), "airborne")
     found = measured(perform(scenario), scenario)
     return {name: found[name] for name in names}
 
@@ -234,7 +240,7 @@ def as_alone(values: dict[str, float], names: list[str]) -> dict[str, float]:
 def test_in_a_sweep() -> None:
     """Its own numbers and its totals vary; each design is as alone."""
     names = ["yaw", "peak_tail_torque", "tail_mass", "tail_deviation"]
-    scenario = Scenario(whipped(), yaw(40), "constant")
+    scenario = Scenario(whipped().without("legs"), yaw(40), "airborne")
     axes = [
         axis_from_text(text, scenario.robot, drawn=False) for text in ("tail.length=0.3,0.36", "tail.total_mass=1.2")
     ]
@@ -251,16 +257,15 @@ def test_in_a_design() -> None:
     variables = (
         Variable("tail.total_length", 0.3, 0.6), Variable("tail.mass", 0.3, 0.9), Variable("motion.sweep", 30.0, 50.0),
     )  # fmt: skip
-    study = Study(
-        "whip", Scenario(whipped(), sweep("yaw", 40.0), "straight-down"), variables, (Goal("turn", "most"),),
-        (Limit("peak_tail_torque", most=4.0),),
-    )  # fmt: skip
+    scenario = Scenario(whipped().without("legs"), sweep("yaw", 40.0), "airborne")
+    limits = (Limit("peak_tail_torque", most=3.0),)
+    study = Study("whip", scenario, variables, (Goal("turn", "most"),), limits, steps=20)
     own = Evaluator(study, threads=1)
     best = best_design(own, starts=1).best
     assert best.converged and best.violation < 1e-6
     found = verified(own, best.design)
     assert found.disagreements() == {}
-    assert found.alone["peak_tail_torque"] == pytest.approx(4.0, rel=1e-2)
+    assert found.alone["peak_tail_torque"] == pytest.approx(3.0, rel=1e-2)
     design = np.array([0.45, 0.6, 40.0])
     slopes = own.derivatives(design, ["turn"])["turn"]
     assert slopes == pytest.approx(differences(own, design), rel=1e-6)

@@ -27,8 +27,8 @@ from tailwork.studies.compare.comparison import (
     with_tail,
     with_tail_of,
 )
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import TailMotion, motion_from_text, motion_text, roll, yaw
-from tailwork.studies.policies import POLICIES
 
 SWEEPS = {"yaw": yaw, "roll": roll}
 
@@ -82,7 +82,7 @@ def _plan(options: argparse.Namespace) -> Plan:
     if options.robot == "liu2020" and options.tails is None:
         robots = dict(paper.robots)
     else:
-        robots = _robots(named_robot(options.robot), (options.tails or "own").split(","))
+        robots = robots_with(named_robot(options.robot), (options.tails or "own").split(","))
     sweeps: dict[str, tuple[TailMotion, ...]] = {
         axis: tuple(SWEEPS[axis](angle) for angle in SWEPT) for axis in options.sweep or ()
     }
@@ -92,7 +92,8 @@ def _plan(options: argparse.Namespace) -> Plan:
     return Plan(robots, wanted, swept, default_policy(options))
 
 
-def _robots(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
+def robots_with(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
+    """By label: the robot with its own tail, one of the 2020 paper, or that of another robot's file."""
     found: dict[str, Robot] = {}
     for name in (tail.strip() for tail in tails):
         label = Path(name).stem

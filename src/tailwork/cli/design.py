@@ -19,10 +19,10 @@ from tailwork.cli.terminal import bar, plain_table, wide_console
 from tailwork.errors import FileError, RobotError
 from tailwork.files import write_whole
 from tailwork.studies.design import tables, text
-from tailwork.studies.design.answer import Answer, Settings, sorted_answers
+from tailwork.studies.design.answer import Answer, DesignOptions, sorted_answers
 from tailwork.studies.design.cluster import do_on_cluster
 from tailwork.studies.design.files import EXAMPLE, ProblemFile, load_problem
-from tailwork.studies.design.folder import Case, Kept, cases, open_kept
+from tailwork.studies.design.folder import DesignCase, Kept, cases, open_kept
 from tailwork.studies.design.search import STARTS, ImpossibleError
 from tailwork.studies.design.uncertainty import SPREAD, checked_spread
 from tailwork.studies.measures import ENERGY_BALANCE
@@ -99,18 +99,18 @@ def _example(console: Console, options: argparse.Namespace) -> int:
     return 0
 
 
-def _settings(options: argparse.Namespace, problem: ProblemFile) -> Settings:
+def _settings(options: argparse.Namespace, problem: ProblemFile) -> DesignOptions:
     check_threads(options.threads, options.cluster)
     if options.spread is not None:
         checked_spread("--spread", options.spread)
         if problem.robust is not None:
             raise RobotError("--spread", options.spread, "none beside [robust] in the problem, which has its own")
     spread = SPREAD if options.spread is None else options.spread
-    return Settings(options.threads, options.starts, spread, problem.robust)
+    return DesignOptions(options.threads, options.starts, spread, problem.robust)
 
 
 def _solved(
-    console: Console, kept: Kept, every: Sequence[Case], options: argparse.Namespace
+    console: Console, kept: Kept, every: Sequence[DesignCase], options: argparse.Namespace
 ) -> list[Answer | ImpossibleError]:
     """What was found for all cases; those that are kept are not done again."""
     before = {case.name: found for case in every if (found := kept.read(case)) is not None}
@@ -125,7 +125,7 @@ def _solved(
                     label = f"{case.name}: " if len(every) > 1 else ""
                     kept.do(case, lambda what, k=k, label=label: tell(done + k, len(every), label + what))
             else:
-                finished: list[Case] = []
+                finished: list[DesignCase] = []
                 tell(done, len(every), "waiting for the cluster")
                 do_on_cluster(
                     kept, left, options.cluster,
@@ -141,7 +141,7 @@ def _solved(
 
 
 def _print(
-    console: Console, every: Sequence[Case], found: Sequence[Answer | ImpossibleError], answers: Sequence[Answer]
+    console: Console, every: Sequence[DesignCase], found: Sequence[Answer | ImpossibleError], answers: Sequence[Answer]
 ) -> None:
     if len(every) > 1:
         none = [(case.choice, one) for case, one in zip(every, found, strict=True) if isinstance(one, ImpossibleError)]

@@ -20,8 +20,8 @@ from tailwork.studies.compare.ground_comparison import (
     grounds_for,
 )
 from tailwork.studies.compare.on_ground import KINETIC_FRICTION, STANDING_POLICIES, STATIC_FRICTION
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import motion_from_text, motion_text
-from tailwork.studies.policies import POLICIES
 from tailwork.studies.scenario import Scenario
 
 MOTION = "yaw:80"

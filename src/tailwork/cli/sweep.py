@@ -26,9 +26,9 @@ from tailwork.cli.inputs import (
 )
 from tailwork.cli.terminal import plain_table, wide_console
 from tailwork.errors import RobotError
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import unit_of
 from tailwork.studies.motions import motion_from_text
-from tailwork.studies.policies import POLICIES
 from tailwork.studies.scenario import Scenario
 from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.cluster import sweep_on_cluster

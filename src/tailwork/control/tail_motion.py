@@ -20,7 +20,7 @@ from tailwork.control.profiles import Shaped, Sine
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Motor
-from tailwork.robots.quantities import Described, all_numbers, nonnegative, number, numbers, positive
+from tailwork.robots.quantities import Described, all_numbers, caption, nonnegative, number, numbers, positive
 from tailwork.robots.tails.tail import ANGLES, Tail
 from tailwork.typing import Floats
 
@@ -42,7 +42,7 @@ class TailMotion(Described):
     the duration, from rest to rest, by `Shaped`; "sine" swings between −1 and 1 about the start.
     """
 
-    name: str  # for tables, file names and captions
+    name: str = caption()  # for tables, file names and captions
     axis: str  # what the motion is meant to do to the torso: "pitch", "roll" or "yaw"
     start: tuple[Scalar, ...] = numbers("rad")  # direction at the start, two numbers
     end: tuple[Scalar, ...] = numbers("rad")  # direction at the end, or farthest of a sine, two numbers

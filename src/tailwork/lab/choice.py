@@ -13,8 +13,8 @@ from tailwork.robots.io.toml import LARGEST_FILE, from_text
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import tail_name
 from tailwork.studies.compare.comparison import TAIL_NAMES, with_tail
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import KINDS, TailMotion
-from tailwork.studies.policies import POLICIES
 from tailwork.studies.scenario import Scenario
 from tailwork.view.scene.colors import shown
 

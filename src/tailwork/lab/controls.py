@@ -12,8 +12,8 @@ from tailwork.lab.choice import NO_TAIL, Choice, TailChoice, carriers, carrying,
 from tailwork.lab.page import SPEEDS
 from tailwork.lab.tails import Slider, friction_slider, motion_sliders, tail_sliders, torso_slider
 from tailwork.robots.robot import Robot
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import KINDS
-from tailwork.studies.policies import POLICIES
 
 POLICY_HINT = "; ".join(f"{name}: {policy.meaning}" for name, policy in POLICIES.items())
 

@@ -23,6 +23,8 @@ MEASURES = {
     "torso yaw [°]": "yaw",
     "peak tail torque [N m]": "peak_tail_torque",
     "peak cable tension [N]": "peak_tension",
+    "curvature error, rms [1/m]": "curvature_error_rms",
+    "work of the tail [J]": "tail_energy",
     "least normal force of a foot [N]": "least_normal_force",
     "friction needed": "friction_needed",
 }

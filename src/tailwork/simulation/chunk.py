@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.simulation.designs import answers, evaluated, in_shares, parameter_rows
+from tailwork.algebra.columns import Column, plain
+from tailwork.model import Model
+from tailwork.robots.paths import numbers, rebuild
+from tailwork.simulation.batch_kernels import answers, evaluated, in_shares, parameter_rows
 from tailwork.simulation.integrate.compiled import Settings, Tableau
 from tailwork.simulation.integrate.driver import FINISHED
 from tailwork.simulation.integrate.lane_driver import Ends, LaneKernels, Runs, integrate_lanes
@@ -134,7 +137,33 @@ class Chunk:
         """One of the model's functions, each run with its own design; arguments and answers are (runs, times, …),
         in SI units.
         """
-        return answers(self.system.model, question, self.start.columns, arguments, self.pool)
+        model, columns = self._designs()
+        return answers(model, question, columns, arguments, self.pool)
+
+    def _designs(self) -> tuple[Model, Mapping[str, Floats]]:
+        """A model whose equations hold for all designs, and the numbers in which they differ.
+
+        Where totals or numbers that are zero vary, it is not that of the system: totals become the numbers that follow
+        from them, and its equations are not pruned where some design has a number.
+        """
+        system, columns = self.system, self.start.columns
+        robot, layout = system.model.robot, system.model.layout
+        if not columns.keys() & {*system.totals, *system.opened}:
+            return system.model, columns
+        known = {*numbers(robot), *system.totals}
+        varied = robot.replace({path: Column(values) for path, values in columns.items() if path in known})
+        found: dict[str, Floats] = {}
+
+        def visit(path: str, value: Any, kind: Any) -> Any:
+            if not isinstance(value, Column):
+                return value
+            found[path] = plain(value, (len(self.states),))
+            fine = found[path][self.possible] if self.possible.any() else found[path]
+            return float(fine[np.abs(fine).argmax()])
+
+        own = rebuild(varied, visit)
+        more: dict[str, Any] = {name: getattr(layout, name) for name in ("prescribed", "torso", "attitude")}
+        return Model(own, layout.stance, **more), found
 
     def energy_balance(self) -> Floats:
         """As `Run.energy_balance_error`, by run [1], from states within its steps; NaN with outside forces."""

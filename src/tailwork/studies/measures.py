@@ -205,7 +205,7 @@ def norm(x: Array) -> Scalar:
     return sqrt(dot(x, x) + TINY)
 
 
-def friction_ratio(force: tuple[Scalar, Scalar, Scalar]) -> Scalar:
+def finite_friction(force: tuple[Scalar, Scalar, Scalar]) -> Scalar:
     """Tangential over normal force; where the foot hardly pushes, or pulls, more than any ground gives, the more the
     harder it pulls: of the bare ratio, a pull would make a small or a negative number."""
     x, y, z = force
@@ -347,7 +347,7 @@ def _table() -> Iterable[Measure | Combined]:
     yield Measure("least_normal_force", "N", "smallest normal force of a foot; negative: it would pull",
                   lambda s: [z for _, _, z in s.foot_forces], "min")  # fmt: skip
     yield Measure("_friction", "1", "largest ratio of tangential to normal force of a foot, finite where it pulls",
-                  lambda s: [friction_ratio(force) for force in s.foot_forces], "max", hidden=True)  # fmt: skip
+                  lambda s: [finite_friction(force) for force in s.foot_forces], "max", hidden=True)  # fmt: skip
     yield Combined(
         "friction_needed", "1", "largest ratio of tangential to normal force of a foot; ∞: a foot would pull",
         ("_friction", "least_normal_force"),

@@ -22,10 +22,10 @@ from tailwork.simulation.simulate import run_of
 from tailwork.studies.compare import comparison as studies
 from tailwork.studies.compare.comparison import Comparison, Progress, torso_angles
 from tailwork.studies.compare.curvature import segment_curvatures
+from tailwork.studies.leg_policies import EQUATION_85
 from tailwork.studies.measures import AXES
 from tailwork.studies.motions import coupled, pitch, roll, yaw
 from tailwork.studies.perform import perform, scenario_options
-from tailwork.studies.policies import EQUATION_85
 from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
 

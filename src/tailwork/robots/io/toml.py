@@ -39,16 +39,28 @@ from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import Described, alternatives, field_hints, item_hint, label
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
-from tailwork.robots.tails import R3, FreeTail, Pendulum, Usrt
+from tailwork.robots.tails import R3, FreeTail, Pendulum, Tail, Usrt
 
 TORSOS = (Torso, PlateTorso)
 PARTS = (ThreeHingeLegs, InsectLeg, DhChain, Pendulum, R3, Usrt, FreeTail, FreeLimb)
+"""Kinds of parts that every file may name; own tails join them, see `part_kinds`."""
 
 LARGEST_FILE = 1_000_000  # bytes; a robot of ten thousand numbers needs a fifth of that
 MOST_WORDS = 32
 _WORD = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _KEY = re.compile(rf"#[^\n]*+|{_WORD}(?:[ \t]*+\.[ \t]*+{_WORD})*+")  # a comment, or words joined by dots
 _NUMBERS = re.compile(r"\[\n\s++([-+.\w]++(?:,\s++[-+.\w]++)*+),\s*+\]")
+
+
+def part_kinds() -> tuple[type, ...]:
+    """The kinds of parts that files know: those of the library, and every own tail that has been defined by now."""
+    found, left = list(PARTS), [Tail]
+    while left:
+        cls = left.pop(0)
+        left += cls.__subclasses__()
+        if "kind" in vars(cls) and cls.kind not in [known.kind for known in PARTS]:
+            found.append(cls)
+    return tuple(found)
 
 
 def load(path: str | os.PathLike[str]) -> Robot:
@@ -91,7 +103,7 @@ def as_text(robot: Robot) -> str:
         RobotError: the robot has something that a file cannot hold: a symbol, or code such as a closed form.
     """
     for name, part in robot.parts.items():
-        _require_kind(name, part, PARTS)
+        _require_kind(name, part, part_kinds())
     _require_kind("torso", robot.torso, TORSOS)
     for path_in_robot, value in numbers(robot).items():  # which refuses closed forms
         if not isinstance(value, float):
@@ -150,7 +162,7 @@ def _robot(data: dict[str, Any]) -> Robot:
         elif key in own:
             fields[key] = value
         elif isinstance(value, dict):
-            fields["parts"][key] = _described(value, PARTS, key)
+            fields["parts"][key] = _described(value, part_kinds(), key)
         else:
             raise UnknownNameError.among(key, key, own, "key, or a table for a part")
     for key in ("name", "torso"):

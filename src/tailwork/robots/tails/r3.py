@@ -20,7 +20,7 @@ from tailwork.robots.quantities import (
     symmetric,
     vector,
 )
-from tailwork.robots.tails.bending import bend_per_joint, check_bend
+from tailwork.robots.tails.bend_angles import bend_per_joint, check_bend
 from tailwork.robots.tails.tail import Adjustable, Tail, scaled
 from tailwork.typing import Floats
 

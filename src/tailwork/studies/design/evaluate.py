@@ -13,8 +13,8 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.simulation.batch_inputs import initial_states, workers
+from tailwork.simulation.batch_kernels import spectral_radii
 from tailwork.simulation.derivatives.rollout import rollout_tangents
-from tailwork.simulation.designs import spectral_radii
 from tailwork.simulation.integrate.choose import STIFF
 from tailwork.simulation.integrate.rollout import Rollout, rollout
 from tailwork.studies.design.problem import Study, Variable

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.paths import paths, rebuild
+from tailwork.robots.paths import paths, rebuild, total_paths
 from tailwork.robots.quantities import Kind
 from tailwork.robots.robot import Robot
 from tailwork.typing import Floats
@@ -111,7 +111,7 @@ def number_at(robot: Robot, path: str) -> tuple[bool, str]:
     known = paths(robot)
     if path not in known:
         raise UnknownNameError.among("--vary", path, known, "path in this robot")
-    units: dict[str, str] = {}
+    units = total_paths(robot)
 
     def visit(where: str, value: Any, kind: Kind) -> Any:
         units[where] = kind.unit

@@ -13,15 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.tails.tail import Tail, tail_name
+from tailwork.mechanics.contact import friction_ratio
 from tailwork.simulation import Run
 from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
 from tailwork.typing import Floats
 from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, line_key, look, new_figure, zero_line
 from tailwork.view.scene.colors import BLUE, FEET, GREEN, LINES, VERMILION, looks, shown
-from tailwork.view.scene.curves import friction_ratio, stop_note
+from tailwork.view.scene.curves import stop_note
 
 NOTE_WIDTH = 92
 """Letters a line of why a run stopped."""
@@ -177,24 +176,6 @@ def net_rotation(
         axes.set_xlabel("tail bending angle [deg]")
         axes.set_ylabel(f"net torso {axis} [deg]")
         return arranged(figure, title, keys)
-
-
-def segment_curvatures(run: Run, motion: TailMotion) -> tuple[Floats, Floats]:
-    """Desired and actual curvature of each segment of a tail that bends, in the plane of its motion [1/m].
-
-    Both are (segments, times), with no segments for a tail that does not bend.
-    """
-    robot, names = run.model.robot, run.model.coordinate_names
-    name = tail_name(robot)
-    tail: Tail = robot.part(name)
-    columns = {own: names.index(f"{name}.{own}") for own in tail.limb.coordinates}
-    found: list[list[tuple[float, float]]] = []
-    for t, q in zip(run.data["time"].to_numpy().tolist(), run.data["q"].to_numpy().tolist(), strict=True):
-        alpha, _ = motion.direction(t)
-        shapes = (motion.of(tail, t), {own: q[k] for own, k in columns.items()})
-        found.append([(float(a), float(b)) for a, b in zip(*(tail.curvatures(x, alpha) for x in shapes), strict=True)])
-    both = np.array(found, dtype=float).reshape(len(found), -1, 2)
-    return both[..., 0].T, both[..., 1].T
 
 
 def curvature_tracking(

@@ -12,11 +12,12 @@ from tailwork.format import fixed, minus, number
 from tailwork.robots.tails.tail import tail_name
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Comparison, Result, sweep_rotations
+from tailwork.studies.compare.curvature import segment_curvatures
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import AXES, meaning_of, shown_measures, unit_of
 from tailwork.studies.motions import TailMotion, motion_text
-from tailwork.studies.policies import POLICIES
 from tailwork.view.draw.picture import time_lapse
-from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, segment_curvatures, torso_response
+from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, torso_response
 from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report
 
 ANGLE_TEXT = {
@@ -40,11 +41,11 @@ def figures(comparison: Comparison) -> Drawings:
             f"Torso response while the tail {text}." if motion.space != "joints" else f"Torso response: {text}.",
             _drawing(torso_response, runs, title),
         )
-        bent = {tail: run for tail, run in runs.items() if results[tail].case.scenario.tail_part.bends}
+        bent = {tail: r for tail, r in results.items() if r.case.scenario.tail_part.bends}
         if motion.period and bent:
             found[f"curvature-{motion.name}"] = (
                 "Curvature of each segment: wanted, found, and the difference.",
-                lambda bent=bent, motion=motion, title=title: _curvature(bent, motion, title),
+                lambda bent=bent, title=title: _curvature(bent, title),
             )
         if comparison.plan.policy != "airborne":
             found[f"feet-{motion.name}"] = (
@@ -68,12 +69,12 @@ def _drawing(draw: Callable[..., Figure], runs: Mapping[str, Run], title: str) -
     return lambda: draw(runs, title=title)
 
 
-def _curvature(runs: Mapping[str, Run], motion: TailMotion, title: str) -> Figure:
+def _curvature(results: Mapping[str, Result], title: str) -> Figure:
     times, desired, actual = {}, {}, {}
-    for tail, run in runs.items():
-        for k, (wanted, found) in enumerate(zip(*segment_curvatures(run, motion), strict=True)):
-            label = f"{tail}, segment {k + 1}"
-            times[label], desired[label], actual[label] = run.data["time"].to_numpy(), wanted, found
+    for tail, r in results.items():
+        for segment, wanted, found in segment_curvatures(r.run, r.case.scenario):
+            label = f"{tail}, {segment}"
+            times[label], desired[label], actual[label] = r.run.data["time"].to_numpy(), wanted, found
     return curvature_tracking(times, desired, actual, title=title)
 
 
@@ -118,14 +119,15 @@ def write_report(
     """Draw and save all figures, and write the report; its path. For `processes` see `build_report`."""
     worst = max(r.measures["energy_balance"] for r in (*comparison.results, *comparison.swept))
     return build_report(
-        folder, "Tails compared", _summary(comparison), figures(comparison),
+        folder, "Tails compared", summary(comparison), figures(comparison),
         lambda drawn: comparison_sections(comparison, drawn),
         f"Energy balances in every run to {worst:.1e} of what moved. Made by tailwork; runs are kept in the folder.",
         progress=progress, processes=processes,
     )  # fmt: skip
 
 
-def _summary(comparison: Comparison) -> str:
+def summary(comparison: Comparison) -> str:
+    """What is compared, and how, in a paragraph."""
     plan = comparison.plan
     first, robot = next(iter(plan.robots.items()))
     every = [*plan.motions, *(motion for motions in plan.sweeps.values() for motion in motions)]

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from tailwork.format import capitalised, number, with_unit
 from tailwork.simulation import Run
 from tailwork.studies.design import tables, text
-from tailwork.studies.design.answer import Answer, Settings
+from tailwork.studies.design.answer import Answer, DesignOptions
 from tailwork.studies.design.data import BEST
 from tailwork.studies.design.files import ProblemFile
 from tailwork.studies.design.folder import PROBLEM, Kept, cases
@@ -171,7 +171,7 @@ def _summary(answers: Sequence[Answer]) -> str:
 
 def _code(problem: ProblemFile, best: Answer, folder: Path) -> str:
     """Lines that run the best design again."""
-    case = next(case for case in cases(problem.study, Settings()) if case.choice == best.choice)
+    case = next(case for case in cases(problem.study, DesignOptions()) if case.choice == best.choice)
     robot_file = str(tomllib.loads(problem.text)["robot"].get("file", ""))
     return text.repeat_code(best, Kept(folder).run_file(case, BEST), folder / PROBLEM, robot_file)
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from tailwork.format import fixed
+from tailwork.mechanics.contact import friction_ratio
 from tailwork.studies.compare.ground_comparison import FirstTimes, GroundComparison, stiffness_text
 from tailwork.studies.compare.on_ground import critical_damping
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import motion_text
-from tailwork.studies.policies import POLICIES
 from tailwork.view.figures.ground import convergence_figure, feet_figure, slip_times, torso_figure
 from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report
-from tailwork.view.scene.curves import friction_ratio, stop_note
+from tailwork.view.scene.curves import stop_note
 
 CONVERGENCE_HEADER = (
     "stiffness [N/m]", "sinks [mm]", "first half [mm]", "first half [°]", "sticking [mm]", "sticking [°]", "end [mm]",

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailwork.format import capitalised
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import meaning_of, unit_of
 from tailwork.studies.motions import motion_text
-from tailwork.studies.policies import POLICIES
 from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
 from tailwork.studies.sweep.tables import extremes, reason_rows
