@@ -113,7 +113,7 @@ def perform_many(
                 found[name][own] = batch.measures["all"][:, k]
             for row, reason, end in zip(own.tolist(), batch.reasons, batch.times, strict=True):
                 reasons[row] = reason
-                if end == 0.0 and reason == STUCK_REASON:
+                if end == 0.0 and (reason == STUCK_REASON or reason.startswith("not possible")):
                     _refuse_if_alone(scenario, {path: own[row] for path, own in values.items()}, row, refused)
     for row, reason in refused.items():
         reasons[row], times[row] = reason, 0.0

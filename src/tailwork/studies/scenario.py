@@ -174,7 +174,12 @@ class Scenario:
         """The problem, after a look at whether the robot can stand as it shall at the start."""
         problem = self.problem()
         system = problem.system()
-        x = initial_state(problem, system)
+        try:
+            x = initial_state(problem, system)
+        except StateError:
+            held = Model(self.robot, prescribed=[self.tail])
+            held.energy(held.standing(), np.zeros(len(held.velocity_names)))  # says which leg cannot reach its foot
+            raise
         if self.leg_policy.rest in ("minimum-norm", "straight-down"):
             _, _, tau, _ = system.full(np.zeros(1), x[None], np.zeros((1, system.control_inputs)))
             if not np.abs(tau[0]).max(initial=0.0) < NO_TORQUE:
