@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from tailwork.studies.design import pareto
-from tailwork.studies.design.answer import Answer, Settings, answer_of
+from tailwork.studies.design.answer import Answer, DesignOptions, answer_of
 from tailwork.studies.design.files import problem_from_text
 
 SMALL = """\
@@ -64,7 +64,9 @@ def hurried() -> Iterator[None]:
 def small_answer(goals: str = "") -> Answer:
     """The answer to such a problem; with more goals, it has a front."""
     with hurried():
-        return answer_of(problem_from_text(small_problem(goals), "own.toml").study, {}, settings=Settings(threads=1))
+        return answer_of(
+            problem_from_text(small_problem(goals), "own.toml").study, {}, settings=DesignOptions(threads=1)
+        )
 
 
 if __name__ == "__main__":

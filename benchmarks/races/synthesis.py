@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from tailwork.studies.design.measures import MEASURES
 
 from benchmarks.timing import THREADS
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.files import EXAMPLE, study_from_text
 from tailwork.studies.design.search import best_design
+from tailwork.studies.measures import MEASURES
 
 MANY = 16384
 MEASURED = (
@@ -39,7 +39,7 @@ def synthesis_race(repeats: int) -> SynthesisRace:
     """Judge many designs of the example problem, then solve it."""
     assert set(MEASURED) <= MEASURES.keys()
     study = study_from_text(EXAMPLE, "problem.toml")
-    evaluator = Evaluator(study, THREADS)
+    evaluator = Evaluator(study, THREADS, also=MEASURED)
     designs = evaluator.low + (evaluator.high - evaluator.low) * np.random.default_rng(1).uniform(
         size=(MANY, len(evaluator.variables))
     )

@@ -42,7 +42,7 @@ HIDDEN = ("check", "kind")
 WORDS = {
     "Scalar": "number",
     "float": "number",
-    "int": "whole number",
+    "int": "integer",
     "str": "text",
     "bool": "yes or no",
     "Floats": "array",

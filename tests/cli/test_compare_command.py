@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from pages import bare
 from tailwork.cli import compare as command_module
 from tailwork.cli import main
 from tailwork.format import fixed
-from tailwork.robots import liu2020, load
+from tailwork.robots import liu2018, liu2020, load
 from tailwork.simulation import Run, load_run
 from tailwork.studies.compare import comparison as module
+from tailwork.studies.compare.comparison import Comparison, Plan, paper_plan
 from tailwork.view.report import comparison as view
 
 
@@ -53,7 +55,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert main(["compare", str(tmp_path / "mine.toml"), *asked]) == 0
     said = capsys.readouterr()
     assert "error" not in said.err
-    assert str(out / "report.html") in said.out and "constant leg torques that balance" in said.out
+    assert str(out / "report.html") in said.out and "constant torques that balance" in said.out
     names = [
         f"runs/yaw{angle}-{tail}-{policy}-DIGEST.nc"
         for angle in (10, 20) for tail in ("own", "r3") for policy in ("airborne", "constant")
@@ -102,7 +104,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         (["--motion", "yaw:40,duration=1,duration=2"], "each word once"),
         (["--motion", "roll:40,angle=0"], "an angle other than 0"),
         (["liu2018", "--motion", "yaw:40", "--policy", "paper"], "yaw40 of the own tail: got 'paper'"),
-        (["blaberus", "--motion", "yaw:40"], "one pendulum, R3 or USRT tail"),
+        (["blaberus", "--motion", "yaw:40"], "required: a robot with one tail (this one has 0)"),
         (["--motion", "yaw:40", "--out", "{file}"], "file: a file is where a folder should be"),
         (["--motion", "yaw:40", "--out", "{file}/below"], "below: a file is where a folder should be"),
     ],
@@ -167,3 +169,37 @@ def test_options_given_twice(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended.value.code == 2
     said = capsys.readouterr()
     assert said.out == "" and "error: --policy: one a study" in said.err
+
+
+def test_the_map_is_the_angle_of_every_motion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those that are asked for, of sweeps and of the paper's own; the report says which."""
+    plans: list[Plan] = []
+
+    def stopped(plan: Plan, *more: Any) -> None:
+        plans.append(plan)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_module, "compare", stopped)
+    for asked, angle in ((["--motion", "yaw:20", "--sweep", "roll", "--map", "chain"], "chain"), ([], "arc")):
+        assert main(["compare", *asked, "--out", str(tmp_path)]) == 130
+        plan = plans[-1]
+        assert {motion.angle for motions in (plan.motions, *plan.sweeps.values()) for motion in motions} == {angle}
+    assert plans[-1] == paper_plan()
+    said = {"chain": "the evenly bent chain of links", "arc": "the arc of Eq. 86"}
+    for plan, angle in zip(plans, ("chain", "arc"), strict=True):
+        assert f"alike, by {'the centre of mass of ' * (angle == 'chain')}{said[angle]};" in view.summary(
+            Comparison(plan, (), ())
+        )
+
+
+def test_a_tail_from_the_file_of_a_robot_that_faces_elsewhere(tmp_path: Path) -> None:
+    """It is mounted behind, whichever axis is forward; tails of the paper go where the robot's own is."""
+    tail = replace(liu2020("usrt").part("tail"), mount=(0.01, -0.2, 0.03))
+    liu2020().with_part("tail", tail).save(tmp_path / "other.toml")
+    along_x = replace(liu2018(), forward="x").replace({"tail.mount": (-0.3, 0.0, 0.02)})
+    found = command_module.robots_with(along_x, ["own", "pendulum", str(tmp_path / "other.toml")])
+    mounts = {label: robot.part("tail").mount for label, robot in found.items()}
+    assert list(mounts) == ["own", "pendulum", "other"]
+    assert mounts["own"] == mounts["pendulum"] == (-0.3, 0.0, 0.02)
+    assert mounts["other"] == pytest.approx((-0.2, -0.01, 0.03), abs=1e-15)
+    assert found["other"].part("tail").kind == "usrt" and found["other"].forward == "x"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tailwork.studies.manoeuvre import Manoeuvre
 
 from pages import bare
 from tailwork.cli import ground as command_module
@@ -17,6 +16,7 @@ from tailwork.robots import liu2020, load
 from tailwork.simulation import load_run
 from tailwork.studies.compare.ground_comparison import GroundComparison, compare_grounds, grounds_for
 from tailwork.studies.motions import yaw
+from tailwork.studies.scenario import Scenario
 from tailwork.view.draw import style
 from tailwork.view.draw.style import WARNING, rendered
 from tailwork.view.figures.ground import convergence_figure, feet_figure, foot_spans, torso_figure
@@ -33,7 +33,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert main(["ground", str(tmp_path / "mine.toml"), *asked]) == 0
     said = capsys.readouterr()
     assert "error" not in said.err and str(out / "report.html") in said.out
-    assert "constant leg torques that balance" in said.out and "friction 0.6, 0.4 while slipping" in said.out
+    assert "constant torques that balance" in said.out and "friction 0.6, 0.4 while slipping" in said.out
     lines = [line.split() for line in said.out.splitlines()]
     assert ["foot", "needs", "pinned", "1e5", "N/m", "1e6", "N/m"] in lines
     assert ["leg1", "0.21", "sticks", "sticks", "sticks"] in lines
@@ -62,7 +62,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
 def comparison() -> GroundComparison:
     """A swing that lasts until one foot slips, and one ground."""
     robot = liu2020("pendulum")
-    return compare_grounds(Manoeuvre(robot, yaw(80), "paper"), grounds_for(robot, (1e5,)))
+    return compare_grounds(Scenario(robot, yaw(80), "paper"), grounds_for(robot, (1e5,)))
 
 
 def test_pictures(comparison: GroundComparison) -> None:
@@ -103,7 +103,7 @@ def test_spans_and_rows(comparison: GroundComparison) -> None:
 def test_feet_that_slip_at_once() -> None:
     """Where there is hardly any friction nothing can be said of convergence, and nothing is drawn of it."""
     robot = liu2020("pendulum")
-    found = compare_grounds(Manoeuvre(robot, yaw(80), "paper"), grounds_for(robot, (1e5,), 0.005))
+    found = compare_grounds(Scenario(robot, yaw(80), "paper"), grounds_for(robot, (1e5,), 0.005))
     assert found.sticking == 0.0
     assert "convergence" not in figures(found) and "feet-slipping" in figures(found)
     assert time_rows(found)[0][2] == "slips 0.0"
@@ -112,7 +112,7 @@ def test_feet_that_slip_at_once() -> None:
 @pytest.mark.parametrize(
     "asked, said",
     [
-        (["--tail", "none"], "a robot with one pendulum, R3 or USRT tail"),
+        (["--tail", "none"], "a robot with one tail (this one has 0)"),
         (["--stiffness", "1e4,x"], "--stiffness: got '1e4,x'"),
         (["--stiffness", "1e4,1e4"], "stiffnesses that differ"),
         (["--stiffness", "-5"], "stiffness: got -5.0; required: a finite number [N/m], greater than 0"),
@@ -121,7 +121,7 @@ def test_feet_that_slip_at_once() -> None:
         (["--motion", "yaw:95"], "less than 90° to the side"),
         (["--motion", "jump"], "kind of motion"),
         (["liu2018", "--policy", "paper"], "the torques of Eq. 85 do not balance this robot"),
-        (["biswal"], "a robot that faces y"),
+        (["biswal"], "a robot with one tail"),
         (["nowhere.toml"], "no such file"),
     ],
 )

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from tailwork.studies.manoeuvre import Manoeuvre, perform
 
 from pages import bare
 from small_walks import small_biswal, small_nelson_quinn
@@ -25,6 +24,8 @@ from tailwork.robots import liu2020
 from tailwork.simulation import Run, load_run
 from tailwork.studies.compare import comparison
 from tailwork.studies.motions import yaw
+from tailwork.studies.perform import perform
+from tailwork.studies.scenario import Scenario
 from tailwork.view.draw.style import save
 from tailwork.view.figures.runs import Panel, series
 from tailwork.view.report import page as saving
@@ -64,7 +65,7 @@ def test_panels_over_time() -> None:
 
 def test_the_figure_of_a_run() -> None:
     """Place from where it stood [mm], attitude and tail [deg]."""
-    run = perform(Manoeuvre(liu2020("pendulum"), yaw(20), "paper"), samples=11)
+    run = perform(Scenario(liu2020("pendulum"), yaw(20), "paper"), samples=11)
     axes = {panel.get_ylabel(): panel for panel in figure_6(run).axes}
     assert list(axes) == ["x [mm]", "y [mm]", "z [mm]", "pitch [deg]", "roll [deg]", "yaw [deg]", "tail pitch [deg]",
                           "tail yaw [deg]"]  # fmt: skip

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+from tailwork.algebra.expression import Scalar
 from tailwork.errors import FileError, RobotError, UnknownNameError
 from tailwork.lab.charts import charts_of
 from tailwork.lab.choice import (
@@ -16,11 +17,11 @@ from tailwork.lab.choice import (
     Choice,
     TailChoice,
     carriers,
+    carrying,
     first_choice,
     policy_choices,
     robot_from_file,
     tail_choices,
-    tail_part,
 )
 from tailwork.lab.experiment import Experiment, performed, to_compile
 from tailwork.lab.meshes import mesh_of
@@ -29,49 +30,56 @@ from tailwork.lab.results import notes, playback_file, results_html, robot_file,
 from tailwork.lab.stage import FREE, eye_for, places, thread_lines
 from tailwork.lab.tails import (
     friction_slider,
-    length_of,
-    mass_of,
     motion_sliders,
     redesigned,
     tail_sliders,
     torso_slider,
+    value_of,
 )
 from tailwork.robots import biswal, liu2018, liu2020
 from tailwork.robots.body import bar
 from tailwork.robots.io.toml import as_text, from_text
-from tailwork.robots.limb import Joint, Limb, Tip
+from tailwork.robots.limb import FORWARD_FRAMES, Joint, Limb, Motor, Tip, placed
+from tailwork.robots.quantities import Vector, positive, vector
+from tailwork.robots.robot import Robot
+from tailwork.robots.tails.tail import Tail
 from tailwork.simulation import load_run
 from tailwork.simulation.run import Stopped
 from tailwork.studies.motions import KINDS
 from tailwork.view.scene import Ball, Bar, Box, Thread
-from tailwork.view.scene.sample import Sample, samples_at
+from tailwork.view.scene.sample import SceneSample, samples_at
 from tailwork.view.scene.scene import ARROW
 
-TAILS = {name: tail_part(liu2020(), name) for name in ("pendulum", "r3", "usrt")} | {"own": liu2018().part("tail")}
+ROBOTS = {name: carrying(liu2020(), name) for name in ("pendulum", "r3", "usrt")} | {"own": liu2018()}
+
+
+def redesigned_tail(robot: Robot, design: dict[str, float]) -> Any:
+    return redesigned(robot, design).part("tail")
 
 
 @pytest.fixture(scope="module")
 def experiment() -> Experiment:
     """Two pendulums of which the second is longer, with the legs held by springs."""
     return performed(
-        Choice(liu2020(), (TailChoice("pendulum"), TailChoice("pendulum", {"length": 0.6})), policy="joint")
+        Choice(liu2020(), (TailChoice("pendulum"), TailChoice("pendulum", {"total_length": 0.6})), policy="joint")
     )
 
 
 # Designs
 
 
-@pytest.mark.parametrize("tail", TAILS.values(), ids=TAILS)
-def test_sliders_start_at_the_tail_as_it_is(tail: Any) -> None:
-    sliders = tail_sliders(tail)
-    assert redesigned(tail, {slider.name: slider.value for slider in sliders}) == tail
-    assert ("links" in [s.name for s in sliders], "stiffness" in [s.name for s in sliders]) == {
-        "pendulum": (False, False), "r3": (True, False), "usrt": (True, True),
-    }[tail.kind]  # fmt: skip
+@pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
+def test_sliders_start_at_the_tail_as_it_is(robot: Robot) -> None:
+    sliders = tail_sliders(robot)
+    assert redesigned(robot, {slider.name: slider.value for slider in sliders}) == robot
+    labels = ["length [m]", "mass [kg]", "mount y [m]", "mount z [m]"]
+    assert [slider.label for slider in sliders] == labels + {
+        "pendulum": [], "r3": ["links per segment"], "usrt": ["links", "bending stiffness [N m/rad]"],
+    }[robot.part("tail").kind]  # fmt: skip
 
 
 def test_every_slider_can_stand_at_its_value_and_says_its_unit() -> None:
-    found = [slider for tail in TAILS.values() for slider in tail_sliders(tail)]
+    found = [slider for robot in ROBOTS.values() for slider in tail_sliders(robot)]
     found += [slider for kind in KINDS for slider in motion_sliders(kind)]
     for slider in (*found, torso_slider(liu2020()), torso_slider(liu2018()), friction_slider()):
         assert slider.low < slider.high and slider.low <= slider.value <= slider.high, slider
@@ -81,9 +89,9 @@ def test_every_slider_can_stand_at_its_value_and_says_its_unit() -> None:
         assert f"[{slider.unit}]" in slider.label or slider.unit == ""
 
 
-@pytest.mark.parametrize("tail", TAILS.values(), ids=TAILS)
-def test_a_design_has_the_length_mass_and_mount_that_were_asked_for(tail: Any) -> None:
-    changed = redesigned(tail, {"length": 0.7, "mass": 1.7, "mount y": -0.3, "mount z": 0.02})
+@pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
+def test_a_design_has_the_length_mass_and_mount_that_were_asked_for(robot: Robot) -> None:
+    changed = redesigned_tail(robot, {"total_length": 0.7, "total_mass": 1.7, "mount.y": -0.3, "mount.z": 0.02})
     limb = changed.limbs("tail")["tail"]
     places: dict[str | None, np.ndarray] = {None: np.zeros(3)}
     for joint in limb.joints:
@@ -92,15 +100,16 @@ def test_a_design_has_the_length_mass_and_mount_that_were_asked_for(tail: Any) -
     assert mount == pytest.approx([0.0, -0.3, 0.02], abs=1e-15)
     assert places[limb.tip.joint] + limb.tip.point - mount == pytest.approx([0.0, -0.7, 0.0], abs=1e-15)
     assert sum(joint.body.mass for joint in limb.joints if joint.body) == pytest.approx(1.7, rel=1e-15)
-    assert (length_of(changed), mass_of(changed)) == pytest.approx((0.7, 1.7), rel=1e-15)
+    assert (changed.total_length(), changed.total_mass()) == pytest.approx((0.7, 1.7), rel=1e-15)
 
 
 @pytest.mark.parametrize("name", ["r3", "usrt"])
 def test_another_number_of_links_keeps_length_and_mass(name: str) -> None:
-    tail = TAILS[name]
-    changed = redesigned(tail, {"links": 4})
+    tail = ROBOTS[name].part("tail")
+    changed = redesigned_tail(ROBOTS[name], {"links_per_segment" if name == "r3" else "links": 4})
     assert len(changed.limbs("t")["t"].joints) < len(tail.limbs("t")["t"].joints)
-    assert (length_of(changed), mass_of(changed)) == pytest.approx((length_of(tail), mass_of(tail)), rel=1e-15)
+    assert changed.total_length() == pytest.approx(tail.total_length(), rel=1e-15)
+    assert changed.total_mass() == pytest.approx(tail.total_mass(), rel=1e-15)
 
 
 def test_springs_of_a_usrt_carry_a_longer_and_heavier_tail_as_well_as_the_old_one() -> None:
@@ -109,41 +118,76 @@ def test_springs_of_a_usrt_carry_a_longer_and_heavier_tail_as_well_as_the_old_on
         a, b = np.array(tail.point_a), np.array(tail.point_b) - [0.0, tail.link_length, 0.0]
         stretch = np.linalg.norm(b - a) - np.array(tail.extension_rest)
         arm = np.cross(a, b - a)[0] / np.linalg.norm(b - a)
-        return np.array(tail.extension_stiffness) * stretch * arm / (mass_of(tail) * length_of(tail))
+        return np.array(tail.extension_stiffness) * stretch * arm / (tail.total_mass() * tail.total_length())
 
-    changed = redesigned(TAILS["usrt"], {"length": 0.8, "mass": 2.0, "links": 4})
-    assert carried(changed) == pytest.approx(carried(TAILS["usrt"]), rel=1e-12)
-    assert redesigned(TAILS["usrt"], {"stiffness": 7.0}).bending_stiffness == 7.0  # type: ignore[union-attr]
+    changed = redesigned_tail(ROBOTS["usrt"], {"total_length": 0.8, "total_mass": 2.0, "links": 4})
+    assert carried(changed) == pytest.approx(carried(ROBOTS["usrt"].part("tail")), rel=1e-12)
+    assert redesigned_tail(ROBOTS["usrt"], {"bending_stiffness": 7.0}).bending_stiffness == 7.0
 
 
-@dataclass(frozen=True)
-class Whip:
-    """A tail of one's own: a bar on a hinge."""
+@dataclass(frozen=True, kw_only=True)
+class Whip(Tail):
+    """A tail of one's own: a bar that motors turn about two hinges."""
 
-    kind = "whip"
-    length: float
-    mass: float
-    mount: tuple[float, float, float] = (0.0, -0.2, 0.0)
+    kind: ClassVar[str] = "whip"
+    length: Scalar = positive("m", 0.5)
+    mass: Scalar = positive("kg", 0.8)
+    mount: Vector = vector("m", (0.0, -0.2, 0.0))
 
-    def limbs(self, name: str) -> dict[str, Limb]:
-        hinge = Joint(name="swing", axis=(0.0, 0.0, 1.0), offset=self.mount, body=bar(self.mass, self.length, 1))
-        return {name: Limb(joints=(hinge,), tip=Tip(joint="swing", point=(0.0, -self.length, 0.0)))}
+    def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
+        side = Joint(name="swing", axis=(0.0, 0.0, 1.0))
+        down = Joint(name="dip", axis=(1.0, 0.0, 0.0), parent="swing", body=bar(self.mass, self.length, 1))
+        motors = tuple(Motor(name=joint, coordinate=joint) for joint in ("swing", "dip"))
+        tip = Tip(joint="dip", point=(0.0, -self.length, 0.0))
+        limb = Limb(joints=(side, down), coordinates=("swing", "dip"), actuators=motors, tip=tip)
+        return {name: placed(limb, self.mount, FORWARD_FRAMES[forward])}
 
 
 def test_an_own_tail_has_sliders_and_can_be_redesigned() -> None:
-    tail = Whip(0.5, 0.8)
-    assert [slider.name for slider in tail_sliders(tail)] == ["length", "mass", "mount y", "mount z"]
-    assert (length_of(tail), mass_of(tail)) == (0.5, 0.8)
-    changed = redesigned(tail, {"length": 0.25, "mass": 1.6, "mount z": 0.1})
-    assert changed == Whip(0.25, 1.6, (0.0, -0.2, 0.1))
-    assert redesigned(tail, {}) == tail
+    robot = liu2020().with_part("tail", Whip())
+    names = ["total_length", "total_mass", "mount.y", "mount.z"]
+    assert [slider.name for slider in tail_sliders(robot)] == names
+    assert [value_of(Whip(), name) for name in names] == [0.5, 0.8, -0.2, 0.0]
+    changed = redesigned_tail(robot, {"total_length": 0.25, "total_mass": 1.6, "mount.z": 0.1})
+    assert changed == Whip(length=0.25, mass=1.6, mount=(0.0, -0.2, 0.1))
+    assert redesigned(robot, {}) == robot
+
+
+def test_an_own_tail_is_performed_beside_one_of_the_paper() -> None:
+    robot = liu2020().with_part("tail", Whip(length=0.48, mass=1.0, mount=liu2020().part("tail").mount))
+    assert tail_choices(robot) == (OWN, "pendulum", "r3", "usrt")
+    found = performed(Choice(robot, (TailChoice(OWN), TailChoice("pendulum")), policy="joint"))
+    assert [one.label for one in found.outcomes] == ["own tail", "pendulum"]
+    assert [one.run.stopped for one in found.outcomes] == [None, None]
+    own, pendulum = (one.measures for one in found.outcomes)
+    for name in ("yaw", "peak_yaw", "tail_energy", "friction_needed"):
+        assert own[name] == pytest.approx(pendulum[name], rel=1e-6), f"{name}: the same bar, whatever its hinges"
+    assert dict(rows(found, 0.6))["peak tail torque [N m]"][0] != "—"
+
+
+def test_robots_that_face_x_do_what_those_that_face_y_do() -> None:
+    """The same robot, turned: tails of the paper go where its own was, and the torso answers alike."""
+    one, other = (
+        performed(Choice(robot, (TailChoice("pendulum", {"total_length": 0.4}),), policy="joint")).outcomes[0]
+        for robot in (liu2020(), facing_x(liu2020()))
+    )
+    for name in ("pitch", "roll", "yaw", "peak_tail_torque", "friction_needed"):
+        assert other.measures[name] == pytest.approx(one.measures[name], rel=1e-6, abs=1e-6), name
+
+
+def facing_x(robot: Robot) -> Robot:
+    """A robot that faces y, turned to the right by a right angle."""
+    legs, tail = robot.part("legs"), robot.part("tail")
+    hips, feet = (tuple((y, -x, z) for x, y, z in places) for places in (legs.hips, legs.feet))
+    tail = replace(tail, mount=(tail.mount[1], -tail.mount[0], tail.mount[2]))
+    return replace(robot, forward="x", parts={"legs": replace(legs, hips=hips, feet=feet), "tail": tail})
 
 
 def test_a_design_says_what_it_does_not_know() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'length'"):
-        redesigned(TAILS["pendulum"], {"lenght": 1.0})
-    with pytest.raises(RobotError, match="length"):
-        redesigned(TAILS["pendulum"], {"length": -1.0})
+    with pytest.raises(UnknownNameError, match=r"did you mean 'tail\.length'"):
+        redesigned(ROBOTS["pendulum"], {"lenght": 1.0})
+    with pytest.raises(RobotError, match="total_length"):
+        redesigned(ROBOTS["pendulum"], {"total_length": -1.0})
 
 
 # Choices
@@ -155,20 +199,20 @@ def test_robots_of_the_lab_carry_tails() -> None:
     assert tail_choices(found["liu2020"]) == ("pendulum", "r3", "usrt")
     assert tail_choices(found["liu2018"])[0] == OWN
     assert "paper" in policy_choices(found["liu2020"]) and "paper" not in policy_choices(found["liu2018"])
-    assert [*first_choice().manoeuvres] == ["pendulum", "R3"]
+    assert [*first_choice().scenarios] == ["pendulum", "R3"]
 
 
 def test_a_choice_makes_robots_that_tell_their_tails_apart() -> None:
-    tails = (TailChoice("r3"), TailChoice("r3", {"mass": 2.0}))
+    tails = (TailChoice("r3"), TailChoice("r3", {"total_mass": 2.0}))
     choice = Choice(liu2018(), tails, "pitch", {"angle": 20.0, "duration": 0.5}, "airborne", 20.0)
-    first, second = choice.manoeuvres.values()
-    assert [*choice.manoeuvres] == ["R3", "R3 2"]
+    first, second = choice.scenarios.values()
+    assert [*choice.scenarios] == ["R3", "R3 2"]
     assert first.robot.name == second.robot.name == "liu2018-r3"
-    assert mass_of(second.tail_part) == pytest.approx(2.0, rel=1e-15)
+    assert second.tail_part.total_mass() == pytest.approx(2.0, rel=1e-15)
     assert first.robot.torso_body().mass == 20.0
     assert first.tail_part.mount == liu2018().part("tail").mount
     assert first.motion.axis == "pitch" and first.motion.duration == 0.5 and first.policy == "airborne"
-    (own,) = Choice(liu2018(), (TailChoice(OWN),)).manoeuvres.values()
+    (own,) = Choice(liu2018(), (TailChoice(OWN),)).scenarios.values()
     assert own.robot == liu2018()
 
 
@@ -199,11 +243,11 @@ def test_a_robot_file_is_read_and_its_mistakes_are_told() -> None:
         robot_from_file("my.toml", b"\xff\xfe\xff")
     with pytest.raises(RobotError, match="at most"):
         robot_from_file("my.toml", b"#" * 2_000_000)
-    with pytest.raises(RobotError, match="one pendulum, R3 or USRT tail"):
+    with pytest.raises(RobotError, match="a robot with one tail"):
         robot_from_file("my.toml", as_text(liu2020(None)).encode())
-    facing_x = replace(biswal(), parts={**biswal().parts, "tail": TAILS["pendulum"]})
-    assert robot_from_file("my.toml", as_text(facing_x).encode()) == facing_x, "robots may face x, too"
-    assert [slider.name for slider in tail_sliders(TAILS["pendulum"], "x")][2:] == ["mount x", "mount z"]
+    other = replace(biswal(), parts={**biswal().parts, "tail": ROBOTS["pendulum"].part("tail")})
+    assert robot_from_file("my.toml", as_text(other).encode()) == other, "robots may face x, too"
+    assert [slider.name for slider in tail_sliders(other)][2:] == ["mount.x", "mount.z"]
 
 
 # What is simulated
@@ -212,15 +256,17 @@ def test_a_robot_file_is_read_and_its_mistakes_are_told() -> None:
 def test_only_another_structure_is_compiled(experiment: Experiment) -> None:
     choice = experiment.choice
     assert to_compile(choice) == ()
-    numbers = {"length": 0.3, "mass": 2.2, "mount y": -0.2}
+    numbers = {"total_length": 0.3, "total_mass": 2.2, "mount.y": -0.2}
     assert to_compile(replace(choice, tails=(TailChoice("pendulum", numbers),), torso_mass=15.0)) == ()
     assert to_compile(replace(choice, angles={"angle": -70.0, "duration": 0.9})) == ()
-    assert to_compile(replace(choice, tails=(TailChoice("pendulum", {"mount z": 0.05}),))) == ("pendulum",)
-    assert to_compile(replace(choice, tails=(TailChoice("r3", {"links": 3}),), policy="airborne")) == ("R3",)
+    assert to_compile(replace(choice, tails=(TailChoice("pendulum", {"mount.z": 0.05}),))) == ("pendulum",)
+    assert to_compile(replace(choice, tails=(TailChoice("r3", {"links_per_segment": 3}),), policy="airborne")) == (
+        "R3",
+    )
 
 
 def test_what_is_the_same_is_not_done_again(experiment: Experiment) -> None:
-    tails = (TailChoice("pendulum", {"length": 0.5}), experiment.choice.tails[1])
+    tails = (TailChoice("pendulum", {"total_length": 0.5}), experiment.choice.tails[1])
     again = performed(replace(experiment.choice, tails=tails), experiment)
     assert again.outcomes[1] is experiment.outcomes[1]
     afresh = performed(again.choice)
@@ -232,13 +278,13 @@ def test_what_is_the_same_is_not_done_again(experiment: Experiment) -> None:
 def test_a_longer_tail_turns_the_torso_more(experiment: Experiment) -> None:
     short, long = experiment.outcomes
     assert (short.label, long.label) == ("pendulum", "pendulum 2")
-    assert 1.2 < long.measures.yaw / short.measures.yaw < (0.6 / 0.48) ** 2 * 1.2
+    assert 1.2 < long.measures["yaw"] / short.measures["yaw"] < (0.6 / 0.48) ** 2 * 1.2
     assert short.scene.color != long.scene.color
     assert long.run.model.robot.part("tail").length == pytest.approx(0.6, rel=1e-15)
 
 
 def test_the_table_says_whether_feet_would_have_stayed(experiment: Experiment) -> None:
-    needed = [outcome.measures.friction_needed for outcome in experiment.outcomes]
+    needed = [outcome.measures["friction_needed"] for outcome in experiment.outcomes]
     assert needed[0] < needed[1]
     for friction, answers in ((0.0, ("no", "no")), (sum(needed) / 2, ("yes", "no")), (needed[1], ("yes", "yes"))):
         words, said = rows(experiment, friction)[-1]
@@ -246,7 +292,7 @@ def test_the_table_says_whether_feet_would_have_stayed(experiment: Experiment) -
     table = dict(rows(experiment, 0.6))
     assert "peak cable tension [N]" not in table
     assert float(table["torso yaw [°]"][0].replace("−", "-")) == pytest.approx(
-        experiment.outcomes[0].measures.yaw, abs=5e-3
+        experiment.outcomes[0].measures["yaw"], abs=5e-3
     )
     assert "✓ yes" in results_html(experiment, 2.0) and "✗ no" in results_html(experiment, 0.0)
 
@@ -285,12 +331,12 @@ def test_plots_have_units_and_the_colours_of_tails_and_feet(experiment: Experime
 def test_what_is_saved_can_be_read_again(experiment: Experiment, tmp_path: Any) -> None:
     outcome = experiment.outcomes[1]
     name, text = robot_file(outcome)
-    assert name == "liu2020-pendulum.toml" and from_text(text.decode(), name) == outcome.manoeuvre.robot
+    assert name == "liu2020-pendulum.toml" and from_text(text.decode(), name) == outcome.scenario.robot
     name, content = run_file(outcome)
     (tmp_path / name).write_bytes(content)
     assert load_run(tmp_path / name).data["q"].equals(outcome.run.data["q"])
-    odd = replace(outcome.manoeuvre, robot=replace(outcome.manoeuvre.robot, name="../a b"))
-    assert robot_file(replace(outcome, manoeuvre=odd))[0] == "_a_b.toml"
+    odd = replace(outcome.scenario, robot=replace(outcome.scenario.robot, name="../a b"))
+    assert robot_file(replace(outcome, scenario=odd))[0] == "_a_b.toml"
     name, page = playback_file(experiment.outcomes)
     assert name == "yaw40.html" and page.lstrip().lower().startswith(b"<!doctype html>")
 
@@ -322,7 +368,7 @@ def test_arrows_start_at_the_feet_and_together_carry_the_weight(experiment: Expe
 
 def test_threads_lead_through_their_points() -> None:
     turn = np.array([[1.0, 0.0, 0.0, 0.0], [np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]])  # the second a quarter about z
-    pose = Sample(0.0, np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), turn, np.zeros((0, 3)), np.zeros((0, 3)))
+    pose = SceneSample(0.0, np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), turn, np.zeros((0, 3)), np.zeros((0, 3)))
     points = ((0, (0.0, 0.0, 0.1)), (1, (1.0, 0.0, 0.0)))
     cable = thread_lines([Thread("cable", "c", points, "#000000", 0.001)], pose)
     assert cable == pytest.approx(np.array([[[0.0, 0.0, 0.1], [1.0, 1.0, 0.0]]]), abs=1e-15)

@@ -23,7 +23,7 @@ from tailwork.simulation import load_run
 
 pytestmark = pytest.mark.filterwarnings("ignore:Queued a")  # what was on its way to one who has left
 
-START = Choice(liu2020(), (TailChoice("pendulum"), TailChoice("pendulum", {"length": 0.6})), policy="joint")
+START = Choice(liu2020(), (TailChoice("pendulum"), TailChoice("pendulum", {"total_length": 0.6})), policy="joint")
 SOON = 60.0
 """After which something that should happen has not [s]: machines can be slow."""
 YAW = """() => {
@@ -79,7 +79,7 @@ def put(page: Any, label: str, value: str) -> None:
 def first_length(session: Session) -> float:
     """Of the first tail that is shown."""
     assert session.experiment is not None
-    return session.experiment.outcomes[0].manoeuvre.tail_part.length
+    return session.experiment.outcomes[0].scenario.tail_part.length
 
 
 def test_a_changed_slider_and_a_press_of_run_change_simulation_scene_and_plots(
@@ -91,7 +91,7 @@ def test_a_changed_slider_and_a_press_of_run_change_simulation_scene_and_plots(
     took = []
     for length in (0.3, 0.35, 0.4):
         put(page, "length [m]", str(length))
-        until(page, lambda length=length: session.controls.choice().tails[0].design["length"] == length)
+        until(page, lambda length=length: session.controls.choice().tails[0].design["total_length"] == length)
         took.append(page.evaluate(RUN))
         until(page, lambda length=length: first_length(session) == pytest.approx(length))
     assert session.experiment is not None
@@ -131,16 +131,16 @@ def test_a_newer_press_takes_the_place_of_one_that_runs_and_surprises_are_told(
     monkeypatch.setattr(session, "_show", lambda experiment: (shown.append(experiment), show(experiment)))
     run = page.get_by_role("button", name="Run", exact=True)
     put(page, "length [m]", "0.3")
-    until(page, lambda: session.controls.choice().tails[0].design["length"] == 0.3)
+    until(page, lambda: session.controls.choice().tails[0].design["total_length"] == 0.3)
     run.click()
     until(page, started.is_set)
     put(page, "length [m]", "0.5")
-    until(page, lambda: session.controls.choice().tails[0].design["length"] == 0.5)
+    until(page, lambda: session.controls.choice().tails[0].design["total_length"] == 0.5)
     run.click()
     until(page, lambda: session._presses == 3)
     go_on.set()
     until(page, lambda: bool(shown))
-    assert [one.choice.tails[0].design["length"] for one in shown] == [0.5]
+    assert [one.choice.tails[0].design["total_length"] for one in shown] == [0.5]
 
     def broken(choice: Choice, before: Any) -> Any:
         raise ZeroDivisionError("by a test")
@@ -184,7 +184,7 @@ def test_robot_files_come_in_and_go_out(lab: Lab, open_page: Callable[..., Any],
         download.value.save_as(saved[button])
     assert experiment is not None
     outcome = experiment.outcomes[0]
-    assert from_text(saved["Robot (TOML)"].read_text(), "saved") == outcome.manoeuvre.robot
+    assert from_text(saved["Robot (TOML)"].read_text(), "saved") == outcome.scenario.robot
     assert load_run(saved["Run (NetCDF)"]).data["q"].equals(outcome.run.data["q"])
 
 
@@ -193,11 +193,11 @@ def test_two_people_do_not_disturb_each_other(lab: Lab, open_page: Callable[...,
     there, yours = enter(lab, open_page)
     theirs, seen = yours.experiment, there.evaluate(YAW)
     put(here, "length [m]", "0.33")
-    until(here, lambda: mine.controls.choice().tails[0].design["length"] == 0.33)
+    until(here, lambda: mine.controls.choice().tails[0].design["total_length"] == 0.33)
     here.evaluate(RUN)
     until(here, lambda: first_length(mine) == pytest.approx(0.33))
     here.get_by_role("button", name="Pause").wait_for(timeout=1e3 * SOON)
-    assert yours.experiment is theirs and yours.controls.choice().tails[0].design["length"] == 0.48
+    assert yours.experiment is theirs and yours.controls.choice().tails[0].design["total_length"] == 0.48
     assert there.evaluate(YAW) == seen
     assert there.get_by_role("button", name="Play", exact=True).count() == 1
     there.context.close()

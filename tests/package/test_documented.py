@@ -20,6 +20,7 @@ import pytest
 
 import tailwork
 from tailwork.cli.main import parser
+from tailwork.studies import MEASURES
 
 SOURCE = Path(tailwork.__file__).parent
 DOCS = Path(__file__).parents[2] / "docs"
@@ -191,14 +192,15 @@ def test_every_command_stands_in_the_reference_once() -> None:
 
 
 def test_the_code_of_contributing_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """All its Python, block after block: a tail, a law and a method of one's own do what the text says."""
+    """All its Python, block after block: a tail, a law, a method and a measure of one's own do what the text says."""
     text = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     module = ModuleType("contributed")
     monkeypatch.setitem(sys.modules, "contributed", module)  # where dataclasses look for the names in their hints
     exec("\n".join(blocks), vars(module))
+    assert MEASURES.pop("peak_height").unit == "m"  # for this process, the table is what it was
     run, method = module.run, module.BOGACKI_SHAMPINE
-    assert run.model.coordinate_names[-2:] == ("tail.ta", "tail.lag")
+    assert run.model.coordinate_names[-3:] == ("tail.ta", "tail.tb", "tail.lag")
     torque, rate = run.data["tau"].sel(actuator="tail.ta"), run.data["v"].sel(velocity="tail.ta rate")
     np.testing.assert_allclose(torque, -0.3 * rate, atol=1e-15)
     assert run.stopped is None and run.energy_balance_error() < 1e-6

@@ -21,8 +21,8 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tailwork.papers.biswal import leg as biswal
-from tailwork.studies import Manoeuvre, measured, perform, yaw
-from tailwork.studies.policies import EQUATION_85
+from tailwork.studies import Scenario, measured, perform, yaw
+from tailwork.studies.leg_policies import EQUATION_85
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 LEVELS = ("beginner", "intermediate", "advanced")
@@ -211,10 +211,10 @@ def _(left: Left) -> None:
     assert (~whole).sum() == 176
     row, column = 20, 9
     design = {"tail.length": left["lengths"][column], "tail.mass": left["masses"][row]}
-    alone = Manoeuvre(left["tailwork"].robots.liu2020("pendulum").replace(design), yaw(40), policy="constant")
+    alone = Scenario(left["tailwork"].robots.liu2020("pendulum").replace(design), yaw(40), policy="constant")
     found = measured(perform(alone, samples=61), alone)
-    assert turn[row, column] == pytest.approx(-found.yaw, abs=1e-12)
-    assert torque[row, column] == pytest.approx(found.peak_tail_torque, abs=1e-12)
+    assert turn[row, column] == pytest.approx(-found["yaw"], abs=1e-12)
+    assert torque[row, column] == pytest.approx(found["peak_tail_torque"], abs=1e-12)
     for values, axis in ((turn, 0), (turn, 1), (torque, 0), (torque, 1)):
         growth = np.diff(values, axis=axis)
         assert (growth[np.isfinite(growth)] > 0.0).all()

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from tailwork.studies.manoeuvre import Manoeuvre, perform
-from tailwork.studies.tail_coordinates import profiles
 
 from oracles.layout import Array
 from pages import bare
-from tailwork.control import CurvatureTracking
+from tailwork.control import Constant, TailMotion, TailTracking
 from tailwork.papers.claims import Claim
 from tailwork.papers.liu2018.experiments import Liu2018, compensation, desired_states, errors, run_all
 from tailwork.papers.liu2018.report import write_report
 from tailwork.papers.liu2020 import experiments as study
 from tailwork.papers.liu2020.report import ratio_row
-from tailwork.robots import liu2020
-from tailwork.simulation import LegStraight, Run, simulate
-from tailwork.studies.compare.comparison import last_common
-from tailwork.studies.measures import AXES, torso_angles
-from tailwork.studies.motions import TailMotion, coupled, roll, yaw
-from tailwork.studies.policies import stand
+from tailwork.simulation import LegStraight, Run
+from tailwork.simulation.options import Options
+from tailwork.simulation.simulate import run_of
+from tailwork.studies.compare.comparison import last_common, torso_angles
+from tailwork.studies.measures import AXES
+from tailwork.studies.motions import coupled, roll, yaw
+from tailwork.studies.perform import perform
 from tailwork.view.draw.style import save
 from tailwork.view.report import page as saving
 
@@ -36,9 +35,9 @@ TENTH, HUNDREDTH = 0.05 + 1e-9, 0.005 + 1e-9  # half of the last printed digit
 
 
 @cache
-def paper_run(tail: str, motion: TailMotion, com_map: str = "arc") -> Run:
-    """A manoeuvre with the constant leg torques of Eq. 85."""
-    return perform(Manoeuvre(liu2020(tail), motion, "paper", com_map=com_map), samples=61)
+def paper_run(tail: str, motion: TailMotion, angle: str = "arc") -> Run:
+    """A motion with the constant leg torques of Eq. 85."""
+    return perform(study.scenario(tail, motion, angle), samples=61)
 
 
 def turned(run: Run) -> Array:
@@ -90,10 +89,17 @@ def test_torso_angles_at_the_end(
 def test_r3_against_pendulum(motion: TailMotion, axis: str, arc: float, chain: float) -> None:
     """How much more the torso turns with the R3 tail, in both readings of its shape [%]."""
     k = AXES.index(axis)
-    for com_map, more in (("arc", arc), ("chain", chain)):
-        time, one, other = last_common(paper_run("pendulum", motion), paper_run("r3", motion, com_map))
+    for angle, more in (("arc", arc), ("chain", chain)):
+        time, one, other = last_common(paper_run("pendulum", motion), paper_run("r3", motion, angle))
         assert time == pytest.approx(0.3, abs=1e-15)
         assert 100.0 * (other[k] / one[k] - 1.0) == pytest.approx(more, abs=TENTH)
+
+
+@pytest.mark.parametrize("tail", ["pendulum", "usrt"])
+def test_a_sweep_is_compiled_once(tail: str) -> None:
+    """Motions that differ in their name and numbers alone share their kernels."""
+    one, other = (study.scenario(tail, motion).problem().system() for motion in (yaw(10), yaw(80)))
+    assert one.compiled("derivative")[0] is other.compiled("derivative")[0]
 
 
 def test_a_leg_that_straightens() -> None:
@@ -105,11 +111,8 @@ def test_a_leg_that_straightens() -> None:
     assert last_common(one, other)[0] == one.duration < other.duration < 0.3
     found = []
     for tail in ("pendulum", "r3"):
-        manoeuvre = Manoeuvre(liu2020(tail), roll(80), "paper")
-        ready = stand(manoeuvre.robot, "paper", "tail", manoeuvre.start_shape(), prescribed=True)
-        moved = {"tail": profiles(manoeuvre.tail_part, manoeuvre.motion)}
-        straight = LegStraight(extension=0.9999)
-        run = simulate(ready.model, ready.q, 0.282, control=ready.laws, motions=moved, events=(straight,), rtol=1e-9)
+        problem = study.scenario(tail, roll(80)).problem()
+        run = run_of(replace(problem, duration=0.282, events=(LegStraight(extension=0.9999),)), Options(rtol=1e-9))
         assert run.stopped is None
         found.append(turned(run)[1])
     assert 100.0 * (found[1] / found[0] - 1.0) == pytest.approx(-48.5, abs=TENTH)
@@ -152,19 +155,30 @@ def test_the_sine() -> None:
         assert len(wave.errors) == 2 and all(error < 0 for error in wave.errors)
 
 
-def test_the_cables_of_the_sine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cables_of_the_sine() -> None:
     """They are pulled by plain PD with the gains of the case, as the paper has it: no stiffness is fed forward."""
-    laws: list[CurvatureTracking] = []
+    found = []
+    for _, tail, gains in study._wave_cases()[1:]:
+        legs, law = study.wave_problem(tail, gains).control
+        assert isinstance(legs, Constant) and isinstance(law, TailTracking) and not law.feedforward
+        found.append((*law.kp, *law.kd))
+    assert found == list(study.GAINS)
 
-    def caught(*given: Any, control: list[Any], **more: Any) -> Run:
-        laws.extend(law for law in control if isinstance(law, CurvatureTracking))
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr(study, "simulate", caught)
-    for case in study._wave_cases()[1:]:
-        with pytest.raises(KeyboardInterrupt):
-            study._wave(*case)
-    assert [(law.kp, law.kd, law.stiffness) for law in laws] == [(*gains, 0.0) for gains in study.GAINS]
+def test_plain_tracking_knows_no_springs() -> None:
+    """Without feedforward the tensions are those for a tail without springs; with it they are not."""
+    wave = study.scenario("usrt", study.WAVE)
+    law = TailTracking.of("tail", wave.tail_part)
+    tensions = []
+    for stiffness, own in ((None, replace(law, feedforward=False)), (0.0, law), (None, law)):
+        robot = wave.robot if stiffness is None else wave.robot.replace({"tail.bending_stiffness": stiffness})
+        system = replace(wave.with_robot(robot).problem(), control=(own,)).system()
+        x = np.random.default_rng(3).uniform(-0.1, 0.1, (5, system.size))
+        tau = system.full(np.linspace(0.05, 0.3, 5), x, np.zeros((5, system.control_inputs)))[2]
+        tensions.append(tau[:, -6:])
+    plain, springless, ahead = tensions
+    np.testing.assert_allclose(plain, springless, rtol=0, atol=1e-12 * np.abs(plain).max())
+    assert np.abs(plain).max() > 1.0 and np.abs(ahead - plain).max(axis=1).min() > 0.1
 
 
 def test_the_sine_ends_with_the_torso_falling() -> None:

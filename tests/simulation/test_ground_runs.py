@@ -35,7 +35,7 @@ from tailwork.kernels import kernel as kernel_module
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import FootSlips, Run, load_run, simulate
-from tailwork.simulation.contact.contact import Tables, aim
+from tailwork.simulation.contact.friction import Tables, aim
 from tailwork.simulation.contact.ground import HeightField
 from tailwork.simulation.run import Contact
 

@@ -15,7 +15,7 @@ import pytest
 from pucks import thrown
 from tailwork.control import Constant
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.mechanics.contact_forces import friction_ratio
+from tailwork.mechanics.contact import friction_ratio
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import Run, simulate, simulate_batch

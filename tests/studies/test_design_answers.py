@@ -13,7 +13,7 @@ from small_designs import SECOND, small_answer
 from tailwork.errors import FileError, RobotError
 from tailwork.robots import R3, liu2020
 from tailwork.studies.design import Evaluator, Goal, Limit, Study, Variable, best_design, solve
-from tailwork.studies.design.answer import Settings, chosen
+from tailwork.studies.design.answer import DesignOptions, chosen
 from tailwork.studies.design.data import as_numbers, plain
 from tailwork.studies.design.folder import Kept, cases, open_kept
 from tailwork.studies.design.nlp import MODEL_END, Program, sides_of
@@ -148,8 +148,8 @@ def test_tails_of_two_kinds_share_their_length_and_mass() -> None:
 def test_the_robot_as_given_is_that_of_the_file() -> None:
     """Not one to which a choice has been applied."""
     study = problem(choices={"torso.mass": [12.0, 20.0]})
-    assert [float(case.given.robot.torso.mass) for case in cases(study, Settings())] == [12.0, 12.0]
-    assert [float(case.study.robot.torso.mass) for case in cases(study, Settings())] == [12.0, 20.0]
+    assert [float(case.given.robot.torso.mass) for case in cases(study, DesignOptions())] == [12.0, 12.0]
+    assert [float(case.study.robot.torso.mass) for case in cases(study, DesignOptions())] == [12.0, 20.0]
 
 
 @pytest.mark.parametrize(

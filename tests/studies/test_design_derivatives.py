@@ -36,7 +36,7 @@ VARIABLES = {
     ),
 }  # fmt: skip
 SMOOTH = ("turn", "roll", "tail_energy", "peak_tail_torque", "peak_leg_torque", "least_normal_force", "friction_needed",
-          "most_extension", "effectiveness", "cost", "impulse_z", "tail_mass", "added_mass", "peak_tail_power",
+          "most_extension", "effectiveness", "cost", "impulse_yaw", "tail_mass", "added_mass", "peak_tail_power",
           "curvature_error_rms", "curvature_error_peak", "peak_tension", "duration")  # fmt: skip
 POLICY = {"pendulum": "straight-down-joint", "pendulum by motors": "constant", "usrt": "straight-down"}
 STEPS = 24

@@ -16,13 +16,13 @@ from oracles.layout import Array
 from tailwork.control import CurvatureTracking, held
 from tailwork.control.tail_motion import TailTracking
 from tailwork.robots import liu2020
-from tailwork.robots.tails.bending import arc_angle, chain_direction, link_weights
+from tailwork.robots.tails.bend_angles import arc_angle, chain_direction, link_weights
 from tailwork.simulation import Run, load_run
 from tailwork.simulation.system import System
+from tailwork.studies.leg_policies import EQUATION_85
 from tailwork.studies.measures import meaning_of, shown_measures, unit_of
 from tailwork.studies.motions import coupled, pitch, roll, yaw
 from tailwork.studies.perform import measured, perform
-from tailwork.studies.policies import EQUATION_85
 from tailwork.studies.scenario import Scenario
 
 SCENARIOS = {
@@ -202,7 +202,9 @@ def test_impulse_of_the_tail(name: str) -> None:
 
     wanted = about_start(-1) - about_start(0) - integral(name, moment)
     found = measures_of(name)
-    np.testing.assert_allclose([found["impulse_x"], found["impulse_y"], found["impulse_z"]], wanted, rtol=0, atol=5e-6)
+    np.testing.assert_allclose(
+        [found["impulse_pitch"], found["impulse_roll"], found["impulse_yaw"]], wanted, rtol=0, atol=5e-6
+    )
 
 
 @ALL
@@ -383,7 +385,7 @@ def test_a_run_that_ends_early() -> None:
     assert run.stopped is not None and run.stopped.reason.startswith("leg")
     assert found["duration"] == pytest.approx(run.stopped.time, abs=1e-12)
     assert 0.27 < found["duration"] < 0.3
-    assert all(math.isfinite(x) for x in (found["effectiveness"], found["impulse_x"], found["tail_energy"]))
+    assert all(math.isfinite(x) for x in (found["effectiveness"], found["impulse_pitch"], found["tail_energy"]))
 
 
 @ALL

@@ -15,7 +15,7 @@ from tailwork.errors import RobotError, TailworkError, UnknownNameError
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.robots.tails import R3, Pendulum, Usrt
-from tailwork.robots.tails.bending import arc_angle, arc_direction, chain_angle, chain_direction, link_weights
+from tailwork.robots.tails.bend_angles import arc_angle, arc_direction, chain_angle, chain_direction, link_weights
 from tailwork.simulation.system import System
 from tailwork.studies.motions import TailMotion, coupled, motion_from_text, pitch, roll, yaw
 

@@ -11,10 +11,10 @@ import pytest
 from tailwork.robots import liu2020
 from tailwork.studies.design import Evaluator, Goal, Study, Variable
 from tailwork.studies.design.verify import ATOL, FINER, RTOL, verified
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import shown_measures
 from tailwork.studies.motions import coupled, pitch, roll, sweep
 from tailwork.studies.perform import measured, perform, perform_many
-from tailwork.studies.policies import POLICIES
 from tailwork.studies.scenario import ActuatorMass, Scenario
 from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.plan import Sweep, perform_chunk

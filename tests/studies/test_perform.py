@@ -19,9 +19,9 @@ from tailwork.robots import Robot, liu2020
 from tailwork.robots.paths import structure
 from tailwork.simulation import batch, designs
 from tailwork.studies import Outcomes, Scenario, measured, perform, perform_many
-from tailwork.studies.design_groups import design_values, feasible
 from tailwork.studies.measures import shown_measures
 from tailwork.studies.motions import coupled, roll, yaw
+from tailwork.studies.structure_groups import design_values, feasible
 
 perform_module = sys.modules["tailwork.studies.perform"]  # beside the function of that name
 LENGTHS = np.array([0.35, 0.8, -0.1, 0.5, 0.48, 0.6, 0.3])

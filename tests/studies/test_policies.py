@@ -14,9 +14,9 @@ from tailwork.robots.robot import Robot
 from tailwork.robots.tails import Pendulum
 from tailwork.robots.tails.tail import tail_name
 from tailwork.simulation import Run
+from tailwork.studies.leg_policies import EQUATION_85, POLICIES
 from tailwork.studies.motions import TailMotion, coupled, pitch, roll, yaw
 from tailwork.studies.perform import perform
-from tailwork.studies.policies import EQUATION_85, POLICIES
 from tailwork.studies.scenario import Scenario
 
 

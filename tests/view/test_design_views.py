@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from small_designs import SECOND, hurried, small_answer, small_problem
-from tailwork.studies.design import Evaluator, Scenario, pareto
+from tailwork.studies.design import Evaluator, pareto
 from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.files import problem_from_text
 from tailwork.studies.design.nlp import MODEL_END
@@ -122,8 +122,8 @@ def test_the_motion_of_the_tail() -> None:
     for line in figure.axes[1].lines[1:]:
         assert np.asarray(line.get_ydata())[[0, -1]] == pytest.approx([0.0, 0.0], abs=1e-9)
     middle = np.asarray(figure.axes[0].lines[2].get_ydata())[60]  # 3 s² − 2 s³ + s² (1 − s)² early at s = 1/2
-    assert middle == pytest.approx(40.0 * (0.5 + design.early / 16.0), rel=1e-12)
-    assert f"early {number(design.early)}, skew 0" in figures(answer)["motion"][0]
+    assert middle == pytest.approx(40.0 * (0.5 + design.motion.early / 16.0), rel=1e-12)
+    assert f"early {number(design.motion.early)}, skew 0" in figures(answer)["motion"][0]
 
 
 def test_fronts_in_pairs_of_goals() -> None:
@@ -302,14 +302,16 @@ def test_what_scatter_does_in_words() -> None:
 
 
 def test_problems_in_words() -> None:
-    """What varies has its bounds; a push has its unit, and is no airborne sweep; a name is not said twice."""
+    """What varies has its bounds; an impulse has its unit, and is no airborne sweep; a name is not said twice."""
     answer = small_answer()
     study = answer.study
-    assert scenario_words(study).startswith("the tail sweeps to the right by 40 deg, in 0.3 s; the legs")
+    assert scenario_words(study).startswith(
+        "the tail sweeps to the right by 40 deg, in 0.3 s; the legs: constant torques"
+    )
     free = problem_from_text(small_problem().replace("[goals]", '"motion.sweep" = [40.0, 60.0]\n[goals]'), "own.toml")
     assert "by 40 to 60 deg (free), in 0.3 s" in scenario_words(free.study)
-    pushed = replace(study, scenario=Scenario(push=(0.0, -2.0, 0.0), push_point=(0.0, 0.0, 0.05)))
-    assert "a push of (0, −2, 0) N s on the torso at (0, 0, 0.05) m" in scenario_words(pushed)
+    pushed = replace(study, scenario=replace(study.scenario, impulse=(0.0, -2.0, 0.0), impulse_point=(0.0, 0.0, 0.05)))
+    assert "an impulse of (0, −2, 0) N s on the torso at (0, 0, 0.05) m" in scenario_words(pushed)
     assert "In the air" in airborne_words(answer) and airborne_words(replace(answer, study=pushed)) == ""
     assert "for tails of many links there is none in closed form" in airborne_words(replace(answer, airborne=None))
     assert problem_words(replace(study, name="Most turn")).startswith("most turn; the tail")

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tailwork.studies.manoeuvre import Manoeuvre, perform
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots import liu2020
 from tailwork.studies.motions import coupled
+from tailwork.studies.perform import perform
+from tailwork.studies.scenario import Scenario
 from tailwork.view.player import playback_page, player_assets, player_fragment
 from tailwork.view.player.pack import MOST_GROUND
 from tailwork.view.scene import Scene, Terrain, scene_of
@@ -29,7 +30,7 @@ SINGLE = 6e-8  # relative rounding of single precision
 @cache
 def r3_scene() -> Scene:
     """The quadruped with the R3 tail, with as many samples as a long run is thinned to."""
-    run = perform(Manoeuvre(liu2020("r3"), coupled(), "paper"), samples=2 * MOST)
+    run = perform(Scenario(liu2020("r3"), coupled(), "paper"), samples=2 * MOST)
     return scene_of(run, "R3", most=MOST)
 
 

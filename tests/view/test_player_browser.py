@@ -14,8 +14,9 @@ import pytest
 
 from tailwork.robots import liu2020
 from tailwork.simulation import Run
-from tailwork.studies.manoeuvre import Manoeuvre, perform
 from tailwork.studies.motions import coupled
+from tailwork.studies.perform import perform
+from tailwork.studies.scenario import Scenario
 from tailwork.view.player import playback_page, player_assets, player_fragment
 from tailwork.view.scene import Curve, Scene, scenes_of
 
@@ -28,7 +29,7 @@ STATE = "window.tailwork.players[0].state()"
 
 @cache
 def run_of(tail: str) -> Run:
-    return perform(Manoeuvre(liu2020(tail), coupled(), "paper"), samples=601)
+    return perform(Scenario(liu2020(tail), coupled(), "paper"), samples=601)
 
 
 @cache

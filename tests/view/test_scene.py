@@ -8,7 +8,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tailwork.studies.manoeuvre import Manoeuvre, perform
 
 from pucks import DAMPED, bumpy, ground, tailed, thrown
 from small_walks import small_biswal, small_nelson_quinn
@@ -19,6 +18,8 @@ from tailwork.robots.limb import BendingSpring, PointSpring
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.record import arrays_of
 from tailwork.studies.motions import coupled
+from tailwork.studies.perform import perform
+from tailwork.studies.scenario import Scenario
 from tailwork.view.scene import Ball, Bar, Box, Scene, scene_of, scenes_of
 from tailwork.view.scene.colors import TAILS, lit
 from tailwork.view.scene.motion import quaternions
@@ -39,11 +40,11 @@ def run_of(kind: str) -> Run:
         case "hills":
             return thrown((0.0, 0.0, 0.03), (1.0, 0.5, 0.0), 0.2, on=ground(surface=bumpy(), **DAMPED), samples=21)
         case "airborne":
-            return perform(Manoeuvre(liu2020("pendulum"), coupled(), "airborne"), samples=21)
+            return perform(Scenario(liu2020("pendulum"), coupled(), "airborne"), samples=21)
         case "fixed":
             held = Model(liu2020("pendulum"), "none", torso="fixed")
             return simulate(held, held.standing(), 0.05, samples=11)
-    return perform(Manoeuvre(liu2020(kind), coupled(), "paper"), samples=21)
+    return perform(Scenario(liu2020(kind), coupled(), "paper"), samples=21)
 
 
 @cache
@@ -118,7 +119,7 @@ def test_springs_are_drawn_as_long_as_their_energy_says() -> None:
 
 def test_cables_shorten_by_the_work_they_do() -> None:
     """Power = −tension · rate of the drawn length, by central differences."""
-    run = perform(Manoeuvre(liu2020("usrt"), coupled(), "paper"), samples=1201)
+    run = perform(Scenario(liu2020("usrt"), coupled(), "paper"), samples=1201)
     scene = scene_of(run)
     cables = [thread for thread in scene.threads if thread.kind == "cable"]
     assert [cable.name for cable in cables] == [f"tail.T_{j}" for j in range(1, 7)]

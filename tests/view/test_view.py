@@ -22,6 +22,9 @@ from tailwork.control import Constant, Polynomial, Tracking, point_to_point
 from tailwork.errors import FileError, RobotError, UnknownNameError
 from tailwork.simulation import Run, load_run
 from tailwork.simulation.pose import torso_angles, torso_rates
+from tailwork.studies.motions import pitch
+from tailwork.studies.perform import measured, perform
+from tailwork.studies.scenario import Scenario
 from tailwork.view.draw.camera import VIEWS, camera, nice
 from tailwork.view.draw.solids import CORNERS, TURNS, capsules
 from tailwork.view.draw.stage import subject
@@ -30,7 +33,7 @@ from tailwork.view.figures.runs import STOPPED
 from tailwork.view.scene import Ball, Bar, Box, Scene, Solid, scene_of
 from tailwork.view.scene.colors import TAILS, looks, shown
 from tailwork.view.scene.curves import friction_ratio
-from tailwork.view.scene.sample import Sample, coils, samples_at
+from tailwork.view.scene.sample import SceneSample, coils, samples_at
 from tailwork.view.scene.scene import Shape
 from tailwork.view.scene.shapes import torso_box
 
@@ -169,6 +172,23 @@ def test_net_rotation_leaves_runs_that_ended_early_hollow() -> None:
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["pendulum", "R3", "ended early"]
 
 
+@pytest.mark.parametrize("tail", ["pendulum", "r3", "usrt"])
+def test_curvatures_of_segments(tail: str) -> None:
+    """Desired is the even bend of the motion, actual that of the run: they differ by what the measures say."""
+    scenario = Scenario(tailwork.robots.liu2020(tail), pitch(20, period=1.2), "joint")
+    run = perform(scenario, samples=31)
+    desired, actual = view.segment_curvatures(run, scenario.motion)
+    assert desired.shape == actual.shape == (0 if tail == "pendulum" else 2, 31)
+    if tail == "pendulum":
+        return
+    found = measured(run, scenario, ["curvature_error_peak", "curvature_error_rms"])
+    assert np.abs(actual - desired).max() == pytest.approx(found["curvature_error_peak"], rel=1e-9)
+    squares = np.trapezoid((actual - desired) ** 2, run.data["time"].to_numpy(), axis=1) / 0.3
+    assert np.sqrt(squares.mean()) == pytest.approx(found["curvature_error_rms"], rel=1e-9)
+    assert desired[0] == pytest.approx(desired[1], rel=1e-12) and desired[0, 0] == 0.0 < desired[0, -1]
+    assert actual[:, 0] == pytest.approx(0.0, abs=1e-12)
+
+
 def test_curvature_tracking_shows_the_error() -> None:
     t = np.linspace(0.0, 1.2, 61)
     wanted = {"r3, segment 1": np.sin(t), "usrt, segment 1": np.sin(t)}
@@ -274,13 +294,13 @@ def test_corners_of_the_torso_are_where_the_model_has_the_hips(stopped: Run) -> 
     assert seen == 7, "the eye sees three sides of a box and so seven of its corners"
 
 
-def random_sample(scene: Scene) -> Sample:
+def random_sample(scene: Scene) -> SceneSample:
     """Every frame somewhere, turned somehow."""
     random = np.random.default_rng(3)
     turns = random.normal(size=(len(scene.frames), 4))
     places = random.normal(size=(len(scene.frames), 3))
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    return Sample(0.0, places, turns, np.zeros((0, 3)), np.zeros((0, 3)))
+    return SceneSample(0.0, places, turns, np.zeros((0, 3)), np.zeros((0, 3)))
 
 
 def solid_scene(run: Run, *shapes: Shape) -> Scene:

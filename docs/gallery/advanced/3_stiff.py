@@ -12,21 +12,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.simulation.designs import spectral_radii
-from tailwork.studies import Manoeuvre, yaw
-from tailwork.studies.manoeuvre import tail_laws
-from tailwork.studies.policies import stand
+from tailwork.simulation.batch_kernels import spectral_radii
+from tailwork.studies import Scenario, perform, yaw
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import BLUE, INK, VERMILION
 
-manoeuvre = Manoeuvre(tailwork.robots.liu2020("usrt"), yaw(40), policy="constant")
-ready = stand(manoeuvre.robot, "constant", "tail", manoeuvre.start_shape(), prescribed=False)
-laws = [*ready.laws, *tail_laws(manoeuvre)]  # constant leg torques, cables that bend the tail
+# Constant leg torques, cables that bend the tail.
+scenario = Scenario(tailwork.robots.liu2020("usrt"), yaw(40), policy="constant")
 tolerances = np.logspace(-3, -9, 7)
 runs = {
-    (method, tolerance): tailwork.simulate(
-        ready.model, ready.q, 0.3, control=laws, method=method, rtol=tolerance, atol=0.01 * tolerance, samples=2
-    )
+    (method, tolerance): perform(scenario, method=method, rtol=tolerance, atol=0.01 * tolerance, samples=2)
     for method in ("dopri5", "rodas5p")
     for tolerance in tolerances
 }
@@ -44,7 +39,7 @@ for method, color in (("dopri5", BLUE), ("rodas5p", VERMILION)):
     print(f"{method}: {counts[method]} steps")
 steps = runs["dopri5", tolerances[2]].trajectory.pieces[0].steps
 system, some = runs["dopri5", tolerances[2]].trajectory.system, slice(None, -1, 60)
-limit = 3.3 / spectral_radii(system, {}, steps.states[some], np.zeros(system.held), 0.0)  # [s]
+limit = 3.3 / spectral_radii(system, {}, steps.states[some], np.zeros(system.control_inputs), 0.0)  # [s]
 left.semilogy(1e3 * steps.times[some], 1e6 * limit, "--", color=INK, label=r"$3.3/\rho$")
 share = float(np.median(np.interp(steps.times[some], steps.times[1:], steps.lengths) / limit))
 left.set(xlabel="time [ms]", ylabel="length of a step [µs]", title="relative tolerance 1e-5")

@@ -33,12 +33,12 @@ def energy(attitude: str, degrees: float) -> tuple[np.ndarray, np.ndarray]:
 plt.rcParams.update(RC)
 figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.1), layout="constrained")
 tilts, changes = np.logspace(-1, 1, 9), {}
-for attitude, words, color in (("rpy", "exact", BLUE), ("rpy-small-angle", "rates of the angles", VERMILION)):
+for attitude, label, color in (("rpy", "exact", BLUE), ("rpy-small-angle", "rates of the angles", VERMILION)):
     for tilt, style in ((10.0, "-"), (5.0, "--"), (1.0, ":")):
-        left.plot(*energy(attitude, tilt), style, color=color, label=f"{words}, from {tilt:g}°")
+        left.plot(*energy(attitude, tilt), style, color=color, label=f"{label}, from {tilt:g}°")
     changes[attitude] = np.array([np.abs(energy(attitude, tilt)[1]).max() for tilt in tilts])
     right.loglog(tilts, changes[attitude], "-o", color=color)
-    print(f"{words}: the energy changes by up to {changes[attitude].max():.1e} J")
+    print(f"{label}: the energy changes by up to {changes[attitude].max():.1e} J")
 left.set(xlabel="time [ms]", ylabel="change of the energy [J]")
 right.set(xlabel="pitch, roll and yaw at the start [deg]", ylabel="largest change in 50 ms [J]")
 figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2)
@@ -48,5 +48,5 @@ plt.show()
 # angles a tenth of a joule is lost in 50 ms, and even a robot that starts level loses some, because it does not stay
 # level.
 #
-# **Try next:** ``attitude="quaternion"``, which has no singular attitude; ``Manoeuvre(...,
+# **Try next:** ``attitude="quaternion"``, which has no singular attitude; ``Scenario(...,
 # attitude="rpy-small-angle")`` for how much this changes the paper's own results (a percent or two).

@@ -13,14 +13,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.studies import Manoeuvre, yaw
+from tailwork.studies import Scenario, yaw
 from tailwork.studies.compare.ground_comparison import compare_grounds, grounds_for
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import BLUE, GREEN, INK, ORANGE, VERMILION
 
 robot, stiffnesses = tailwork.robots.liu2020("pendulum"), np.array([1e4, 3e4, 1e5, 3e5])  # [N/m]
-manoeuvre = Manoeuvre(robot, yaw(40, duration=0.15), policy="constant")
-found = compare_grounds(manoeuvre, grounds_for(robot, stiffnesses))
+scenario = Scenario(robot, yaw(40, duration=0.15), policy="constant")
+found = compare_grounds(scenario, grounds_for(robot, stiffnesses))
 fall = found.convergence()  # largest differences while all feet stick
 print(f"difference ~ k^{fall.place_slope:.3f} in place, k^{fall.attitude_slope:.3f} in attitude")
 

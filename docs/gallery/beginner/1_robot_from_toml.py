@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import matplotlib.pyplot as plt
 
 import tailwork.view
-from tailwork.studies import Manoeuvre, perform, pitch
+from tailwork.studies import Scenario, perform, pitch
 
 ROBOT = """
 name = "runner"
@@ -51,7 +51,7 @@ q = model.standing()
 torques = model.static_torques(q)
 foot_forces = model.foot_forces(q, [0.0] * len(model.velocity_names), torques)
 print(f"same after saving: {same}; feet bear {foot_forces[:, 2].round(2)} N")
-run = perform(Manoeuvre(robot, pitch(-60), policy="joint"))  # the tail swings up by 60° in 0.3 s
+run = perform(Scenario(robot, pitch(-60), policy="joint"))  # the tail swings up by 60° in 0.3 s
 figure = plt.figure(tailwork.view.picture({"runner": run}, "ghosts"))
 plt.show()
 # %%

@@ -11,15 +11,15 @@ under which the robot stands, but as a pencil stands on its tip.
 import matplotlib.pyplot as plt
 
 import tailwork.view
-from tailwork.studies import Manoeuvre, measured, perform, yaw
+from tailwork.studies import Scenario, measured, perform, yaw
 
 runs, torso = {}, {}
 for tail in ("pendulum", "r3", "usrt"):
-    manoeuvre = Manoeuvre(tailwork.robots.liu2020(tail), yaw(40), policy="paper")
-    runs[tail] = perform(manoeuvre)
-    found = measured(runs[tail], manoeuvre)
-    torso[tail] = (found.pitch, found.roll, found.yaw)
-    print(f"{tail:9s} pitch {found.pitch:5.1f}°, roll {found.roll:5.1f}°, yaw {found.yaw:6.1f}°")
+    scenario = Scenario(tailwork.robots.liu2020(tail), yaw(40), policy="paper")
+    runs[tail] = perform(scenario)
+    found = measured(runs[tail], scenario)
+    torso[tail] = (found["pitch"], found["roll"], found["yaw"])
+    print(f"{tail:9s} pitch {found['pitch']:5.1f}°, roll {found['roll']:5.1f}°, yaw {found['yaw']:6.1f}°")
 
 figure = plt.figure(tailwork.view.time_lapse(runs))
 plt.show()
@@ -31,7 +31,7 @@ plt.show()
 # %%
 # **What one sees.** All three turn the torso nearly alike: what counts most is how the tail's centre of mass moves.
 # The two that curl up do a little more, because Eq. 86 carries their centre of mass farther than 40°; with
-# ``com_map="chain"`` the difference nearly goes. The growth at the end is the unstable stance, not the tail.
+# ``replace(yaw(40), angle="chain")`` the difference nearly goes. The growth at the end is the unstable stance's.
 #
 # **Try next:** ``policy="joint"`` holds the legs by springs, and the torso hardly turns; ``policy="airborne"`` takes
 # the ground away. What the legs do decides more than the tail does.

@@ -10,14 +10,14 @@ by 45° about its own axis in 0.3 s. A pendulum must move both of its hinges for
 import matplotlib.pyplot as plt
 
 import tailwork.view
-from tailwork.studies import Manoeuvre, measured, perform, roll
+from tailwork.studies import Scenario, measured, perform, roll
 
 runs, torso = {}, {}
 for tail in ("pendulum", "r3"):
-    manoeuvre = Manoeuvre(tailwork.robots.liu2020(tail), roll(40), policy="paper")
-    runs[tail] = perform(manoeuvre)
-    found = measured(runs[tail], manoeuvre)
-    torso[tail] = (found.pitch, found.roll, found.yaw)  # [deg], net
+    scenario = Scenario(tailwork.robots.liu2020(tail), roll(40), policy="paper")
+    runs[tail] = perform(scenario)
+    found = measured(runs[tail], scenario)
+    torso[tail] = (found["pitch"], found["roll"], found["yaw"])  # [deg], net
 figure = plt.figure(tailwork.view.picture(runs, "ghosts", view="rear"))
 plt.show()
 # %%

@@ -10,12 +10,12 @@ gives these forces with every state, so the question can be asked after the fact
 import matplotlib.pyplot as plt
 
 import tailwork.view
-from tailwork.studies import Manoeuvre, perform, yaw
+from tailwork.studies import Scenario, perform, yaw
 
 robot = tailwork.robots.liu2020("pendulum")
 runs, least_force, friction, stays = {}, {}, {}, {}
 for angle in (40, 80):
-    run = perform(Manoeuvre(robot, yaw(angle), policy="paper"))  # constant leg torques, Liu & Ben-Tzvi 2020, Eq. (85)
+    run = perform(Scenario(robot, yaw(angle), policy="paper"))  # constant leg torques, Liu & Ben-Tzvi 2020, Eq. (85)
     runs[f"tail swings by {angle}°"] = run
     least_force[angle], friction[angle] = run.min_normal_force(), run.friction_needed()
     stays[angle] = run.assumption_held(friction=0.6)
@@ -28,5 +28,5 @@ plt.show()
 # floors give: from there on the model describes a robot whose feet are glued down.
 #
 # **Try next:** ``tailwork.simulate(..., events=[FootSlips(friction=0.6, action="stop")])`` ends a run where a foot
-# would slip. ``tailwork ground liu2020 --motion yaw:80`` puts the same manoeuvre on compliant ground, where feet do
+# would slip. ``tailwork ground liu2020 --motion yaw:80`` puts the same motion on compliant ground, where feet do
 # slip.

@@ -12,12 +12,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork.view
-from tailwork.studies import Manoeuvre, coupled, perform
+from tailwork.studies import Scenario, coupled, perform
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import BLUE, GREEN, INK, ORANGE
 
-manoeuvre = Manoeuvre(tailwork.robots.liu2020("usrt"), coupled(duration=0.2), policy="constant")  # down, then left
-run = perform(manoeuvre)
+scenario = Scenario(tailwork.robots.liu2020("usrt"), coupled(duration=0.2), policy="constant")  # down, then left
+run = perform(scenario)
 time = run.data["time"].to_numpy()
 tension = run.data["tau"].sel(actuator=[f"tail.T_{k}" for k in range(1, 7)]).to_numpy()  # [N]
 at_work = (tension.reshape(-1, 2, 3) > 1e-6).sum(axis=-1)  # how many of a segment's cables pull

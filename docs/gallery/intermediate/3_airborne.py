@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.studies import Manoeuvre, perform, pitch, yaw
+from tailwork.studies import Scenario, perform, pitch, yaw
 from tailwork.studies.compare.airborne import planar_rotation
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import BLUE, INK, ORANGE, VERMILION
@@ -29,7 +29,7 @@ plt.rcParams.update(RC)
 figure, (angles, momenta) = plt.subplots(1, 2, figsize=(7.2, 3.0), layout="constrained")
 simulated, closed = {}, {}
 for name, (subject, motion, angle, hinge, color) in cases.items():
-    run = perform(Manoeuvre(subject, motion, policy="airborne"), rtol=1e-11, atol=1e-13)  # legs keep their shape
+    run = perform(Scenario(subject, motion, policy="airborne"), rtol=1e-11, atol=1e-13)  # legs keep their shape
     body, tail = (np.degrees(run.data["q"].sel(coordinate=which).to_numpy()) for which in (angle, hinge))
     simulated[name], closed[name] = body[-1], np.degrees(planar_rotation(subject, "tail", motion))
     print(f"{name}: {simulated[name]:.11f}° simulated, {closed[name]:.11f}° closed form")

@@ -11,14 +11,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.studies import Manoeuvre, perform_many, yaw
+from tailwork.studies import Scenario, perform_many, yaw
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import INK, VERMILION
 
 lengths, masses = np.linspace(0.2, 0.8, 37), np.linspace(0.2, 2.0, 37)  # [m], [kg]
 length, mass = np.meshgrid(lengths, masses)
 found = perform_many(
-    Manoeuvre(tailwork.robots.liu2020("pendulum"), yaw(40), policy="constant"),
+    Scenario(tailwork.robots.liu2020("pendulum"), yaw(40), policy="constant"),
     {"tail.length": length.ravel(), "tail.mass": mass.ravel()},
     measures=["yaw", "peak_tail_torque"],
     samples=61,

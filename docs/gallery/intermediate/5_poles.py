@@ -20,8 +20,8 @@ from tailwork.view.scene.colors import INK, VERMILION
 model = tailwork.Model(tailwork.robots.liu2020("pendulum").replace({"gravity": 9.81}), prescribed=["tail"])
 q, holding = model.standing(), model.static_torques(model.standing())
 forward = model.casadi("forward_dynamics")  # the same equations, which CasADi differentiates exactly
-slopes = forward.factory("slopes", forward.name_in(), ["jac:acceleration:q"])
-growing = np.array(slopes(q, np.zeros(8), holding, np.zeros(2), [], model.parameters()))[:6, :6]  # G [1/s²]
+jacobian = forward.factory("jacobian", forward.name_in(), ["jac:acceleration:q"])
+growing = np.array(jacobian(q, np.zeros(8), holding, np.zeros(2), [], model.parameters()))[:6, :6]  # G [1/s²]
 actuation = model.actuation_matrix(q)[:6]
 springs = np.linalg.solve(model.mass_matrix(q)[:6, :6], actuation @ actuation.T)  # M⁻¹ B Bᵀ
 
@@ -38,7 +38,7 @@ enough = np.linalg.eigvals(np.linalg.solve(springs, growing)).real.max()  # wher
 print(f"poles ±{np.sort(bare)[::-1].round(2)} 1/s; joints of {enough:.2f} N m/rad hold the robot")
 fastest = shapes[:, bare.argmax()] / shapes[4, bare.argmax()]  # mostly roll
 start, still = q + 1e-6 * np.append(fastest, [0.0, 0.0]), {"tail": {"ta": held(0.0), "tb": held(0.0)}}
-run = tailwork.simulate(model, start, 0.5, control=Constant(values=tuple(holding)), motions=still, rtol=1e-11, atol=1e-16)
+run = tailwork.simulate(model, start, 0.5, control=Constant(values=holding), motions=still, rtol=1e-11, atol=1e-16)
 time, roll = run.data["time"].to_numpy(), run.data["q"].sel(coordinate="phi_y").to_numpy()
 plt.rcParams.update(RC)
 figure, (plane, growth) = plt.subplots(1, 2, figsize=(7.2, 3.2), layout="constrained")

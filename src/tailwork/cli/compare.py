@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from tailwork.cli.inputs import MAP_HELP, POLICY_HELP, ROBOT_HELP, Once, default_policy, named_robot
+from tailwork.cli.inputs import ANGLE_HELP, MAPS, POLICY_HELP, ROBOT_HELP, Once, default_policy, named_robot
 from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.files import ready_folder
 from tailwork.robots.robot import Robot
+from tailwork.robots.tails.tail import tail_name
 from tailwork.studies.compare.comparison import (
     SWEPT,
     TAIL_NAMES,
@@ -23,11 +25,10 @@ from tailwork.studies.compare.comparison import (
     compare,
     paper_plan,
     with_tail,
+    with_tail_of,
 )
-from tailwork.studies.manoeuvre import tail_name
-from tailwork.studies.motions import TailMotion, motion_from_text, motion_words, roll, yaw
-from tailwork.studies.policies import POLICIES, POLICY_TEXT
-from tailwork.studies.tail_coordinates import MAPS
+from tailwork.studies.leg_policies import POLICIES
+from tailwork.studies.motions import TailMotion, motion_from_text, motion_text, roll, yaw
 
 SWEEPS = {"yaw": yaw, "roll": roll}
 
@@ -52,7 +53,7 @@ def add_compare(commands: Any, what: str) -> None:
     text = "net rotation against bends of 10° to 80°; may be repeated"
     command.add_argument("--sweep", action="append", choices=sorted(SWEEPS), help=text)
     command.add_argument("--policy", choices=POLICIES, action=Once, help=POLICY_HELP)
-    command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help=MAP_HELP)
+    command.add_argument("--map", choices=MAPS, default="arc", dest="angle", help=ANGLE_HELP)
     command.add_argument("--out", type=Path, default=Path("comparison"), help="the folder (default: comparison)")
     command.set_defaults(run=run)
 
@@ -81,16 +82,18 @@ def _plan(options: argparse.Namespace) -> Plan:
     if options.robot == "liu2020" and options.tails is None:
         robots = dict(paper.robots)
     else:
-        robots = _robots(named_robot(options.robot), (options.tails or "own").split(","))
-    own = bool(options.motions or options.sweep)
+        robots = robots_with(named_robot(options.robot), (options.tails or "own").split(","))
     sweeps: dict[str, tuple[TailMotion, ...]] = {
         axis: tuple(SWEEPS[axis](angle) for angle in SWEPT) for axis in options.sweep or ()
     }
-    studied = (motions, sweeps) if own else (paper.motions, paper.sweeps)
-    return Plan(robots, *studied, default_policy(options), options.com_map)
+    studied = (motions, sweeps) if motions or sweeps else (paper.motions, paper.sweeps)
+    wanted = tuple(replace(motion, angle=options.angle) for motion in studied[0])
+    swept = {axis: tuple(replace(motion, angle=options.angle) for motion in own) for axis, own in studied[1].items()}
+    return Plan(robots, wanted, swept, default_policy(options))
 
 
-def _robots(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
+def robots_with(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
+    """By label: the robot with its own tail, one of the 2020 paper, or that of another robot's file."""
     found: dict[str, Robot] = {}
     for name in (tail.strip() for tail in tails):
         label = Path(name).stem
@@ -100,8 +103,7 @@ def _robots(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
             tail_name(robot)
             found[label] = robot
         elif name.endswith(".toml"):
-            other = named_robot(name)
-            found[label] = robot.with_part(tail_name(robot), other.part(tail_name(other)))
+            found[label] = with_tail_of(robot, named_robot(name))
         else:
             found[label] = with_tail(robot, name)
     return found
@@ -110,11 +112,11 @@ def _robots(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
 def _print(console: Console, comparison: Comparison) -> None:
     from tailwork.view.report.comparison import rotation_rows
 
-    console.print(f"leg policy: {POLICY_TEXT[comparison.plan.policy]}")
+    console.print(f"leg policy: {POLICIES[comparison.plan.policy].meaning}")
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
         table = plain_table(
-            f"\n{motion.name}: {motion_words(motion)}", "tail", "pitch°", "roll°", "yaw°", "airborne°", "closed°",
+            f"\n{motion.name}: {motion_text(motion)}", "tail", "pitch°", "roll°", "yaw°", "airborne°", "closed°",
             "effect.", "N m", "J", "Fz N", "friction", rows=rotation_rows(results),
         )  # fmt: skip
         table.padding = (0, 1, 0, 0)

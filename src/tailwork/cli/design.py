@@ -14,21 +14,20 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from tailwork.cli.inputs import CLUSTER_HELP, THREADS_HELP, check_threads
+from tailwork.cli.inputs import CLUSTER_HELP, THREADS_HELP, check_threads, measures_help
 from tailwork.cli.terminal import bar, plain_table, wide_console
 from tailwork.errors import FileError, RobotError
 from tailwork.files import write_whole
-from tailwork.studies.design import rows, words
-from tailwork.studies.design.answer import Answer, Settings, sorted_answers
+from tailwork.studies.design import tables, text
+from tailwork.studies.design.answer import Answer, DesignOptions, sorted_answers
 from tailwork.studies.design.cluster import do_on_cluster
-from tailwork.studies.design.files import EXAMPLE, Problem, load_problem
-from tailwork.studies.design.folder import Case, Kept, cases, open_kept
-from tailwork.studies.design.measures import MEASURES
+from tailwork.studies.design.files import EXAMPLE, ProblemFile, load_problem
+from tailwork.studies.design.folder import DesignCase, Kept, cases, open_kept
 from tailwork.studies.design.search import STARTS, ImpossibleError
-from tailwork.studies.design.text import feet_pull, feet_words, problem_words, warnings
 from tailwork.studies.design.uncertainty import SPREAD, checked_spread
+from tailwork.studies.measures import ENERGY_BALANCE
 
-LEFT = ("unit", "note", "limit", "agrees", rows.VERIFIED_HEADER[-1])
+LEFT = ("unit", "note", "limit", "agrees", tables.VERIFIED_HEADER[-1])
 """Columns of text."""
 WARNED = "yellow"
 
@@ -41,7 +40,7 @@ def add_design(commands: Any, what: str) -> None:
         description="Solves a design problem: what the tail must do, what may change, what is allowed. Leaves a "
         "folder: report.html, figures, the best designs as robots and their runs. Interrupted, the same command goes "
         "on.",
-        epilog="Measures: " + "; ".join(f"{m.name} [{m.unit}], {m.meaning}" for m in MEASURES.values()) + ".",
+        epilog=f"Measures: {measures_help(but=ENERGY_BALANCE)}.",
     )
     command.add_argument("problem", nargs="?", type=Path, metavar="problem.toml", help="the problem file")
     command.add_argument(
@@ -71,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     problem = load_problem(options.problem)
     every = cases(problem.study, _settings(options, problem))
     kept = open_kept(options.out, problem.text)
-    console.print(problem_words(problem.study))
+    console.print(text.problem_words(problem.study))
     found = _solved(console, kept, every, options)
     answers = sorted_answers([one for one in found if isinstance(one, Answer)])
     if not answers:
@@ -100,18 +99,18 @@ def _example(console: Console, options: argparse.Namespace) -> int:
     return 0
 
 
-def _settings(options: argparse.Namespace, problem: Problem) -> Settings:
+def _settings(options: argparse.Namespace, problem: ProblemFile) -> DesignOptions:
     check_threads(options.threads, options.cluster)
     if options.spread is not None:
         checked_spread("--spread", options.spread)
         if problem.robust is not None:
             raise RobotError("--spread", options.spread, "none beside [robust] in the problem, which has its own")
     spread = SPREAD if options.spread is None else options.spread
-    return Settings(options.threads, options.starts, spread, problem.robust)
+    return DesignOptions(options.threads, options.starts, spread, problem.robust)
 
 
 def _solved(
-    console: Console, kept: Kept, every: Sequence[Case], options: argparse.Namespace
+    console: Console, kept: Kept, every: Sequence[DesignCase], options: argparse.Namespace
 ) -> list[Answer | ImpossibleError]:
     """What was found for all cases; those that are kept are not done again."""
     before = {case.name: found for case in every if (found := kept.read(case)) is not None}
@@ -126,12 +125,12 @@ def _solved(
                     label = f"{case.name}: " if len(every) > 1 else ""
                     kept.do(case, lambda what, k=k, label=label: tell(done + k, len(every), label + what))
             else:
-                finished: list[Case] = []
+                finished: list[DesignCase] = []
                 tell(done, len(every), "waiting for the cluster")
                 do_on_cluster(
                     kept, left, options.cluster,
                     lambda case: (finished.append(case), tell(done + len(finished), len(every), case.name))[1],
-                    lambda text: console.print(text, soft_wrap=True),
+                    lambda said: console.print(said, soft_wrap=True),
                 )  # fmt: skip
             tell(len(every), len(every), "")
     found = [before.get(case.name) or kept.read(case) for case in every]
@@ -142,7 +141,7 @@ def _solved(
 
 
 def _print(
-    console: Console, every: Sequence[Case], found: Sequence[Answer | ImpossibleError], answers: Sequence[Answer]
+    console: Console, every: Sequence[DesignCase], found: Sequence[Answer | ImpossibleError], answers: Sequence[Answer]
 ) -> None:
     if len(every) > 1:
         none = [(case.choice, one) for case, one in zip(every, found, strict=True) if isinstance(one, ImpossibleError)]
@@ -155,39 +154,39 @@ def _print(
 def print_answer(console: Console, answer: Answer) -> None:
     """The best design, its measures, prices, verification and how sure it is."""
     study = answer.study
-    chosen = f" with {words.choice_words(answer.choice)}" if answer.choice else ""
-    console.print(f"\n{words.headline(answer)}")
-    for text in warnings(answer):
-        console.print(f"\nwarning: {text}", style=WARNED)
-    _print_table(console, f"\n{words.best_name(study)}{chosen}", rows.DESIGN_HEADER, rows.design_rows(answer))
-    marks = rows.measure_caption(answer)
+    chosen = f" with {text.choice_words(answer.choice)}" if answer.choice else ""
+    console.print(f"\n{text.headline(answer)}")
+    for said in text.warnings(answer):
+        console.print(f"\nwarning: {said}", style=WARNED)
+    _print_table(console, f"\n{text.best_name(study)}{chosen}", tables.DESIGN_HEADER, tables.design_rows(answer))
+    marks = tables.measure_caption(answer)
     title = "\nits measures (at finer steps" + (f"; {marks})" if marks else ")")
-    _print_table(console, title, rows.MEASURE_HEADER, rows.measure_rows(answer))
-    prices = words.price_words(answer)
+    _print_table(console, title, tables.MEASURE_HEADER, tables.measure_rows(answer))
+    prices = text.price_words(answer)
     if prices:
         console.print("\nwhat the limits cost", style="bold")
-        for text in prices:
-            console.print(f"  {text}")
-    more = [words.robust_words(answer), "" if feet_pull(answer) else feet_words(answer)]
-    more += [words.airborne_words(answer), "" if answer.verified.disagreements() else words.verified_words(answer)]
-    for text in filter(None, more):
-        console.print(f"\n{text}")
-    _print_table(console, "\nverification", rows.VERIFIED_HEADER, rows.verified_rows(answer))
-    console.print(f"\n{words.optima_words(answer)}")
+        for said in prices:
+            console.print(f"  {said}")
+    more = [text.robust_words(answer), "" if text.feet_pull(answer) else text.feet_words(answer)]
+    more += [text.airborne_words(answer), "" if answer.verified.disagreements() else text.verified_words(answer)]
+    for said in filter(None, more):
+        console.print(f"\n{said}")
+    _print_table(console, "\nverification", tables.VERIFIED_HEADER, tables.verified_rows(answer))
+    console.print(f"\n{text.optima_words(answer)}")
     if len(answer.found.optima) > 1:
-        _print_table(console, "", rows.optima_header(study), rows.optima_rows(answer))
-    _print_table(console, f"\n{words.swing_words(answer)}", rows.swing_header(study), rows.swing_rows(answer))
-    _print_table(console, "\ntolerance", rows.TOLERANCE_HEADER, rows.tolerance_rows(answer))
-    console.print(words.tolerance_words(answer), style="dim")
+        _print_table(console, "", tables.optima_header(study), tables.optima_rows(answer))
+    _print_table(console, f"\n{text.swing_words(answer)}", tables.swing_header(study), tables.swing_rows(answer))
+    _print_table(console, "\ntolerance", tables.TOLERANCE_HEADER, tables.tolerance_rows(answer))
+    console.print(text.tolerance_words(answer), style="dim")
 
 
 def print_choices(
     console: Console, answers: Sequence[Answer], none: Sequence[tuple[dict[str, Any], ImpossibleError]]
 ) -> None:
     """All choices, the best first, and those for which there is no design."""
-    _print_table(console, "\nall choices, the best first", *rows.choice_table(answers))
+    _print_table(console, "\nall choices, the best first", *tables.choice_table(answers))
     for choice, error in none:
-        console.print(f"{words.choice_words(choice)}: {error}", style=WARNED)
+        console.print(f"{text.choice_words(choice)}: {error}", style=WARNED)
 
 
 def print_front(console: Console, answer: Answer) -> None:
@@ -195,9 +194,9 @@ def print_front(console: Console, answer: Answer) -> None:
     assert answer.front is not None
     study = answer.study
     _print_table(
-        console, "\ntrade-off between the goals", rows.front_header(study), rows.front_rows(study, answer.front)
+        console, "\ntrade-off between the goals", tables.front_header(study), tables.front_rows(study, answer.front)
     )
-    console.print(words.front_words(study, answer.front), style="dim")
+    console.print(text.front_words(study, answer.front), style="dim")
 
 
 def _whole_unit(name: str) -> str:
@@ -211,11 +210,11 @@ def _print_table(console: Console, title: str, header: Sequence[str], cells: Seq
     terminal is wide: nothing is cut."""
     table: Table = plain_table(title, *(_whole_unit(name) for name in header))
     for k, (column, name) in enumerate(zip(table.columns, header, strict=True)):
-        text = name in LEFT
-        if text:
+        wordy = name in LEFT
+        if wordy:
             column.justify = "left"
-        column.min_width = max(map(len, [*name.split(), *("" if text else row[k] for row in cells)]))
+        column.min_width = max(map(len, [*name.split(), *("" if wordy else row[k] for row in cells)]))
     for row in cells:
-        table.add_row(*(Text(cell, style=WARNED if cell.endswith(rows.BROKEN) else "") for cell in row))
+        table.add_row(*(Text(cell, style=WARNED if cell.endswith(tables.BROKEN) else "") for cell in row))
     needed = Measurement.get(console, replace(console.options, max_width=10**4), table).minimum
     console.print(table, width=max(needed, console.width), crop=False, overflow="ignore")

@@ -1,4 +1,4 @@
-"""`tailwork ground`: a manoeuvre on compliant ground beside the same one on pinned feet, with a report."""
+"""`tailwork ground`: a scenario on compliant ground beside the same one on pinned feet, with a report."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tailwork.studies.compare.ground_comparison import (
     grounds_for,
 )
 from tailwork.studies.compare.on_ground import KINETIC_FRICTION, STANDING_POLICIES, STATIC_FRICTION
-from tailwork.studies.manoeuvre import Manoeuvre
-from tailwork.studies.motions import motion_from_text, motion_words
-from tailwork.studies.policies import POLICY_TEXT
+from tailwork.studies.leg_policies import POLICIES
+from tailwork.studies.motions import motion_from_text, motion_text
+from tailwork.studies.scenario import Scenario
 
 MOTION = "yaw:80"
 OWN_FIGURES = ("feet-slipping", "feet", "torso", "convergence")
@@ -63,19 +63,19 @@ def run(options: argparse.Namespace) -> int:
     """Compare, print the tables, save the runs, write the report."""
     console = wide_console()
     motion = motion_from_text(options.motion or MOTION)
-    manoeuvre = Manoeuvre(named_robot(options.robot, options.tail), motion, default_policy(options))
+    scenario = Scenario(named_robot(options.robot, options.tail), motion, default_policy(options))
     stiffnesses = numbers("--stiffness", options.stiffness, "stiffnesses [N/m], such as 1e4,1e5,1e6") or []
     friction = numbers("--friction", options.friction, TWO_FRICTIONS) or []
     if len(friction) > 2:
         raise RobotError("--friction", options.friction, TWO_FRICTIONS)
     if len(set(stiffnesses)) != len(stiffnesses):
         raise RobotError("--stiffness", options.stiffness, "stiffnesses that differ")
-    grounds = grounds_for(manoeuvre.robot, stiffnesses or STIFFNESSES, *friction)
-    check_possible(manoeuvre)  # what is impossible fails before anything is done
+    grounds = grounds_for(scenario.robot, stiffnesses or STIFFNESSES, *friction)
+    check_possible(scenario)  # what is impossible fails before anything is done
     for needed in (options.out, options.out / "runs", options.out / "figures"):
         ready_folder(needed)
     with bar(console, "nothing is kept: run the command again") as tell:
-        comparison = compare_grounds(manoeuvre, grounds, tell)
+        comparison = compare_grounds(scenario, grounds, tell)
     comparison.save(options.out / "runs")
     for old in (options.out / "figures").iterdir():
         if old.stem in OWN_FIGURES:  # of another study
@@ -92,9 +92,9 @@ def run(options: argparse.Namespace) -> int:
 def _print(console: Console, comparison: GroundComparison) -> None:
     from tailwork.view.report.ground import CONVERGENCE_HEADER, convergence_rows, ground_text, notes, time_rows
 
-    manoeuvre = comparison.manoeuvre
-    console.print(f"{manoeuvre.robot.name}, {manoeuvre.motion.name}: {motion_words(manoeuvre.motion)}")
-    console.print(f"leg policy: {POLICY_TEXT[manoeuvre.policy]}")
+    scenario = comparison.scenario
+    console.print(f"{scenario.robot.name}, {scenario.motion.name}: {motion_text(scenario.motion)}")
+    console.print(f"leg policy: {POLICIES[scenario.policy].meaning}")
     console.print(f"ground: {ground_text(comparison)}")
     feet = time_rows(comparison)
     console.print(plain_table("\nWhen feet first slip and lift [ms]", "foot", "needs", *comparison.runs, rows=feet))

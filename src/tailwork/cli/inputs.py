@@ -11,10 +11,15 @@ from typing import Any
 from tailwork.errors import FileError, RobotError, nearest
 from tailwork.robots import Robot, load, presets
 from tailwork.simulation import Run, load_run
+from tailwork.studies.measures import meaning_of, shown_measures, unit_of
 
 ROBOT_HELP = "a preset or a robot file (default liu2020)"
 POLICY_HELP = "what the legs do (default: paper for liu2020, else constant)"
-MAP_HELP = "from centre of mass to tail shape"
+ANGLE_HELP = (
+    "what the bend of a tail of many links is: that of the centre of mass of an arc (default), or of the chain of links"
+)
+MAPS = ("arc", "chain")
+"""What `--map` takes, of the angles of a motion."""
 THREADS_HELP = "on this machine (default: one for each processor)"
 CLUSTER_HELP = "on a Dask cluster: tcp://host:8786, or the scheduler's file (needs tailwork[cluster])"
 
@@ -43,6 +48,12 @@ def check_threads(threads: int | None, cluster: str | None) -> None:
         raise RobotError("--threads", threads, "at least 1")
     if threads is not None and cluster is not None:
         raise RobotError("--threads", threads, "none with --cluster: workers use the threads that they have")
+
+
+def measures_help(but: str = "") -> str:
+    """All measures, but one, with their units and meanings."""
+    shown = (name for name in shown_measures() if name != but)
+    return "; ".join(f"{name} [{unit_of(name)}], {meaning_of(name)}" for name in shown)
 
 
 def default_policy(options: argparse.Namespace) -> str:

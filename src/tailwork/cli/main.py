@@ -17,7 +17,7 @@ COMMANDS = {
     "robots": ("show", "list the robots of the papers"),
     "show": ("show", "print a summary of a robot"),
     "compare": ("compare", "compare tails on a robot, with a report"),
-    "ground": ("ground", "a manoeuvre on compliant ground beside pinned feet: when do feet slip or lift?"),
+    "ground": ("ground", "a motion of the tail on compliant ground beside pinned feet: when do feet slip or lift?"),
     "reproduce": ("reproduce", "run the experiments of a paper, its numbers beside ours"),
     "sweep": ("sweep", "many designs of a robot: maps of what they do"),
     "design": ("design", "the best tails for a design problem, and why"),

@@ -31,7 +31,7 @@ def add_reproduce(commands: Any, what: str) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Reproduce, print tables, write the report."""
-    console = wide_console(100, markup=False)
+    console = wide_console(100)
     paper, folder = PAPERS[options.paper], options.out or Path(f"reproduction-{options.paper}")
     for needed in (folder, folder / "runs", folder / "figures"):
         ready_folder(needed)

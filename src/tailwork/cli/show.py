@@ -17,7 +17,7 @@ from tailwork.cli.inputs import add_robot, robot_of
 from tailwork.cli.terminal import plain_table, wide_console
 from tailwork.format import fixed
 from tailwork.model import Model
-from tailwork.model.summary import Standing, pinnable, standing
+from tailwork.model.summary import StandingSummary, pinnable, standing
 from tailwork.robots import Robot, presets
 
 TORSO = 6
@@ -93,7 +93,7 @@ def _bodies(robot: Robot) -> Table:
     return table
 
 
-def _legs(model: Model, rest: Standing) -> Table:
+def _legs(model: Model, rest: StandingSummary) -> Table:
     """Stance legs: posture, static torques and foot forces, a row each."""
     joints = [joint.name for joint in model.layout.limbs[model.foot_names[0]].joints]
     table = plain_table(
@@ -108,7 +108,7 @@ def _legs(model: Model, rest: Standing) -> Table:
     return table
 
 
-def _others(model: Model, rest: Standing) -> Table:
+def _others(model: Model, rest: StandingSummary) -> Table:
     """The limbs with coordinates of their own, with their actuators."""
     table = plain_table("Other limbs", "coordinate", "value")
     table.add_column("actuator")
@@ -128,7 +128,7 @@ def _others(model: Model, rest: Standing) -> Table:
     return table
 
 
-def _notes(model: Model, rest: Standing) -> list[str]:
+def _notes(model: Model, rest: StandingSummary) -> list[str]:
     """What is not as one would expect of a robot that stands."""
     notes = []
     if not rest.held:
@@ -144,7 +144,7 @@ def _notes(model: Model, rest: Standing) -> list[str]:
     return notes
 
 
-def _conditions(model: Model, rest: Standing) -> str:
+def _conditions(model: Model, rest: StandingSummary) -> str:
     actuation = float(rest.allocation.condition)
     text = f"condition numbers: mass matrix {rest.mass_condition:.3g}, actuation {actuation:.3g}"
     if rest.chosen_condition is not None and model.robot.name == "liu2018":

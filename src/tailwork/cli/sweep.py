@@ -1,4 +1,4 @@
-"""`tailwork sweep`: a manoeuvre with many designs of a robot, with maps, tables and a report."""
+"""`tailwork sweep`: one motion of the tail with many designs of a robot, with maps, tables and a report."""
 
 from __future__ import annotations
 
@@ -6,26 +6,36 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
-from tailwork.cli.inputs import CLUSTER_HELP, MAP_HELP, THREADS_HELP, Once, add_robot, check_threads, robot_of
+from tailwork.cli.inputs import (
+    ANGLE_HELP,
+    CLUSTER_HELP,
+    MAPS,
+    THREADS_HELP,
+    Once,
+    add_robot,
+    check_threads,
+    measures_help,
+    robot_of,
+)
 from tailwork.cli.terminal import plain_table, wide_console
 from tailwork.errors import RobotError
-from tailwork.studies.manoeuvre import Manoeuvre, tail_name
-from tailwork.studies.measures import MEANINGS, UNITS
+from tailwork.studies.leg_policies import POLICIES
+from tailwork.studies.measures import unit_of
 from tailwork.studies.motions import motion_from_text
-from tailwork.studies.policies import POLICIES
+from tailwork.studies.scenario import Scenario
 from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.cluster import sweep_on_cluster
 from tailwork.studies.sweep.folder import Results, open_folder, read_results
 from tailwork.studies.sweep.plan import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
 from tailwork.studies.sweep.run import designs_in, sweep_here
 from tailwork.studies.sweep.tables import extremes, reason_rows
-from tailwork.studies.tail_coordinates import MAPS
 
 OFTEN = 5.0  # [s], between lines where there is no terminal
 SEED = 0
@@ -42,10 +52,9 @@ def add_sweep(commands: Any, what: str) -> None:
         help=what,
         description="Makes one motion of the tail with many designs of a robot. Leaves a folder: results.parquet, maps "
         "and report.html. A sweep that was interrupted goes on where it was, by the same command.",
-        epilog="Measures: "
-        + "; ".join(f"{name} [{UNITS[name]}], {meaning}" for name, meaning in MEANINGS.items())
-        + f". Short words: {', '.join(f'{short} = {name}' for short, name in SHORT.items())}. Paths of a robot's "
-        "numbers are those of its file (Robot.save).",
+        epilog=f"Measures: {measures_help()}. Short words: "
+        + f"{', '.join(f'{short} = {name}' for short, name in SHORT.items())}. Paths of a robot's numbers are those of "
+        "its file (Robot.save).",
     )
     add_robot(command)
     command.add_argument(
@@ -67,7 +76,7 @@ def add_sweep(commands: Any, what: str) -> None:
         "the motion's axis, and the largest torque of the tail, or tension of its cables)",
     )  # fmt: skip
     command.add_argument("--policy", choices=POLICIES, action=Once, help="what the legs do (default: constant)")
-    command.add_argument("--map", choices=MAPS, default="arc", dest="com_map", help=MAP_HELP)
+    command.add_argument("--map", choices=MAPS, default="arc", dest="angle", help=ANGLE_HELP)
     command.add_argument("--out", type=Path, default=Path("sweep"), help="the folder (default: sweep)")
     command.add_argument("--threads", type=int, help=THREADS_HELP)
     command.add_argument(
@@ -114,19 +123,18 @@ def _sweep(options: argparse.Namespace) -> Sweep:
     check_threads(options.threads, options.cluster)
     robot = robot_of(options)
     varied = tuple(axis_from_text(text, robot, drawn=sampling != "grid") for text in options.vary)
-    motion = motion_from_text(options.motion)
-    tail_name(robot)  # a robot without one tail is refused
-    manoeuvre = Manoeuvre(robot, motion, options.policy or "constant", com_map=options.com_map)
-    measures = measures_from_text(options.measure, motion, manoeuvre.by_cables)
+    motion = replace(motion_from_text(options.motion), angle=options.angle)
+    scenario = Scenario(robot, motion, options.policy or "constant")
+    measures = measures_from_text(options.measure, motion, scenario.tail_part.by_cables)
     return Sweep(
-        manoeuvre, varied, measures, sampling, drawn, SEED if options.seed is None else options.seed, options.chunk
+        scenario, varied, measures, sampling, drawn, SEED if options.seed is None else options.seed, options.chunk
     )
 
 
 def _say_what(console: Console, sweep: Sweep) -> None:
     names = " × ".join(one.path for one in sweep.varied)
     many = f"{sweep.designs:,} design{'' if sweep.designs == 1 else 's'}"
-    console.print(f"{many} of {sweep.manoeuvre.robot.name}: {names}; {sweep.manoeuvre.motion.name}")
+    console.print(f"{many} of {sweep.scenario.robot.name}: {names}; {sweep.scenario.motion.name}")
 
 
 @contextmanager
@@ -192,7 +200,7 @@ def _print(console: Console, results: Results) -> None:
         if not rows:
             console.print(f"\n{name}: no design has a value (not every tail has every measure)")
             continue
-        console.print(plain_table(f"\n{name} [{UNITS[name]}]", "", "design", *paths, name, rows=rows))
+        console.print(plain_table(f"\n{name} [{unit_of(name)}]", "", "design", *paths, name, rows=rows))
     ended = reason_rows(results)
     if ended:
         console.print(f"\n{int(results.early.sum()):,} designs ended early, {int(results.refused.sum()):,} are not "

@@ -16,7 +16,7 @@ from tailwork.mechanics.torso import TorsoState, stance_leg, torso_state
 
 
 def no_initial_configuration() -> list[Scalar]:
-    """What is said where the initial state is given as numbers."""
+    """The initial configuration [m, rad] where it is given as numbers: laws cannot know it."""
     required = "an initial state that follows from the robot, such as Standing(), or an explicit posture"
     raise RobotError("control", "the initial configuration", required)
 

@@ -31,9 +31,9 @@ HOLDS = ("joint", "foot")
 class RestTorques(Described):
     """Constant torques of the legs that hold the robot at rest in a posture, all other limbs held.
 
-    "minimum-norm": the smallest torques (least sum of squares) that balance the robot. "straight-down": the feet share
-    the weight by the smallest normal forces that balance it about both level axes, and none pushes sideways; each leg's
-    torques then follow from its own statics.
+    "minimum-norm": the smallest torques (least sum of squares) that balance the robot, as in Liu & Ben-Tzvi 2020,
+    Eq. 85. "straight-down": the feet share the weight by the smallest normal forces that balance it about both level
+    axes, and none pushes sideways; each leg's torques then follow from its own statics.
     """
 
     distribution: str = "minimum-norm"  # or "straight-down"

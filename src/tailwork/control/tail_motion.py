@@ -20,7 +20,7 @@ from tailwork.control.profiles import Shaped, Sine
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Motor
-from tailwork.robots.quantities import Described, all_numbers, nonnegative, number, numbers, positive
+from tailwork.robots.quantities import Described, all_numbers, caption, nonnegative, number, numbers, positive
 from tailwork.robots.tails.tail import ANGLES, Tail
 from tailwork.typing import Floats
 
@@ -42,7 +42,7 @@ class TailMotion(Described):
     the duration, from rest to rest, by `Shaped`; "sine" swings between −1 and 1 about the start.
     """
 
-    name: str  # for tables, file names and captions
+    name: str = caption()  # for tables, file names and captions
     axis: str  # what the motion is meant to do to the torso: "pitch", "roll" or "yaw"
     start: tuple[Scalar, ...] = numbers("rad")  # direction at the start, two numbers
     end: tuple[Scalar, ...] = numbers("rad")  # direction at the end, or farthest of a sine, two numbers
@@ -140,6 +140,7 @@ class TailTracking(Described):
     coordinates: tuple[str, ...] = ()  # that are driven; "bend" for cables
     kp: tuple[Scalar, ...] = numbers("N m/rad", ())  # by driven coordinate
     kd: tuple[Scalar, ...] = numbers("N m s/rad", ())  # by driven coordinate
+    feedforward: bool = True  # whether cables also give what springs in the joints need; False: plain PD
 
     @classmethod
     def of(cls, limb: str, tail: Tail, kp: float | None = None, kd: float | None = None) -> TailTracking:
@@ -159,7 +160,7 @@ class TailTracking(Described):
         names = list(wanted)
         rates = dict(zip(names, context.time_derivatives([wanted[name] for name in names]), strict=True))
         if self.coordinates == ("bend",):
-            stiffness = getattr(tail, "bending_stiffness", 0.0)
+            stiffness = getattr(tail, "bending_stiffness", 0.0) if self.feedforward else 0.0
             return bend_efforts(context, self.limb, wanted, rates, self.kp[0], self.kd[0], stiffness)
         found: dict[str, Scalar] = {}
         motors = {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}

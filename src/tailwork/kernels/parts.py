@@ -25,7 +25,7 @@ MEMORY = 1 << 17  # [bytes] at most for what a group keeps between parts; a grou
 
 
 @dataclass(frozen=True)
-class Steps:
+class PartSteps:
     """What a graph computes, step by step: one entry each, or the sine and the cosine of one angle."""
 
     computes: dict[int, list[int]]  # by step (named by its first entry): entries
@@ -38,7 +38,7 @@ class Steps:
         return {k: frozenset(self.step[entry] for entry in read) for k, read in self.reads.items()}
 
 
-def steps_of(graph: Graph) -> Steps:
+def steps_of(graph: Graph) -> PartSteps:
     """The steps of a graph, in its own order."""
     held = fused_products(graph)
     angles: dict[int, int] = {}
@@ -56,7 +56,7 @@ def steps_of(graph: Graph) -> Steps:
         computes.setdefault(step[k], []).append(k)
         reads.setdefault(step[k], read)
         seen.append(frozenset((k,)))
-    return Steps(computes, reads, frozenset[int]().union(*(seen[k] for k in graph.outputs)), step)
+    return PartSteps(computes, reads, frozenset[int]().union(*(seen[k] for k in graph.outputs)), step)
 
 
 def _alive(order: Sequence[int], needs: Mapping[int, frozenset[int]], last: Collection[int]) -> list[int]:
@@ -113,8 +113,8 @@ def _backwards(needs: Mapping[int, frozenset[int]], last: Collection[int]) -> li
     return order[::-1]
 
 
-def parts_of(steps: Steps) -> list[list[int]]:
-    """Steps in the better of two orders, that with fewer results alive, cut where few are alive."""
+def parts_of(steps: PartSteps) -> list[list[int]]:
+    """PartSteps in the better of two orders, that with fewer results alive, cut where few are alive."""
     needs = steps.needs()
     last = {steps.step[k] for k in steps.outputs}
     orders = [list(needs), _backwards(needs, last)]
@@ -138,7 +138,7 @@ class Places:
     count: int
 
 
-def places_of(graph: Graph, steps: Steps, parts: Sequence[Sequence[int]]) -> Places:
+def places_of(graph: Graph, steps: PartSteps, parts: Sequence[Sequence[int]]) -> Places:
     """A place for every entry that another part reads; used again once no step needs what it holds."""
     part = {k: number for number, members in enumerate(parts) for k in members}
     left: Counter[int] = Counter(steps.outputs)

@@ -25,7 +25,7 @@ LEAST = {"°": 0.05, "N m": 1e-3, "N": 1e-2}
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
+class LiveChart:
     """What a plot shows: curves over common times."""
 
     title: str
@@ -35,9 +35,9 @@ class Chart:
     least: float  # how far it reaches at least either side of zero
 
 
-def charts_of(scenes: Sequence[Scene]) -> list[Chart]:
+def charts_of(scenes: Sequence[Scene]) -> list[LiveChart]:
     """The plots of all scenes: shared ones hold a curve each, of others there is one a scene."""
-    found: list[Chart] = []
+    found: list[LiveChart] = []
     for key in KEYS:
         having = [(scene, plot) for scene in scenes for plot in scene.plots if plot.key == key]
         if having and having[0][1].shared:
@@ -47,14 +47,14 @@ def charts_of(scenes: Sequence[Scene]) -> list[Chart]:
     return found
 
 
-def _chart(title: str, plots: Sequence[tuple[Scene, Plot]]) -> Chart:
+def _chart(title: str, plots: Sequence[tuple[Scene, Plot]]) -> LiveChart:
     longest = max((scene.times for scene, _ in plots), key=lambda times: float(times[-1]))
     curves = tuple(curve for _, plot in plots for curve in plot.curves)
     values = tuple(
         np.interp(longest, scene.times, curve.values, right=np.nan) for scene, plot in plots for curve in plot.curves
     )
     unit = plots[0][1].unit
-    return Chart(f"{title} [{unit}]", 1e3 * longest, curves, values, LEAST.get(unit, 0.0))
+    return LiveChart(f"{title} [{unit}]", 1e3 * longest, curves, values, LEAST.get(unit, 0.0))
 
 
 class Charts:
@@ -84,7 +84,7 @@ class Charts:
             if plot.title != chart.title:
                 plot.title = chart.title
 
-    def _made(self, chart: Chart) -> Any:
+    def _made(self, chart: LiveChart) -> Any:
         series: list[Any] = [{"label": "ms"}]
         for curve in chart.curves:
             line = {"label": curve.name, "stroke": curve.color, "width": WIDTH, "points": {"show": False}}
@@ -104,11 +104,11 @@ def _dashes(number: int) -> tuple[float, ...]:
     return tuple(WIDTH * length for length in lengths)
 
 
-def _data(chart: Chart) -> tuple[Floats, ...]:
+def _data(chart: LiveChart) -> tuple[Floats, ...]:
     return (chart.times, *chart.values)
 
 
-def _scales(chart: Chart) -> dict[str, Any]:
+def _scales(chart: LiveChart) -> dict[str, Any]:
     if all(np.isfinite(values).all() for values in chart.values):
         low, high = ({"pad": PAD, "soft": side * chart.least, "mode": 1} for side in (-1.0, 1.0))
         return {"x": {"time": False}, "y": {"range": {"min": low, "max": high}}}

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.lab.tails import redesigned
 from tailwork.robots import presets
 from tailwork.robots.io.toml import LARGEST_FILE, from_text
 from tailwork.robots.robot import Robot
+from tailwork.robots.tails.tail import tail_name
 from tailwork.studies.compare.comparison import TAIL_NAMES, with_tail
-from tailwork.studies.manoeuvre import Manoeuvre, tail_name
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import KINDS, TailMotion
-from tailwork.studies.policies import POLICIES
+from tailwork.studies.scenario import Scenario
 from tailwork.view.scene.colors import shown
 
 OWN = "own"
@@ -51,7 +51,7 @@ class Choice:
         return KINDS[self.motion](**self.angles)
 
     @cached_property
-    def manoeuvres(self) -> dict[str, Manoeuvre]:
+    def scenarios(self) -> dict[str, Scenario]:
         """By label of the tail: what is simulated.
 
         Raises:
@@ -63,35 +63,32 @@ class Choice:
         for tail in self.tails:
             label = shown(tail.name) if tail.name != OWN else "own tail"
             robot = self._with(tail)
-            found[label if label not in found else f"{label} 2"] = Manoeuvre(robot, motion, self.policy)
+            found[label if label not in found else f"{label} 2"] = Scenario(robot, motion, self.policy)
         return found
 
     def _with(self, tail: TailChoice) -> Robot:
         """The robot with a tail, which its name tells."""
-        own = tail_name(self.robot)
-        name, torso = self.robot.name, self.robot.torso
-        if tail.name != OWN:
-            name = f"{name.removesuffix(f'-{self.robot.part(own).kind}')}-{tail.name}"
-        if self.torso_mass not in (None, self.robot.torso_body().mass):
-            torso = self.robot.replace({"torso.mass": self.torso_mass}).torso
-        part = redesigned(tail_part(self.robot, tail.name), tail.design)
-        return replace(self.robot, name=name, torso=torso, parts={**self.robot.parts, own: part})
+        robot = redesigned(carrying(self.robot, tail.name), tail.design)
+        if self.torso_mass not in (None, robot.torso_body().mass):
+            robot = robot.replace({"torso.mass": self.torso_mass})
+        return robot
 
 
-def tail_part(robot: Robot, tail: str) -> Any:
-    """A robot's own tail, or one of the 2020 paper in its place."""
-    return (robot if tail == OWN else with_tail(robot, tail)).part(tail_name(robot))
+def carrying(robot: Robot, tail: str) -> Robot:
+    """A robot with its own tail, or with one of the 2020 paper in its place."""
+    return robot if tail == OWN else with_tail(robot, tail)
 
 
 def tail_choices(robot: Robot) -> tuple[str, ...]:
     """The tails that a robot can be given: its own, where that is not one of the others, and those of the paper."""
-    others = [tail_part(robot, name) for name in TAIL_NAMES]
-    return TAIL_NAMES if tail_part(robot, OWN) in others else (OWN, *TAIL_NAMES)
+    own = tail_name(robot)
+    others = [carrying(robot, name).part(own) for name in TAIL_NAMES]
+    return TAIL_NAMES if robot.part(own) in others else (OWN, *TAIL_NAMES)
 
 
 def policy_choices(robot: Robot) -> tuple[str, ...]:
     """What the legs can do: the torques of the 2020 paper are of its own robot."""
-    return POLICIES if robot.name.startswith("liu2020") else tuple(name for name in POLICIES if name != "paper")
+    return tuple(name for name in POLICIES if name != "paper" or robot.name.startswith("liu2020"))
 
 
 def carriers() -> dict[str, Robot]:

@@ -8,14 +8,14 @@ from typing import Any
 
 from viser import GuiApi
 
-from tailwork.lab.choice import NO_TAIL, Choice, TailChoice, carriers, policy_choices, tail_choices, tail_part
+from tailwork.lab.choice import NO_TAIL, Choice, TailChoice, carriers, carrying, policy_choices, tail_choices
 from tailwork.lab.page import SPEEDS
 from tailwork.lab.tails import Slider, friction_slider, motion_sliders, tail_sliders, torso_slider
 from tailwork.robots.robot import Robot
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import KINDS
-from tailwork.studies.policies import POLICY_TEXT
 
-POLICY_HINT = "; ".join(f"{name}: {text}" for name, text in POLICY_TEXT.items())
+POLICY_HINT = "; ".join(f"{name}: {policy.meaning}" for name, policy in POLICIES.items())
 
 
 class SliderGroup:
@@ -83,7 +83,7 @@ class TailControls:
         if name == NO_TAIL:
             self._sliders.show(())
         else:
-            self._sliders.show(tail_sliders(tail_part(self._robot, name), self._robot.forward), design)
+            self._sliders.show(tail_sliders(carrying(self._robot, name)), design)
 
 
 class Controls:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from tailwork.lab.choice import Choice
 from tailwork.robots.paths import structure
 from tailwork.simulation import Run
-from tailwork.studies.manoeuvre import Manoeuvre, perform
-from tailwork.studies.measures import Measures, measured
+from tailwork.studies.perform import measured, perform
+from tailwork.studies.scenario import Scenario
 from tailwork.view.scene import Scene, scene_of, scenes_of
 
 _compiled: set[Hashable] = set()
-"""Kinds of manoeuvres that this process has simulated: they start at once."""
+"""Kinds of scenarios that this process has simulated: they start at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,9 +21,9 @@ class Outcome:
     """What came of one tail."""
 
     label: str
-    manoeuvre: Manoeuvre
+    scenario: Scenario
     run: Run
-    measures: Measures
+    measures: dict[str, float]
     scene: Scene
 
 
@@ -45,28 +45,28 @@ def performed(choice: Choice, before: Experiment | None = None) -> Experiment:
     Raises:
         TailworkError: it is not possible.
     """
-    manoeuvres = choice.manoeuvres
+    scenarios = choice.scenarios
     same = {} if before is None else {outcome.label: outcome for outcome in before.outcomes}
-    same = {label: one for label, one in same.items() if manoeuvres.get(label) == one.manoeuvre}
+    same = {label: one for label, one in same.items() if scenarios.get(label) == one.scenario}
     runs: dict[str, Run] = {}
-    for label, manoeuvre in manoeuvres.items():
-        runs[label] = same[label].run if label in same else perform(manoeuvre)
-        _compiled.add(_kind(manoeuvre))
-    scenes = _scenes(runs, manoeuvres, before)
+    for label, scenario in scenarios.items():
+        runs[label] = same[label].run if label in same else perform(scenario)
+        _compiled.add(_kind(scenario))
+    scenes = _scenes(runs, scenarios, before)
     return Experiment(
         choice,
         tuple(
-            same.get(label) or Outcome(label, manoeuvre, run, measured(run, manoeuvre), scene)
-            for (label, run), manoeuvre, scene in zip(runs.items(), manoeuvres.values(), scenes, strict=True)
+            same.get(label) or Outcome(label, scenario, run, measured(run, scenario), scene)
+            for (label, run), scenario, scene in zip(runs.items(), scenarios.values(), scenes, strict=True)
         ),
     )
 
 
-def _scenes(runs: dict[str, Run], manoeuvres: dict[str, Manoeuvre], before: Experiment | None) -> tuple[Scene, ...]:
+def _scenes(runs: dict[str, Run], scenarios: dict[str, Scenario], before: Experiment | None) -> tuple[Scene, ...]:
     """The scenes of runs; those of tails that are as before keep their colours, and those of the same runs stay."""
     last = () if before is None else before.outcomes
-    alike = [(one.label, type(one.manoeuvre.tail_part)) for one in last]
-    if alike != [(label, type(manoeuvre.tail_part)) for label, manoeuvre in manoeuvres.items()]:
+    alike = [(one.label, type(one.scenario.tail_part)) for one in last]
+    if alike != [(label, type(scenario.tail_part)) for label, scenario in scenarios.items()]:
         return scenes_of(runs)
     return tuple(
         one.scene if run is one.run else scene_of(run, one.label, color=one.scene.color)
@@ -80,16 +80,16 @@ def to_compile(choice: Choice) -> tuple[str, ...]:
     Raises:
         TailworkError: the choice is not possible.
     """
-    return tuple(label for label, manoeuvre in choice.manoeuvres.items() if _kind(manoeuvre) not in _compiled)
+    return tuple(label for label, scenario in choice.scenarios.items() if _kind(scenario) not in _compiled)
 
 
-def _kind(manoeuvre: Manoeuvre) -> Hashable:
-    """What the machine code of a manoeuvre depends on."""
-    robot = manoeuvre.robot
+def _kind(scenario: Scenario) -> Hashable:
+    """What the machine code of a scenario depends on."""
+    robot = scenario.robot
     return (
         structure((robot.torso, robot.parts)),
         robot.forward,
         robot.gravity != 0.0,
-        manoeuvre.policy,
-        manoeuvre.imposed,
+        scenario.policy,
+        scenario.imposed,
     )

@@ -23,6 +23,8 @@ MEASURES = {
     "torso yaw [°]": "yaw",
     "peak tail torque [N m]": "peak_tail_torque",
     "peak cable tension [N]": "peak_tension",
+    "curvature error, rms [1/m]": "curvature_error_rms",
+    "work of the tail [J]": "tail_energy",
     "least normal force of a foot [N]": "least_normal_force",
     "friction needed": "friction_needed",
 }
@@ -37,7 +39,7 @@ def rows(experiment: Experiment, friction: float) -> list[Row]:
     """All that is shown; measures that no tail has are left out."""
     found: list[Row] = []
     for text, name in MEASURES.items():
-        values = [float(getattr(outcome.measures, name)) for outcome in experiment.outcomes]
+        values = [outcome.measures[name] for outcome in experiment.outcomes]
         if not all(math.isnan(value) for value in values):
             angle = name in AXES
             found.append((text, tuple(fixed(x, 2, signed=True) if angle else number(x, 3) for x in values)))
@@ -80,7 +82,7 @@ def _swatch(outcome: Outcome) -> str:
 
 def robot_file(outcome: Outcome) -> File:
     """The robot as TOML."""
-    robot = outcome.manoeuvre.robot
+    robot = outcome.scenario.robot
     return f"{_plain(robot.name)}.toml", as_text(robot).encode()
 
 
@@ -89,13 +91,13 @@ def run_file(outcome: Outcome) -> File:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "run.nc"
         outcome.run.save(file)
-        return f"{_plain(outcome.manoeuvre.robot.name)}-{outcome.manoeuvre.motion.name}.nc", file.read_bytes()
+        return f"{_plain(outcome.scenario.robot.name)}-{outcome.scenario.motion.name}.nc", file.read_bytes()
 
 
 def playback_file(outcomes: Sequence[Outcome]) -> File:
     """All runs as one page that plays them."""
     page = playback_page([outcome.scene for outcome in outcomes])
-    return f"{outcomes[0].manoeuvre.motion.name}.html", page.encode()
+    return f"{outcomes[0].scenario.motion.name}.html", page.encode()
 
 
 def _plain(name: str) -> str:

@@ -18,7 +18,7 @@ from tailwork.lab.controls import Controls
 from tailwork.lab.experiment import Experiment, Outcome, performed, to_compile
 from tailwork.lab.page import SPEEDS, Clock, add_results, answers, keep_dark, message_html, prepare, set_dark
 from tailwork.lab.results import File, playback_file, results_html, robot_file, run_file
-from tailwork.lab.stage import Stage, eye_for
+from tailwork.lab.stage import LabStage, eye_for
 from tailwork.typing import Floats
 
 FRAME = 1 / 30
@@ -46,7 +46,7 @@ class Session:
         self._workers: list[threading.Thread] = []
         self._eye: tuple[Floats, float] | None = None  # where the camera was put, and for which shape of the window
         prepare(client)
-        self.stage = Stage(client.scene)
+        self.stage = LabStage(client.scene)
         self.controls = Controls(client.gui, start, self._changed)
         self._clock = Clock(speed=SPEEDS[self.controls.speed.value])
         side = add_results(client)

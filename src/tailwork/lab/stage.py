@@ -15,7 +15,7 @@ from tailwork.lab.meshes import mesh_of
 from tailwork.typing import Floats
 from tailwork.view.scene import Bar, Scene, Solid, Thread
 from tailwork.view.scene.colors import channels
-from tailwork.view.scene.sample import Sample, coils, samples_at
+from tailwork.view.scene.sample import SceneSample, coils, samples_at
 from tailwork.view.scene.scene import directions
 
 GAP = 0.5
@@ -55,7 +55,7 @@ def places(extents: Sequence[Extent], gap: float, forward: str = "y") -> list[fl
     return [place - found[-1] / 2.0 for place in found]
 
 
-class Stage:
+class LabStage:
     """The ground and the robots on it."""
 
     def __init__(self, api: SceneApi) -> None:
@@ -225,7 +225,7 @@ class StagedRobot:
         ]
 
 
-def thread_lines(threads: Sequence[Thread], sample: Sample) -> Floats:
+def thread_lines(threads: Sequence[Thread], sample: SceneSample) -> Floats:
     """Cables and springs as line segments, (segments, 2, 3) [m]; always as many of them."""
     found: list[Floats] = []
     for thread in threads:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
-from tailwork.mechanics.contact_impedance import ContactImpedance, on_link
+from tailwork.mechanics.contact import ContactImpedance, on_link
 from tailwork.mechanics.elements import cable_arms, spring_torques
 from tailwork.mechanics.frames import Link, one_frame, own_frames
 from tailwork.mechanics.layout import Layout

@@ -108,7 +108,7 @@ class Call:
         raise AssertionError("one of the arguments is not finite")
 
 
-class Evaluator:
+class CompiledCall:
     """A question without checks, on arrays that stay in place: write the arguments, call, read the answers.
 
     For inner loops: one call costs about the kernel and a microsecond. Nothing is checked; a state that cannot be

@@ -19,7 +19,7 @@ from tailwork.mechanics.layout import Layout, Push, check_push, make_layout
 from tailwork.mechanics.observe import part_names
 from tailwork.model.admissible import Admissible, admissible_efforts
 from tailwork.model.allocation import REACHED, Allocation, PullingGroup, chosen, minimum_norm
-from tailwork.model.call import Call, Evaluator
+from tailwork.model.call import Call, CompiledCall
 from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
 from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
@@ -431,9 +431,9 @@ class Model:
         """Time derivative of q [m/s, rad/s]: of the angles, not omega."""
         return self.ask("coordinate_rates", q=q, v=v)["rates"]
 
-    def evaluator(self, question: str) -> Evaluator:
+    def evaluator(self, question: str) -> CompiledCall:
         """One of the model's functions without checks, for inner loops; names as for `casadi`."""
-        return Evaluator(self._call(_known(question)))
+        return CompiledCall(self._call(_known(question)))
 
     def casadi(self, question: str) -> casadi.Function:
         """One of the model's functions as a casadi.Function, with the design parameters as its last argument.

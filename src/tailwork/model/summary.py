@@ -19,7 +19,7 @@ def pinnable(robot: Robot) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Standing:
+class StandingSummary:
     """A robot standing still on its pinned feet."""
 
     q: Floats
@@ -31,12 +31,12 @@ class Standing:
     chosen_condition: float | None  # of the 2018 paper's eight actuators, where the robot has them
 
 
-def standing(model: Model) -> Standing:
+def standing(model: Model) -> StandingSummary:
     """The state of rest that the robot describes as standing."""
     q = model.standing()
     zero = np.zeros(len(model.velocity_names))
     allocation = model.allocation(q, zero, zero)
-    return Standing(
+    return StandingSummary(
         q=q,
         angles=model.joint_angles(q),
         allocation=allocation,

@@ -35,7 +35,7 @@ class Paper:
         return self._module("experiments").reproduce(folder, progress)
 
     def tables(self, result: Any) -> dict[str, Any]:
-        """Tables of the report that the terminal shows, too, by title: `tailwork.view.report.report.Table`."""
+        """Tables of the report that the terminal shows, too, by title: `tailwork.view.report.page.Table`."""
         return self._module("report").tables(result)
 
     def write_report(self, result: Any, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:

@@ -14,8 +14,7 @@ from tailwork.papers.claims import Claim
 from tailwork.studies.compare.comparison import Progress
 from tailwork.typing import Floats
 from tailwork.view.draw.style import PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
-from tailwork.view.report.comparison import Drawings, drawn_pictures
-from tailwork.view.report.report import Picture, Section, Table, page, write_page
+from tailwork.view.report.page import REPORT, Drawings, Picture, Section, Table, drawn_pictures, page, write_page
 
 
 def claim_table(claims: Sequence[Claim]) -> Table:
@@ -34,13 +33,8 @@ def write_page_of(
 ) -> Path:
     """Write the report of a paper, which starts with its claims; its path."""
     first = Section("Paper and ours", "", (), [claim_table(claims)])
-    write_page(folder / "report.html", page(f"{title}, reproduced", summary, [first, *sections], footer))
-    return folder / "report.html"
-
-
-def signed(x: float) -> str:
-    """A number with one digit and its sign."""
-    return f"{x:+.1f}".replace("-", "−")
+    write_page(folder / REPORT, page(f"{title}, reproduced", summary, [first, *sections], footer))
+    return folder / REPORT
 
 
 def panels_over_time(

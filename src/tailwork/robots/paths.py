@@ -77,7 +77,7 @@ def with_numbers(robot: Any, values: Mapping[str, Any]) -> Any:
 
 
 def structure(node: Any, zeros: bool = True) -> Any:
-    """What shapes the equations of a description: everything but its numbers, and which of those are exactly zero.
+    """What shapes the equations of a description: all but captions and numbers, and which numbers are exactly zero.
 
     Where equations keep their zeros (`zeros` is False), only how many numbers there are.
     """
@@ -85,6 +85,8 @@ def structure(node: Any, zeros: bool = True) -> Any:
         found: list[Any] = [type(node)]
         for f in dataclasses.fields(node):
             value, kind = getattr(node, f.name), f.metadata.get("kind")
+            if f.metadata.get("caption"):
+                continue
             found.append(structure(value, zeros) if kind is None or kind.structure else _nonzero(value, zeros))
         return tuple(found)
     if isinstance(node, Mapping):

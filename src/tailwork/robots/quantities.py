@@ -71,6 +71,11 @@ def number(unit: str, default: Any = MISSING) -> Any:
     return _field(Kind(unit), default)
 
 
+def caption() -> Any:
+    """Text for people, which shapes no equation."""
+    return field(metadata={"caption": True})
+
+
 def vector(unit: str, default: Any = MISSING, *, structure: bool = False) -> Any:
     """A three-vector."""
     return _field(Kind(unit, (3,), structure=structure), default)

@@ -8,7 +8,8 @@ from tailwork.simulation.derivatives.sensitivities import Sensitivities, sensiti
 from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight, When
 from tailwork.simulation.forces import Force, Pulse, pulse
 from tailwork.simulation.initial import Standing, Struck
-from tailwork.simulation.problem import Controller, Options, Problem
+from tailwork.simulation.options import Options
+from tailwork.simulation.problem import Controller, Problem
 from tailwork.simulation.run import Contact, Run, Stopped, load_run
 from tailwork.simulation.simulate import simulate
 

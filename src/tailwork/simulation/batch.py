@@ -19,13 +19,14 @@ from tailwork.errors import RobotError
 from tailwork.model import Model
 from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import batch_inputs, workers
+from tailwork.simulation.batch_kernels import evaluated
 from tailwork.simulation.chunk import Chunk, Start, kernel_parameters, no_ends, to_ends
-from tailwork.simulation.designs import evaluated
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.lane_driver import Ends
-from tailwork.simulation.problem import OptionArguments, Options, Problem, State, options_of, problem_of
+from tailwork.simulation.options import OptionArguments, Options, options_of
+from tailwork.simulation.problem import Problem, State, problem_of
 from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats

@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model.questions import POSE
 from tailwork.robots.quantities import Kind
+from tailwork.simulation.batch_kernels import evaluated, lane_kernel
 from tailwork.simulation.chunk import Integrator, Start, kernel_parameters
-from tailwork.simulation.designs import evaluated, lane_kernel
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
 from tailwork.simulation.integrate.compiled import Settings, Tableau, as_tableau
 from tailwork.simulation.integrate.lane_driver import LaneKernel, LaneKernels, Runs
 from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
-from tailwork.simulation.problem import Options, Problem
+from tailwork.simulation.options import Options
+from tailwork.simulation.problem import Problem
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 

@@ -13,7 +13,7 @@ import numpy as np
 from tailwork.algebra.columns import Column, plain
 from tailwork.model import Model
 from tailwork.robots.paths import numbers, rebuild
-from tailwork.simulation.designs import answers, evaluated, in_shares, parameter_rows
+from tailwork.simulation.batch_kernels import answers, evaluated, in_shares, parameter_rows
 from tailwork.simulation.integrate.compiled import Settings, Tableau
 from tailwork.simulation.integrate.driver import FINISHED
 from tailwork.simulation.integrate.lane_driver import Ends, LaneKernels, Runs, integrate_lanes

@@ -104,7 +104,18 @@ class SampledTrajectory:
             "extension": (("time", "foot"), path.extensions, "1"),
         }
         more |= force_arrays(self.trajectory.system, times, q)
-        return named_arrays(self.model, times, q, v, tau, self.model.foot_names, more)
+        names = force_names(self.trajectory.system)
+        return named_arrays(self.model, times, q, v, tau, self.model.foot_names, more, forces=names)
+
+
+def force_names(system: System) -> list[str]:
+    """Names of outside forces: their number and the frame on which they act."""
+    return [f"{k}: {frame}" for k, frame in enumerate(force_frames(system), start=1)]
+
+
+def force_frames(system: System) -> list[str]:
+    """By outside force: the frame on which it acts."""
+    return ["torso" if force.limb == "torso" else f"{force.limb}.{force.joint}" for force in system.forces]
 
 
 def force_arrays(system: System, times: Floats, q: Floats) -> dict[str, tuple[tuple[str, ...], Any, str]]:
@@ -115,22 +126,27 @@ def force_arrays(system: System, times: Floats, q: Floats) -> dict[str, tuple[tu
     points, rotations = model.points(q), model.ask("frame_jacobians", q=q)["rotations"]
     frames = ["torso", *(f"{name}.{joint.name}" for name, limb in model.layout.limbs.items() for joint in limb.joints)]
     places = []
-    for force in system.forces:
-        name = "torso" if force.limb == "torso" else f"{force.limb}.{force.joint}"
+    for force, name in zip(system.forces, force_frames(system), strict=True):
         offset = rotations[:, frames.index(name)] @ np.array(force.point, dtype=float)
         places.append(points[:, model.point_names.index(name)] + offset)
     return {
         "outside_force": (("time", "force", "axis"), system.force_values(times), "N"),
         "outside_point": (("time", "force", "axis"), np.stack(places, axis=1), "m"),
+        "outside_local_point": (
+            ("force", "axis"),
+            np.array([force.point for force in system.forces], dtype=float),
+            "m",
+        ),
     }
 
 
 def named_arrays(
     model: Model, times: Floats, q: Floats, v: Floats, tau: Floats, feet: Sequence[str],
     more: Mapping[str, tuple[tuple[str, ...], Any, str]], flags: Mapping[str, str] | None = None,
+    forces: Sequence[str] = (),
 ) -> Arrays:  # fmt: skip
     """States and efforts over time, all that follows from the states alone, and more (dimensions, values, unit);
-    `flags` says by name what the integers of a variable mean."""
+    `flags` says by name what the integers of a variable mean, `forces` are names of outside forces."""
     energy, momentum, parts = model.energy(q, v), model.centroidal_momentum(q, v), model.part_momenta(q, v)
     data = {
         "q": (("time", "coordinate"), q, "m, rad"),
@@ -152,7 +168,7 @@ def named_arrays(
         "coordinate": model.coordinate_names, "velocity": model.velocity_names, "actuator": efforts,
         "prescribed": driven, "source": (*efforts, *driven), "foot": feet, "axis": ("x", "y", "z"),
         "part": model.part_names, "point": model.point_names,
-        "force": [f"force {k + 1}" for k in range(np.shape(more.get("outside_force", ((), np.zeros((0, 0))))[1])[1])],
+        "force": forces,
     }  # fmt: skip
     units = {
         "coordinate": layout.coordinate_units, "velocity": layout.velocity_units, "actuator": layout.actuator_units

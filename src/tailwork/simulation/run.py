@@ -15,7 +15,7 @@ import numpy as np
 
 from tailwork.errors import FileError, StateError, TailworkError
 from tailwork.files import why, write_whole
-from tailwork.mechanics.contact_forces import friction_ratio
+from tailwork.mechanics.contact import friction_ratio
 from tailwork.mechanics.layout import Layout, Push
 from tailwork.model import Model
 from tailwork.model.results import PathValues

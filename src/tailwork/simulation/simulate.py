@@ -23,7 +23,8 @@ from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau, a
 from tailwork.simulation.integrate.dense import Piece, Trajectory
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
 from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER, Rosenbrock, RungeKutta
-from tailwork.simulation.problem import Controller, OptionArguments, Options, Problem, State, options_of, problem_of
+from tailwork.simulation.options import OptionArguments, Options, options_of
+from tailwork.simulation.problem import Controller, Problem, State, problem_of
 from tailwork.simulation.record import SampledTrajectory
 from tailwork.simulation.run import Contact, Run, Stopped
 from tailwork.simulation.system import Motion, System

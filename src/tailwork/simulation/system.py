@@ -8,7 +8,7 @@ the laws, of the motions, of the forces and of the initial state are parameters 
     control.1.kp                 of a law, counted from 1
     motion.tail.tb.duration      of a profile of a limb's coordinate, or motion.tail.duration of a motion of the limb
     force.1.x.size               of an outside force, counted from 1
-    initial.impulse.x            of an initial state that is equations
+    initial.impulse.x            of an initial state that is equations.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tailwork.control.servo import JointServo, followed
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Constants, Kernel
-from tailwork.mechanics.contact_impedance import ContactImpedance
+from tailwork.mechanics.contact import ContactImpedance
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.implicit import implicit_step
 from tailwork.mechanics.kinematics import feet

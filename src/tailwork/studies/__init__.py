@@ -1,10 +1,9 @@
 """Studies: scenarios of tailed robots, measures, comparisons, sweeps and designs."""
 
-from tailwork.control.tail_motion import TailMotion
+from tailwork.studies.leg_policies import POLICIES, LegPolicy
 from tailwork.studies.measures import MEASURES, Combined, Measure, Sample, add_measure
 from tailwork.studies.motions import coupled, motion_from_text, pitch, roll, yaw
 from tailwork.studies.perform import Outcomes, measured, perform, perform_many
-from tailwork.studies.policies import POLICIES, LegPolicy
 from tailwork.studies.scenario import ActuatorMass, Scenario
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "Outcomes",
     "Sample",
     "Scenario",
-    "TailMotion",
     "add_measure",
     "coupled",
     "measured",

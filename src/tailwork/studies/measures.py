@@ -146,9 +146,9 @@ Quantity = Callable[[Sample], Sequence[Scalar]]
 class Measure:
     """A number of a run, from a quantity along its path."""
 
-    name: str
-    unit: str
-    meaning: str
+    name: str  # by which studies, files and commands ask for it
+    unit: str  # "1" for none
+    meaning: str  # in a few words, for tables
     quantity: Quantity  # its components at one time, as expressions
     reduction: str  # one of `REDUCTIONS`
     hidden: bool = False  # whether it only serves others
@@ -167,13 +167,13 @@ class Measure:
 class Combined:
     """A number of a run, from other measures."""
 
-    name: str
-    unit: str
-    meaning: str
+    name: str  # by which studies, files and commands ask for it
+    unit: str  # "1" for none
+    meaning: str  # in a few words, for tables
     of: tuple[str, ...]  # names of the others
     combine: Callable[[Mapping[str, Any], ActuatorMass], Any]  # from their values, and what actuators weigh
     worst: str = ""  # one of these that is the worst along the path and that the measure rises with; empty: none
-    hidden: bool = False
+    hidden: bool = False  # whether it only serves others
 
     @property
     def way(self) -> str:
@@ -205,7 +205,7 @@ def norm(x: Array) -> Scalar:
     return sqrt(dot(x, x) + TINY)
 
 
-def friction_ratio(force: tuple[Scalar, Scalar, Scalar]) -> Scalar:
+def finite_friction(force: tuple[Scalar, Scalar, Scalar]) -> Scalar:
     """Tangential over normal force; where the foot hardly pushes, or pulls, more than any ground gives, the more the
     harder it pulls: of the bare ratio, a pull would make a small or a negative number."""
     x, y, z = force
@@ -347,7 +347,7 @@ def _table() -> Iterable[Measure | Combined]:
     yield Measure("least_normal_force", "N", "smallest normal force of a foot; negative: it would pull",
                   lambda s: [z for _, _, z in s.foot_forces], "min")  # fmt: skip
     yield Measure("_friction", "1", "largest ratio of tangential to normal force of a foot, finite where it pulls",
-                  lambda s: [friction_ratio(force) for force in s.foot_forces], "max", hidden=True)  # fmt: skip
+                  lambda s: [finite_friction(force) for force in s.foot_forces], "max", hidden=True)  # fmt: skip
     yield Combined(
         "friction_needed", "1", "largest ratio of tangential to normal force of a foot; ∞: a foot would pull",
         ("_friction", "least_normal_force"),

@@ -16,17 +16,18 @@ from numpy.typing import ArrayLike
 from tailwork.errors import TailworkError
 from tailwork.simulation.batch import Batch, batch_of
 from tailwork.simulation.batch_inputs import initial_states, varied_numbers, workers
+from tailwork.simulation.batch_kernels import evaluated, in_shares, spectral_radii
 from tailwork.simulation.chunk import MOST_ROWS, Chunk, kernel_parameters
-from tailwork.simulation.designs import evaluated, in_shares, spectral_radii
 from tailwork.simulation.events import LegStraight
 from tailwork.simulation.integrate.choose import STIFF
-from tailwork.simulation.problem import OptionArguments, Options, Problem
+from tailwork.simulation.options import OptionArguments, Options
+from tailwork.simulation.problem import Problem
 from tailwork.simulation.run import Run
 from tailwork.simulation.simulate import STUCK_REASON, run_of
-from tailwork.studies.design_groups import Group, design_values, feasible
+from tailwork.studies.leg_policies import EQUATION_85, NEARLY
 from tailwork.studies.measures import ENERGY_BALANCE, checked_measures, from_samples, observer
-from tailwork.studies.policies import EQUATION_85, NEARLY
 from tailwork.studies.scenario import NO_TORQUE, Scenario
+from tailwork.studies.structure_groups import Group, design_values, feasible
 from tailwork.typing import Floats
 
 RTOL, ATOL = 1e-8, 1e-10

@@ -29,8 +29,8 @@ from tailwork.simulation.initial import Standing, Struck
 from tailwork.simulation.problem import Problem
 from tailwork.simulation.simulate import initial_state
 from tailwork.simulation.system import Motion
+from tailwork.studies.leg_policies import POLICIES, LegPolicy, check_paper, policy_of
 from tailwork.studies.motions import motion_text
-from tailwork.studies.policies import POLICIES, LegPolicy, check_paper, policy_of
 
 ATTITUDES = ("rpy", "rpy-small-angle")
 DRIVES = ("auto", "prescribed", "motors")
@@ -49,7 +49,7 @@ class ActuatorMass:
     def __post_init__(self) -> None:
         for name, unit in (("base", "kg"), ("per_torque", "kg/(N m)"), ("per_power", "kg/W")):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= value <= sys.float_info.max:
+            if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= sys.float_info.max:
                 raise RobotError(f"actuator.{name}", value, f"a finite number that is not negative [{unit}]")
 
 
@@ -191,7 +191,7 @@ def _three_numbers(value: Any) -> bool:
     """Whether this is a vector."""
     if not isinstance(value, (list, tuple)) or len(value) != 3:
         return False
-    return all(isinstance(x, Real) and not isinstance(x, bool) and abs(x) <= sys.float_info.max for x in value)
+    return all(isinstance(x, Real) and not isinstance(x, bool) and abs(float(x)) <= sys.float_info.max for x in value)
 
 
 def scenario_data(scenario: Scenario) -> dict[str, Any]:

@@ -62,12 +62,12 @@ class Gait(Described):
 
     @property
     def stride(self) -> float:
-        """Way of the torso in a stride [m]."""
+        """Distance of the torso in a stride [m]."""
         return self.speed * self.period
 
     @property
     def step_length(self) -> float:
-        """Way of a foot on the ground, seen from the torso [m]."""
+        """Distance of a foot on the ground, seen from the torso [m]."""
         return self.stride * self.duty
 
     def share(self, leg: str, t: ArrayLike) -> Floats:

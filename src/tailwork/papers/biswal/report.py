@@ -25,8 +25,7 @@ from tailwork.studies.compare.comparison import Progress
 from tailwork.typing import Floats
 from tailwork.view.draw.style import FAINT, PAGE, arranged, legend_below, look, new_figure, titled, zero_line
 from tailwork.view.figures.walking import footfall, leg_names, samples_a_stride, stride_pictures, torso_travel
-from tailwork.view.report.comparison import Drawings
-from tailwork.view.report.page import WALK_SAMPLES, Playback, Section, Table, write_numbers
+from tailwork.view.report.page import WALK_SAMPLES, Drawings, Playback, Section, Table, write_numbers
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY
 
 READING_STYLES: dict[str, dict[str, Any]] = {

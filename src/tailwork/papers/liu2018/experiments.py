@@ -11,15 +11,16 @@ import numpy as np
 
 from tailwork.control import ComputedTorque, Constant, Driven, FeedForward, PiecewiseCubic, Sine, held
 from tailwork.control.profiles import Profiles
+from tailwork.control.standing import StandingAngles
 from tailwork.errors import InadmissibleError
 from tailwork.model import Model
 from tailwork.model.model import LIU2018_REDUNDANT
 from tailwork.papers.claims import Claim, listed, save_runs, silent
 from tailwork.robots import liu2018
 from tailwork.simulation import LegStraight, Run, simulate
-from tailwork.simulation.system import System
+from tailwork.simulation.initial import Standing
+from tailwork.simulation.system import Motion, System
 from tailwork.studies.compare.comparison import Progress
-from tailwork.studies.policies import stand
 from tailwork.typing import Floats
 
 STEP = 1e-4  # [s], of ODE4 in the paper
@@ -93,7 +94,7 @@ def run_all(progress: Progress = silent) -> Liu2018:
     computed = simulate(model, q, 0.7, control=ComputedTorque(**law, kp=KP, kd=KD), samples=701)
     times = controlled.data["time"].to_numpy()
     system = System(model, [ahead])
-    required = system.full(times, np.zeros((len(times), system.size)), np.zeros((len(times), system.efforts)))[2]
+    required = system.full(times, np.zeros((len(times), system.size)), np.zeros((len(times), system.control_inputs)))[2]
     progress(3, 4, "admissible torques")
     claims = (
         *_forward_claims(forward, airborne_turn(forward, 0.3)),
@@ -122,14 +123,16 @@ def airborne_turn(run: Run, time: float) -> Floats:
     tail = run.model.layout.coordinates["tail"]
     angles = run.trajectory.full(times)[0][:, tail]
     ends = run.trajectory.full(times[[0, -1]])[1][:, run.model.layout.rates["tail"]]
-    ready = stand(run.model.robot, "airborne", "tail", {}, prescribed=True)
-    motion: dict[str, Profiles] = {
+    legs = run.model.foot_names
+    model = Model(run.model.robot, "none", prescribed=["tail", *legs])
+    motions: dict[str, Motion] = {name: StandingAngles() for name in legs}
+    motions["tail"] = {
         name: PiecewiseCubic(
             times=tuple(times), values=tuple(angles[:, k]), start_rate=float(ends[0, k]), end_rate=float(ends[1, k])
         )
         for k, name in enumerate(run.model.layout.limbs["tail"].coordinates)
     }
-    aloft = simulate(ready.model, ready.q, time, motions={**ready.legs, "tail": motion}, rtol=1e-9, atol=1e-11)
+    aloft = simulate(model, Standing(), time, motions=motions, rtol=1e-9, atol=1e-11)
     return np.degrees(aloft.final_state[0][3:6])
 
 

@@ -12,10 +12,9 @@ from tailwork.papers.liu2018.experiments import Liu2018, compensation, desired_s
 from tailwork.papers.report import pictures, write_page_of
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Progress
-from tailwork.view.draw.ghosts import time_lapse
-from tailwork.view.figures.series import Panel, series
-from tailwork.view.report.comparison import Drawings
-from tailwork.view.report.report import Playback, Section, Table
+from tailwork.view.draw.picture import time_lapse
+from tailwork.view.figures.runs import Panel, series
+from tailwork.view.report.page import Drawings, Playback, Section, Table
 
 ANGLE_NAMES = {"phi_x": "pitch", "phi_y": "roll", "phi_z": "yaw", "tail.ta": "tail pitch", "tail.tb": "tail yaw"}
 

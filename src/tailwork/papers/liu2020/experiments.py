@@ -1,30 +1,32 @@
 """The claims of Liu & Ben-Tzvi 2020, Sect. 5, beside ours, in every reading of what the paper leaves open.
 
-The map from the centre of mass to the tail's shape is the paper's arc (Eq. 86) or the exact centre of mass of the
-links; the attitude is exact or, as in the paper, omega = phi-dot.
+The bend of a tail's centre of mass is that of the paper's arc (Eq. 86) or of the exact chain of links; the attitude is
+exact or, as in the paper, omega = phi-dot.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from tailwork.control import CurvatureTracking
+from tailwork.control import TailMotion, TailTracking
 from tailwork.model import Model
 from tailwork.papers.claims import Claim, listed, silent
 from tailwork.robots import liu2020
 from tailwork.robots.robot import Robot
-from tailwork.simulation import LegStraight, Run, simulate
+from tailwork.simulation import Run
+from tailwork.simulation.problem import Problem
+from tailwork.simulation.simulate import run_of
 from tailwork.studies.compare import comparison as studies
-from tailwork.studies.compare.comparison import Comparison, Progress
-from tailwork.studies.curvature import bending
-from tailwork.studies.manoeuvre import ATOL, RTOL, Manoeuvre, perform, tail_laws
-from tailwork.studies.measures import AXES, mean_over, torso_angles
-from tailwork.studies.motions import TailMotion, coupled, pitch, roll, yaw
-from tailwork.studies.policies import EQUATION_85, stand
+from tailwork.studies.compare.comparison import Comparison, Progress, torso_angles
+from tailwork.studies.compare.curvature import segment_curvatures
+from tailwork.studies.leg_policies import EQUATION_85
+from tailwork.studies.measures import AXES
+from tailwork.studies.motions import coupled, pitch, roll, yaw
+from tailwork.studies.perform import perform, scenario_options
+from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
 
 VARIANTS = (("arc", "rpy"), ("arc", "rpy-small-angle"), ("chain", "rpy"), ("chain", "rpy-small-angle"))
@@ -74,9 +76,9 @@ class Liu2020:
     comparison: Comparison  # of all tails in all motions, with its figures
 
 
-def manoeuvre(tail: str, motion: TailMotion, com_map: str = "arc", attitude: str = "rpy") -> Manoeuvre:
+def scenario(tail: str, motion: TailMotion, angle: str = "arc", attitude: str = "rpy") -> Scenario:
     """A motion of the study, the legs with the constant torques of Eq. 85."""
-    return Manoeuvre(liu2020(tail), motion, "paper", com_map=com_map, attitude=attitude)
+    return Scenario(liu2020(tail), replace(motion, angle=angle), "paper", attitude=attitude)
 
 
 def reproduce(folder: Path, progress: Progress = silent) -> Liu2020:
@@ -85,13 +87,13 @@ def reproduce(folder: Path, progress: Progress = silent) -> Liu2020:
     jobs = [(motion, tail, *variant) for motion, _, _ in RATIOS for variant in VARIANTS for tail in ("pendulum", "r3")]
     runs: dict[tuple[str, str, str, str], Run] = {}
     total = len(jobs) + 2 + len(GAINS)
-    for done, (motion, tail, com_map, attitude) in enumerate(jobs):
-        progress(done, total, f"{motion.name}, {tail}, {com_map}, {attitude}")
-        # A pendulum's shape does not depend on the map.
-        name = f"{tail}-{com_map}-{attitude}" if tail != "pendulum" else f"{tail}-{attitude}"
-        wanted = manoeuvre(tail, motion, "arc" if tail == "pendulum" else com_map, attitude)
+    for done, (motion, tail, angle, attitude) in enumerate(jobs):
+        progress(done, total, f"{motion.name}, {tail}, {angle}, {attitude}")
+        # A pendulum has one bend, however it is measured.
+        name = f"{tail}-{angle}-{attitude}" if tail != "pendulum" else f"{tail}-{attitude}"
+        wanted = scenario(tail, motion, "arc" if tail == "pendulum" else angle, attitude)
         case = studies.Case(name, wanted, studies.SWEEP_SAMPLES)
-        runs[motion.name, tail, com_map, attitude] = studies.kept_run(case, folder / "runs")
+        runs[motion.name, tail, angle, attitude] = studies.kept_run(case, folder / "runs")
     ratios = tuple(_ratio(motion, axis, paper, runs) for motion, axis, paper in RATIOS)
     exact = tuple((name, tail, run) for (name, tail, *variant), run in runs.items() if variant == ["arc", "rpy"])
     waves = []
@@ -167,7 +169,7 @@ def _fall_claims() -> list[Claim]:
     """How long the sine of Sect. 5.3 can go on in the open loop."""
     claims = []
     for tail in ("r3", "usrt"):
-        run = perform(manoeuvre(tail, replace(WAVE, duration=WAVE.period)), samples=studies.SWEEP_SAMPLES)
+        run = perform(scenario(tail, replace(WAVE, duration=WAVE.period)), samples=studies.SWEEP_SAMPLES)
         said = "a full period" if run.stopped is None else f"until {run.stopped.time:.2f} s: {run.stopped.reason}"
         reading = "" if run.stopped is None else "the torso falls in the open loop: no full period is possible"
         claims.append(Claim(f"Fig. 15, sine of 20° and 1.2 s, {tail}", "1.2 s shown", said, reading))
@@ -179,21 +181,21 @@ def _wave_cases() -> list[tuple[str, str, tuple[float, float] | None]]:
     return [("r3", "r3", None), *((f"usrt, gains {kp:g}, {kd:g}", "usrt", (kp, kd)) for kp, kd in GAINS)]
 
 
-def _wave(label: str, tail: str, gains: tuple[float, float] | None) -> Wave:
-    """A quarter period from rest, the tail bending down."""
-    wave = manoeuvre(tail, WAVE)
+def wave_problem(tail: str, gains: tuple[float, float] | None) -> Problem:
+    """A quarter period from rest, the tail bending down; cables are pulled by plain PD with the gains."""
+    wave = scenario(tail, WAVE)
     if gains is None:
-        run = perform(wave)
-    else:
-        kp, kd = gains
-        ready = stand(wave.robot, wave.policy, wave.tail, wave.start_shape(), prescribed=False)
-        tracking = [law for law in tail_laws(wave) if isinstance(law, CurvatureTracking)]
-        laws = [*ready.laws, *(replace(law, kp=kp, kd=kd, stiffness=0.0) for law in tracking)]
-        options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL, "events": (LegStraight(),), "samples": 301}
-        run = simulate(ready.model, ready.q, WAVE.duration, control=laws, **options)
-    times = run.data["time"].to_numpy()
-    errors = tuple(mean_over(b.error, times) for b in bending(run, wave))
-    return Wave(label, float(torso_angles(run)[-1, 0] - torso_angles(run)[0, 0]), errors)
+        return wave.problem()
+    tracking = TailTracking.of(wave.tail, wave.tail_part, *gains)
+    return replace(wave.problem(), control=(*wave.laws[:-1], replace(tracking, feedforward=False)))
+
+
+def _wave(label: str, tail: str, gains: tuple[float, float] | None) -> Wave:
+    run = run_of(wave_problem(tail, gains), scenario_options({}))
+    times, angles = run.data["time"].to_numpy(), torso_angles(run)
+    curvatures = segment_curvatures(run, scenario(tail, WAVE))
+    errors = tuple(float(np.trapezoid(actual - desired, times) / times[-1]) for _, desired, actual in curvatures)
+    return Wave(label, float(angles[-1, 0] - angles[0, 0]), errors)
 
 
 def wave_claims(waves: tuple[Wave, ...]) -> list[Claim]:

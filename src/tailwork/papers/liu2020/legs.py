@@ -38,8 +38,8 @@ def legs_of(robot: Robot) -> tuple[Leg, ...]:
         raise RobotError("legs", legs, "ThreeHingeLegs, the only legs that these formulations describe")
     if legs.hip_length != 0.0:
         raise RobotError("legs.hip_length", legs.hip_length, "0: the papers' hip hinges cross in one point")
-    if legs.forward != "y":
-        raise RobotError("legs.forward", legs.forward, "'y', the papers' forward axis")
+    if robot.forward != "y":
+        raise RobotError("forward", robot.forward, "'y', the papers' forward axis")
     lengths, masses = (legs.thigh_length, legs.shank_length), (legs.thigh_mass, legs.shank_mass)
     return tuple(
         Leg(i, np.array(hip), np.array(foot), *lengths, *masses, KNEE_SIGNS[legs.knee])

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from tailwork.format import fixed
 from tailwork.papers.claims import silent
 from tailwork.papers.liu2020.experiments import VARIANT_NAMES, Liu2020, Ratio
-from tailwork.papers.report import write_page_of
-from tailwork.studies.compare.comparison import Progress
-from tailwork.studies.measures import torso_angles
-from tailwork.view.report.comparison import comparison_sections, shown
-from tailwork.view.report.report import Section, Table
+from tailwork.papers.report import pictures, write_page_of
+from tailwork.studies.compare.comparison import Progress, torso_angles
+from tailwork.view.report.comparison import comparison_sections, figures
+from tailwork.view.report.page import Section, Table
 
 SUMMARY = (
     "The comparative study of Liu & Ben-Tzvi 2020 in the open loop of Eq. 85, with their claims beside ours. "
@@ -19,8 +19,8 @@ SUMMARY = (
 )
 RATIO_TEXT = (
     "How much more the torso turns with the R3 tail than with the pendulum at 0.3 s, or when the first of the "
-    "two runs ended. The map from the centre of mass to the tail is the paper's arc or the exact chain of "
-    "links; angles are exact or small as in the paper."
+    "two runs ended. The bend of the tail's centre of mass is that of the paper's arc or of the exact chain of "
+    "links; angles of the torso are exact or small as in the paper."
 )
 
 
@@ -42,12 +42,12 @@ def tables(result: Liu2020) -> dict[str, Table]:
 def torso_table(result: Liu2020) -> Table:
     """How far the torso turns on its feet and in the air, and what the feet need."""
     results = (*result.comparison.results, *result.comparison.swept)
-    aloft = {(r.case.manoeuvre.motion.name, r.case.tail): r.airborne for r in results}
+    aloft = {(r.case.scenario.motion.name, r.case.tail): r.airborne for r in results}
     rows = []
     for motion, tail, run in result.runs:
-        angles = [shown(x, 1) for x in torso_angles(run)[-1] - torso_angles(run)[0]]
-        feet = shown(run.min_normal_force(), 0), shown(run.friction_needed(), 2)
-        rows.append([motion, tail, *angles, ", ".join(shown(x, 1) for x in aloft[motion, tail]), *feet])
+        angles = [fixed(x, 1) for x in torso_angles(run)[-1] - torso_angles(run)[0]]
+        feet = fixed(run.min_normal_force(), 0), fixed(run.friction_needed(), 2)
+        rows.append([motion, tail, *angles, ", ".join(fixed(x, 1) for x in aloft[motion, tail]), *feet])
     header = (
         "motion", "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne pitch, roll, yaw [°]",
         "least normal force [N]", "friction needed",
@@ -58,9 +58,10 @@ def torso_table(result: Liu2020) -> Table:
 def write_report(result: Liu2020, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:
     """Figures and report; the report's path."""
     feet = "Arc and exact angles; ground reactions are not in the paper."
+    drawn = pictures(figures(result.comparison), folder, progress, processes)
     sections = [
         Section("R3 against pendulum", RATIO_TEXT, (), list(tables(result).values())),
         Section("Torso and feet", feet, (), [torso_table(result)]),
-        *comparison_sections(result.comparison, folder, lambda what: progress(0, 1, what), processes),
+        *comparison_sections(result.comparison, drawn),
     ]
     return write_page_of("Liu & Ben-Tzvi 2020", SUMMARY, result.claims, sections, folder)

@@ -9,15 +9,15 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from tailwork.format import fixed
 from tailwork.papers.claims import silent
 from tailwork.papers.nelson_quinn import experiments as paper
 from tailwork.papers.nelson_quinn.experiments import NelsonQuinn, RestPosture, efforts_by_leg, walking_gait
-from tailwork.papers.report import panels_over_time, pictures, signed, write_page_of
+from tailwork.papers.report import panels_over_time, pictures, write_page_of
 from tailwork.studies.compare.comparison import Progress
 from tailwork.view.draw.style import FAINT, PAGE, arranged, legend_below, look, new_figure, titled
 from tailwork.view.figures.walking import CENTIMETRE, footfall, stride_pictures, torso_travel
-from tailwork.view.report.comparison import Drawings
-from tailwork.view.report.page import WALK_SAMPLES, Playback, Section, Table, write_numbers
+from tailwork.view.report.page import WALK_SAMPLES, Drawings, Playback, Section, Table, write_numbers
 from tailwork.view.scene.colors import BLUE, LINES, VERMILION
 
 MILLINEWTON = 1e-3  # N
@@ -54,7 +54,7 @@ def impulse_table(result: NelsonQuinn) -> Table:
     for row in paper.ROWS:
         found = result.reactions.impulse[row] / paper.G_CM_PER_S
         numbers = (paper.PAPER_IMPULSES[row], found.mean(), found.min(), found.max())
-        rows.append([row, *map(signed, numbers)])
+        rows.append([row, *(fixed(x, 1, signed=True) for x in numbers)])
     return Table(header, rows, "Over all strides but the first few; left and right leg together.")
 
 
@@ -128,7 +128,8 @@ def reaction_figure(result: NelsonQuinn) -> Figure:
     found = result.reactions
     panels = {}
     for row in paper.ROWS:
-        ours, theirs = signed(found.impulse[row].mean() / paper.G_CM_PER_S), signed(paper.PAPER_IMPULSES[row])
+        impulses = found.impulse[row].mean() / paper.G_CM_PER_S, paper.PAPER_IMPULSES[row]
+        ours, theirs = (fixed(x, 1, signed=True) for x in impulses)
         force = found.force[row] / MILLINEWTON
         panels[f"{row} leg: {ours} g cm/s (paper {theirs})"] = {"vertical": force[:, 2], "longitudinal": force[:, 0]}
     styles = {

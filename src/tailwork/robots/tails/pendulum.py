@@ -70,7 +70,7 @@ class Pendulum(Tail):
         return ("length",) if total == "total_length" else ("mass", "tip_mass")
 
     def total(self, name: str) -> Scalar:
-        """The value of one of `totals`."""
+        """The value of one of `totals`, in its unit."""
         return self.tip_mass / self.total_mass() if name == "tip_share" else super().total(name)
 
     def total_mass(self) -> Scalar:
@@ -78,7 +78,7 @@ class Pendulum(Tail):
         return self.mass + self.tip_mass
 
     def with_totals(self, values: Mapping[str, Scalar]) -> Self:
-        """The share at the tip stays, by default; motors keep their armature."""
+        """Of totals [kg], [m], [1]: the share at the tip stays by default; motors keep their armature."""
         self.check_totals(values)
         share = values.get("tip_share", self.total("tip_share"))
         if all_numbers(share) and not 0.0 <= share <= 1.0:
@@ -90,7 +90,7 @@ class Pendulum(Tail):
         return replace(self, **changes)
 
     def tracking_gains(self) -> dict[str, tuple[float, float]]:
-        """Keeps within the 0.5° of Liu & Ben-Tzvi 2020 up to 80°."""
+        """Within the 0.5° of Liu & Ben-Tzvi 2020 up to 80° [N m/rad], [N m s/rad]."""
         return {"ta": (1000.0, 20.0), "tb": (1000.0, 20.0)}
 
     def coordinates(self, alpha: Scalar, theta: Scalar, angle: str = "arc") -> dict[str, Scalar]:
@@ -102,11 +102,11 @@ class Pendulum(Tail):
         }
 
     def universal_coordinates(self, ta: Scalar, tb: Scalar) -> dict[str, Scalar]:
-        """These."""
+        """These [rad]."""
         return {"ta": ta, "tb": tb}
 
     def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
-        """Less than 90° to the side."""
+        """Less than 90° to the side [rad]."""
         aside = np.abs(np.arcsin(np.sin(alpha) * np.sin(theta)))
         beyond = np.where(np.abs(np.cos(alpha)) < 1e-9, np.abs(theta), aside) >= SINGULAR
         if beyond.any() or np.abs(theta).max() >= math.pi:

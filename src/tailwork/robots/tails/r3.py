@@ -20,7 +20,7 @@ from tailwork.robots.quantities import (
     symmetric,
     vector,
 )
-from tailwork.robots.tails.bending import bend_per_joint, check_bend
+from tailwork.robots.tails.bend_angles import bend_per_joint, check_bend
 from tailwork.robots.tails.tail import Adjustable, Tail, scaled
 from tailwork.typing import Floats
 
@@ -107,7 +107,7 @@ class R3(Tail):
         return (*own, "link_inertia")
 
     def with_totals(self, values: Mapping[str, Scalar]) -> Self:
-        """Links stay alike, centres of mass go with their length and inertias with mass and length; the base stays."""
+        """Of a total mass [kg] and length [m]: links stay alike, inertias go with mass and length; the base stays."""
         least = self.base_mass if all_numbers(self.base_mass) else 0.0
         self.check_totals(values, least)
         shares = self.link_shares()
@@ -125,14 +125,14 @@ class R3(Tail):
         totals = {"total_mass": self.total_mass(), "total_length": self.total_length()}
         return replace(self, links_per_segment=count).with_totals(totals)
 
-    def adjustable(self) -> tuple[Adjustable, ...]:
+    def adjustable(self, forward: str = "y") -> tuple[Adjustable, ...]:
         """The number of links, too."""
         most = max(10, self.links_per_segment)
         links = Adjustable("links_per_segment", "", 2, most, "the tail keeps its length and mass", integer=True)
-        return (*super().adjustable(), links)
+        return (*super().adjustable(forward), links)
 
     def tracking_gains(self) -> dict[str, tuple[float, float]]:
-        """Those of a pendulum; beta moves twelve joints at once."""
+        """Those of a pendulum [N m/rad], [N m s/rad]; beta moves twelve joints at once."""
         return {"alpha": (1000.0, 20.0)} | {name: (12e3, 240.0) for name in self.driven if name != "alpha"}
 
     def _masses(self) -> list[Scalar]:
@@ -144,7 +144,7 @@ class R3(Tail):
         return {"alpha": alpha} | {f"beta_{s + 1}": bend for s in range(self.segments)}
 
     def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
-        """Bends before the tail rolls up."""
+        """Bends [rad] before the tail rolls up."""
         check_bend(self._masses(), self.link_length, self.link_com, theta, angle)
 
     def curvatures(self, coordinates: Mapping[str, Scalar], alpha: Scalar) -> list[Scalar]:

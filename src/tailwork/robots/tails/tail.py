@@ -103,11 +103,11 @@ class Tail(Described):
         return tuple(f.name for f in fields(self) if f.name != "mount" and _unit(f.metadata) in units)
 
     def total(self, name: str) -> Scalar:
-        """The value of one of `totals`."""
+        """The value of one of `totals`, in its unit."""
         return {"total_mass": self.total_mass, "total_length": self.total_length}[name]()
 
     def with_totals(self, values: Mapping[str, Scalar]) -> Self:
-        """A copy with other `totals`: by default all lengths but the mount, masses and inertias go in proportion."""
+        """A copy with other `totals` [kg], [m]: by default lengths but the mount, masses, inertias in proportion."""
         self.check_totals(values)
         longer = values["total_length"] / self.total_length() if "total_length" in values else 1.0
         heavier = values["total_mass"] / self.total_mass() if "total_mass" in values else 1.0
@@ -119,7 +119,7 @@ class Tail(Described):
         return replace(self, **changes)
 
     def check_totals(self, values: Mapping[str, Scalar], least_mass: float = 0.0) -> None:
-        """Refuses numbers of the whole that no tail can have."""
+        """Refuses totals [kg], [m] that no tail can have."""
         for name, value in values.items():
             if name not in self.totals():
                 raise RobotError(name, value, f"one of {', '.join(self.totals())}")
@@ -134,18 +134,18 @@ class Tail(Described):
         values = {"total_mass": mass, "total_length": length}
         return self.with_totals({name: value for name, value in values.items() if value is not None})
 
-    def adjustable(self) -> tuple[Adjustable, ...]:
-        """Numbers that people like to change, with usual ranges."""
+    def adjustable(self, forward: str = "y") -> tuple[Adjustable, ...]:
+        """Numbers that people like to change of a tail on a torso that faces along `forward`, with usual ranges."""
         length, mass = float(self.total_length()), float(self.total_mass())
-        _, y, z = (float(x) for x in getattr(self, "mount", (0.0, 0.0, 0.0)))
-        return (
-            Adjustable(
-                "total_length", "m", 0.4 * length, 2.0 * length, "from the mount to the tip of the straight tail"
-            ),
-            Adjustable("total_mass", "kg", 0.25 * mass, 3.0 * mass, "of the whole tail"),
-            Adjustable("mount.y", "m", y - 0.15, y + 0.15, "where the tail starts, in the torso frame"),
-            Adjustable("mount.z", "m", z - 0.15, z + 0.15, "where the tail starts, in the torso frame"),
-        )
+        of_length = "from the mount to the tip of the straight tail"
+        found = [Adjustable("total_length", "m", 0.4 * length, 2.0 * length, of_length)] if length else []
+        found.append(Adjustable("total_mass", "kg", 0.25 * mass, 3.0 * mass, "of the whole tail"))
+        mount = dict(zip("xyz", getattr(self, "mount", ()), strict=False))
+        for axis, way in ((forward, "forward"), ("z", "up")):
+            if axis in mount:
+                here, meaning = float(mount[axis]), f"{way}: where the tail starts, in the torso frame"
+                found.append(Adjustable(f"mount.{axis}", "m", here - 0.15, here + 0.15, meaning))
+        return tuple(found)
 
     def tracking_gains(self) -> dict[str, tuple[float, float]]:
         """By driven coordinate, gains with which motors follow a motion [N m/rad], [N m s/rad].

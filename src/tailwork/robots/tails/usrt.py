@@ -32,7 +32,7 @@ from tailwork.robots.quantities import (
     symmetric,
     vector,
 )
-from tailwork.robots.tails.bending import bend_per_joint, check_bend
+from tailwork.robots.tails.bend_angles import bend_per_joint, check_bend
 from tailwork.robots.tails.tail import Adjustable, Tail, scaled
 from tailwork.typing import Floats
 
@@ -166,7 +166,7 @@ class Usrt(Tail):
         return ("link_length", "link_com", "extension_rest", "point_a", "point_b", *springs)
 
     def with_totals(self, values: Mapping[str, Scalar]) -> Self:
-        """Links stay alike; springs that carry the weight are placed and stiffened so that they carry the new one."""
+        """Of a total mass [kg] and length [m]: links stay alike, springs that carry the weight carry the new one."""
         self.check_totals(values)
         longer = values["total_length"] / self.total_length() if "total_length" in values else 1.0
         heavier = values["total_mass"] / self.total_mass() if "total_mass" in values else 1.0
@@ -187,15 +187,15 @@ class Usrt(Tail):
         # The moment of the weight stays; that of a spring goes with its stiffness, stretch and arm.
         return replace(self, links=count)._links_scaled(fewer, fewer, 1.0 / fewer**2)
 
-    def adjustable(self) -> tuple[Adjustable, ...]:
+    def adjustable(self, forward: str = "y") -> tuple[Adjustable, ...]:
         """The number of links and their stiffness, too."""
         links = Adjustable("links", "", self.segments, max(10, self.links), "the tail keeps its length and mass", True)
         stiffness = float(self.bending_stiffness)
         joints = Adjustable("bending_stiffness", "N m/rad", 0.25 * stiffness, 4.0 * stiffness, "of each joint")
-        return (*super().adjustable(), links, *([joints] if stiffness > 0.0 else []))
+        return (*super().adjustable(forward), links, *([joints] if stiffness > 0.0 else []))
 
     def tracking_gains(self) -> dict[str, tuple[float, float]]:
-        """Of the bend of a segment; the paper does not state its cable controller."""
+        """Of the bend of a segment [N m/rad], [N m s/rad]; the paper does not state its cable controller."""
         return {"bend": (60.0, 3.0)}
 
     def coordinates(self, alpha: Scalar, theta: Scalar, angle: str = "arc") -> dict[str, Scalar]:
@@ -206,7 +206,7 @@ class Usrt(Tail):
         return across | {f"theta_{i}": -(bend * sin(alpha)) for i in joints}
 
     def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
-        """Bends before the tail rolls up."""
+        """Bends [rad] before the tail rolls up."""
         check_bend([self.link_mass] * self.links, self.link_length, self.link_com, theta, angle)
 
     def curvatures(self, coordinates: Mapping[str, Scalar], alpha: Scalar) -> list[Scalar]:

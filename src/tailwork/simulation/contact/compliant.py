@@ -9,7 +9,7 @@ import numpy as np
 
 from tailwork.errors import ControllerError, RobotError
 from tailwork.model import Model
-from tailwork.simulation.contact.contact import OFF_THE_FIELD, ContactKernels, Feet, GroundArrays, Log, Tables, advance
+from tailwork.simulation.contact.friction import OFF_THE_FIELD, ContactKernels, Feet, GroundArrays, Log, Tables, advance
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface
 from tailwork.simulation.contact.record import UNDER_GROUND, ContactRecorder
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK

@@ -8,10 +8,10 @@ import numpy as np
 
 from tailwork.errors import StateError
 from tailwork.model import Model
-from tailwork.simulation.contact.contact import Feet
+from tailwork.simulation.contact.friction import Feet
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface
 from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
-from tailwork.simulation.record import Arrays, force_arrays, named_arrays
+from tailwork.simulation.record import Arrays, force_arrays, force_names, named_arrays
 from tailwork.simulation.run import Run, Stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
@@ -103,7 +103,7 @@ class ContactRecorder:
             [[0.0], np.cumsum(np.diff(times) * (path.outside_power[1:] + path.outside_power[:-1]) / 2)]
         )
         flags = {"contact": ", ".join(f"{k} {name}" for k, name in enumerate(CONTACT_NAMES))}
-        data = named_arrays(model, times, q, v, tau, model.layout.legs, more, flags)
+        data = named_arrays(model, times, q, v, tau, model.layout.legs, more, flags, force_names(system))
         balances = {
             "energy_balance_error": _energy_balance(data, outside),
             # What holds a fixed torso is not known, so its momentum tells nothing.

@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 
 from tailwork.simulation.batch_inputs import NOTHING
+from tailwork.simulation.batch_kernels import lane_kernel
 from tailwork.simulation.derivatives.products import Products
-from tailwork.simulation.designs import lane_kernel
 from tailwork.simulation.integrate.compiled import Kernels, Tableau, call_kernel
 from tailwork.simulation.integrate.lane_driver import LaneKernel, LaneKernels, Runs
 from tailwork.typing import Floats

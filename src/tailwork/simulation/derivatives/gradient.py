@@ -35,7 +35,8 @@ from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.integrate.tableaus import Rosenbrock
-from tailwork.simulation.problem import OptionArguments, State, options_of, problem_of
+from tailwork.simulation.options import OptionArguments, options_of
+from tailwork.simulation.problem import State, problem_of
 from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion
 from tailwork.typing import Floats

@@ -25,7 +25,7 @@ from tailwork.kernels.kernel import Kernel
 from tailwork.kernels.vjp import vjp as vjp_graph
 from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
 from tailwork.mechanics.torso import torso_state
-from tailwork.simulation.designs import evaluated, parameter_rows
+from tailwork.simulation.batch_kernels import evaluated, parameter_rows
 from tailwork.simulation.system import Symbols, System
 from tailwork.typing import Floats
 

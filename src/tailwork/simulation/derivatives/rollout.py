@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tailwork.simulation.batch_inputs import lane_kernels
+from tailwork.simulation.batch_kernels import parameter_rows
 from tailwork.simulation.derivatives.compiled import product_kernels
 from tailwork.simulation.derivatives.jvp_runs import GraphRows, JvpKernels, runs_jvp
 from tailwork.simulation.derivatives.products import (
@@ -17,7 +18,6 @@ from tailwork.simulation.derivatives.products import (
     jvp,
     stage_jvp,
 )
-from tailwork.simulation.designs import parameter_rows
 from tailwork.simulation.integrate.compiled import Settings
 from tailwork.simulation.integrate.lane_driver import Runs
 from tailwork.simulation.integrate.tableaus import RK4, RODAS5P

@@ -18,6 +18,7 @@ from tailwork.control.context import Law
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model import Model
 from tailwork.simulation.batch_inputs import batch_inputs, checked_names, workers
+from tailwork.simulation.batch_kernels import in_shares
 from tailwork.simulation.derivatives.compiled import among_all, product_kernels
 from tailwork.simulation.derivatives.jvp_runs import GraphRows, JvpKernels, runs_jvp
 from tailwork.simulation.derivatives.products import (
@@ -27,12 +28,12 @@ from tailwork.simulation.derivatives.products import (
     initial_tangents,
     stage_jvp,
 )
-from tailwork.simulation.designs import in_shares
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.tableaus import Rosenbrock
-from tailwork.simulation.problem import OptionArguments, State, options_of, problem_of
+from tailwork.simulation.options import OptionArguments, options_of
+from tailwork.simulation.problem import State, problem_of
 from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.simulation.designs import spectral_radii
+from tailwork.simulation.batch_kernels import spectral_radii
 from tailwork.simulation.integrate.tableaus import DORMAND_PRINCE, IMPLICIT_EULER, RK4, RODAS5P, Rosenbrock, RungeKutta
 from tailwork.simulation.system import System
 from tailwork.typing import Floats

@@ -17,8 +17,8 @@ from numba import njit
 
 from tailwork.kernels.kernel import Kernel
 from tailwork.simulation.batch_inputs import lane_kernels
+from tailwork.simulation.batch_kernels import evaluated, in_shares, lane_kernel, parameter_rows
 from tailwork.simulation.chunk import Integrator, Start
-from tailwork.simulation.designs import evaluated, in_shares, lane_kernel, parameter_rows
 from tailwork.simulation.integrate.compiled import Settings, call_kernel
 from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernel, lane_constants
 from tailwork.simulation.integrate.tableaus import RODAS5P

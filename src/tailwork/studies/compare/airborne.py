@@ -9,6 +9,7 @@ import numpy as np
 
 from tailwork.control.tail_motion import TailMotion
 from tailwork.model import Model
+from tailwork.robots.limb import FORWARD_FRAMES
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import Tail
 from tailwork.simulation.simulate import initial_state
@@ -67,9 +68,10 @@ def planar_rotation(robot: Robot, tail: str, motion: TailMotion) -> float | None
     problem = Scenario(robot, straight, "airborne", drive="prescribed" if motion.from_rest else "auto").problem()
     system = problem.system()
     q = system.full(np.zeros(1), initial_state(problem, system)[None], np.zeros((1, system.control_inputs)))[0][0]
-    axis = 2 if motion.axis == "yaw" else 0
+    frame = np.array(FORWARD_FRAMES[robot.forward])  # columns: right, forward and up
+    axis = frame[:, 2 if motion.axis == "yaw" else 0]
     mass, center, inertia = _body(robot, tail, problem.model, q, axis)
-    hinge = np.array(part.limb.joints[0].offset, dtype=float) + q[:3] - center
+    hinge = frame.T @ (np.array(problem.model.layout.limbs[tail].joints[0].offset, dtype=float) + q[:3] - center)
     height = float(hinge[2]) if motion.axis == "pitch" else 0.0
     body = PlanarBody(mass, inertia, *_bar(part), math.hypot(hinge[1], height))
     off = math.atan2(height, -float(hinge[1]))  # of the straight tail from the line through centre and hinge
@@ -89,7 +91,7 @@ def _bar(tail: Tail) -> tuple[float, float, float]:
     return mass, tail.inertia_about_mount() - mass * center**2, center
 
 
-def _body(robot: Robot, tail: str, model: Model, q: Floats, axis: int) -> tuple[float, Floats, float]:
+def _body(robot: Robot, tail: str, model: Model, q: Floats, axis: Floats) -> tuple[float, Floats, float]:
     """Mass, centre and inertia about an axis through it of the torso with its rigid legs."""
     bare = robot.without(tail)
     legs = [name for name in bare.limbs() if name in model.layout.limbs]
@@ -100,7 +102,7 @@ def _body(robot: Robot, tail: str, model: Model, q: Floats, axis: int) -> tuple[
     mass = float(alone.part_momenta(place, still).masses.sum())
     center = alone.center_of_mass(place)
     turning = still.copy()
-    turning[3 + axis] = 1.0
+    turning[3:6] = axis
     # Turning about its centre of mass: P moves, too.
     turning[:3] = np.cross(turning[3:6], place[:3] - center)
-    return mass, center, float(alone.centroidal_momentum(place, turning).angular[axis])
+    return mass, center, float(alone.centroidal_momentum(place, turning).angular @ axis)

@@ -20,6 +20,7 @@ from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import FileError, RobotError
 from tailwork.files import ready_folder, write_whole
 from tailwork.robots import liu2020
+from tailwork.robots.limb import FORWARD_FRAMES
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import tail_name
 from tailwork.simulation import Run, load_run
@@ -127,9 +128,18 @@ def with_tail(robot: Robot, tail: str) -> Robot:
     if tail not in TAIL_NAMES:
         raise RobotError("tails", tail, f"'own' or one of {', '.join(TAIL_NAMES)}")
     own = tail_name(robot)
-    part = replace(liu2020(tail).part("tail"), mount=robot.part(own).mount)
+    part = replace(liu2020(tail).part("tail"), mount=robot.limbs()[own].joints[0].offset)
     name = robot.name.removesuffix(f"-{robot.part(own).kind}")
     return replace(robot.with_part(own, part), name=f"{name}-{tail}")
+
+
+def with_tail_of(robot: Robot, other: Robot) -> Robot:
+    """The robot with the tail of another in the place of its own, mounted as the other has it."""
+    part = other.part(tail_name(other))
+    if other.forward != robot.forward and hasattr(part, "mount"):
+        there, here = (np.array(FORWARD_FRAMES[one.forward], dtype=float) for one in (other, robot))
+        part = replace(part, mount=tuple((here @ there.T @ np.array(part.mount, dtype=float)).tolist()))
+    return robot.with_part(tail_name(robot), part)
 
 
 def cases(plan: Plan) -> tuple[list[Case], list[Case]]:

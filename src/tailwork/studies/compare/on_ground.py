@@ -19,8 +19,8 @@ from tailwork.simulation.contact.compliant import CHOSEN, contact_frequency
 from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.run import Contact
 from tailwork.simulation.system import Motion, System
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.perform import SAMPLES, perform
-from tailwork.studies.policies import POLICIES
 from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
 

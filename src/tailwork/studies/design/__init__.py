@@ -1,6 +1,6 @@
 """Tail synthesis: a design problem, its best designs, and why."""
 
-from tailwork.studies.design.answer import Answer, Settings, solve
+from tailwork.studies.design.answer import Answer, DesignOptions, solve
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.files import load_study
 from tailwork.studies.design.problem import Goal, Limit, Study, Variable
@@ -8,12 +8,12 @@ from tailwork.studies.design.search import Found, ImpossibleError, best_design
 
 __all__ = [
     "Answer",
+    "DesignOptions",
     "Evaluator",
     "Found",
     "Goal",
     "ImpossibleError",
     "Limit",
-    "Settings",
     "Study",
     "Variable",
     "best_design",

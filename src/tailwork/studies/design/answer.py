@@ -34,7 +34,7 @@ from tailwork.studies.design.verify import FINER, Alone, Verified, as_given, ver
 
 
 @dataclass(frozen=True)
-class Settings:
+class DesignOptions:
     """How a problem is solved."""
 
     threads: int | None = None  # how many; None: as many as there are processors
@@ -99,7 +99,7 @@ def chosen(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
         yield choice, replace(study.with_robot(robot.replace(rest) if rest else robot), choices={})
 
 
-def solve(study: Study, settings: Settings | None = None, tell: Progress = lambda what: None) -> list[Answer]:
+def solve(study: Study, settings: DesignOptions | None = None, tell: Progress = lambda what: None) -> list[Answer]:
     """A problem answered for all its choices, the best first; those that no design meets are left out.
 
     Args:
@@ -132,7 +132,7 @@ def sorted_answers(answers: list[Answer]) -> list[Answer]:
 
 
 def answer_of(
-    study: Study, choice: dict[str, Any], tell: Progress = lambda what: None, settings: Settings | None = None,
+    study: Study, choice: dict[str, Any], tell: Progress = lambda what: None, settings: DesignOptions | None = None,
     before: Partial | None = None, keep: Callable[[Partial], None] = lambda partial: None, given: Study | None = None,
 ) -> Answer:  # fmt: skip
     """The best design of a problem whose choices have been made; for several goals, the trade-off between them, too.
@@ -150,7 +150,7 @@ def answer_of(
         ImpossibleError: no design meets the limits.
         RobotError: a variable does nothing, or no design has the margins that are asked for.
     """
-    how = settings or Settings()
+    how = settings or DesignOptions()
     evaluator = Evaluator(study, how.threads)
     found = best_design(evaluator, tell, how.starts)
     tell("polishing at finer steps")

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tailwork.errors import TailworkError
-from tailwork.studies.design.folder import Bundle, Case, Kept, solved
+from tailwork.studies.design.folder import Bundle, DesignCase, Kept, solved
 from tailwork.studies.sweep import cluster
 from tailwork.studies.sweep.cluster import KEPT, LOOK, PATIENCE, ClusterError, check_workers
 
 
-def case_on_worker(case: Case, digest: str) -> Bundle:
+def case_on_worker(case: DesignCase, digest: str) -> Bundle:
     """Runs on a worker: a case, on all threads of the machine; others of the same worker wait."""
     if case.digest != digest:
         raise RuntimeError("this worker has another version of tailwork")
@@ -21,7 +21,7 @@ def case_on_worker(case: Case, digest: str) -> Bundle:
 
 
 def do_on_cluster(
-    kept: Kept, cases: Sequence[Case], address: str, progress: Callable[[Case], None],
+    kept: Kept, cases: Sequence[DesignCase], address: str, progress: Callable[[DesignCase], None],
     say: Callable[[str], None] = lambda text: None,
 ) -> None:  # fmt: skip
     """Solve cases on a cluster.
@@ -44,7 +44,7 @@ def do_on_cluster(
             progress(case)
 
 
-def _results(connected: Any, cases: Sequence[Case]) -> Iterator[tuple[Case, Bundle]]:
+def _results(connected: Any, cases: Sequence[DesignCase]) -> Iterator[tuple[DesignCase, Bundle]]:
     """What was found for cases, as it comes."""
     under_way = {connected.client.submit(case_on_worker, case, case.digest, pure=False): case for case in cases}
     last_seen = time.monotonic()
@@ -61,7 +61,7 @@ def _results(connected: Any, cases: Sequence[Case]) -> Iterator[tuple[Case, Bund
         connected.give_up(last_seen)
 
 
-def _failure(address: str, case: Case, error: Any) -> TailworkError:
+def _failure(address: str, case: DesignCase, error: Any) -> TailworkError:
     if isinstance(error, TailworkError):  # the problem is at fault
         return error
     return ClusterError(address, f"{case.name} failed: {type(error).__name__}: {error}. {KEPT.capitalize()}")

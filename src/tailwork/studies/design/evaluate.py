@@ -13,8 +13,8 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.simulation.batch_inputs import initial_states, workers
+from tailwork.simulation.batch_kernels import spectral_radii
 from tailwork.simulation.derivatives.rollout import rollout_tangents
-from tailwork.simulation.designs import spectral_radii
 from tailwork.simulation.integrate.choose import STIFF
 from tailwork.simulation.integrate.rollout import Rollout, rollout
 from tailwork.studies.design.problem import Study, Variable
@@ -120,11 +120,11 @@ class Evaluator:
         return np.array([variable.high for variable in self.variables])
 
     def columns(self, designs: Floats) -> dict[str, Floats]:
-        """Parameters of the problem in all designs."""
+        """Parameters of the problem [SI] in all designs."""
         return parameter_columns(self.study, self.variables, designs)
 
     def roll(self, designs: Floats, steps: int | None = None) -> Floats:
-        """Quantities of the problem's own measures at all nodes, (designs, steps + 1, quantities)."""
+        """Quantities of the problem's own measures at all nodes, (designs, steps + 1, quantities), in their units."""
         return self._rolled(self._rollout, "nodes", designs, steps)
 
     def _rolled(self, rolls: Rollout, way: str, designs: Floats, steps: int | None) -> Floats:
@@ -161,7 +161,7 @@ class Evaluator:
         return np.asarray(lasting)[..., None] * np.linspace(0.0, 1.0, count)
 
     def tangents(self, design: Floats) -> Floats:
-        """How the quantities of `roll` change with each variable, (variables, steps + 1, quantities)."""
+        """How the quantities of `roll` change with each variable, (variables, steps + 1, quantities), per its unit."""
         names = list(dict.fromkeys(name for _, name, _ in self.parameters))
         directions = np.zeros((len(self.variables), len(names)))
         for k, name, scale in self.parameters:

@@ -14,8 +14,8 @@ from tailwork.robots import Robot, load, presets
 from tailwork.robots.io.toml import parsed, read_text
 from tailwork.studies.design.problem import Goal, Limit, Study, Variable, checked_number
 from tailwork.studies.design.uncertainty import Robust
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import sweep
-from tailwork.studies.policies import POLICIES
 from tailwork.studies.scenario import ActuatorMass, Scenario
 
 TABLES = ("robot", "scenario", "variables", "goals", "limits", "choices", "actuator", "robust")

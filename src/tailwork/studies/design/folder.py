@@ -28,7 +28,7 @@ from tailwork.files import ready_folder, write_whole
 from tailwork.robots.io.toml import as_text
 from tailwork.simulation import Run, load_run
 from tailwork.studies.compare.comparison import source_digest
-from tailwork.studies.design.answer import Answer, Settings, answer_of, chosen
+from tailwork.studies.design.answer import Answer, DesignOptions, answer_of, chosen
 from tailwork.studies.design.data import BEST, answer_data, answer_from, as_numbers, partial_from, plain
 from tailwork.studies.design.pareto import Partial
 from tailwork.studies.design.problem import Study
@@ -40,13 +40,13 @@ ANSWERS, ROBOTS, RUNS, PROBLEM, NOTED = "answers", "robots", "runs", "problem.to
 
 
 @dataclass(frozen=True)
-class Case:
+class DesignCase:
     """A problem whose choices have been made, and how it is solved."""
 
     name: str  # of its files
     choice: dict[str, Any]
     study: Study
-    settings: Settings
+    settings: DesignOptions
     given: Study  # before its choices were made
 
     @property
@@ -69,19 +69,19 @@ class Bundle:
     runs: dict[str, bytes]
 
 
-def cases(study: Study, settings: Settings) -> list[Case]:
+def cases(study: Study, settings: DesignOptions) -> list[DesignCase]:
     """All cases of a problem; each is checked before any is solved."""
     found = []
     for k, (choice, own) in enumerate(chosen(study)):
         checked_variables(own)
         words = "-".join(f"{path.split('.')[-1]}-{value}" for path, value in choice.items())
         slug = re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-")
-        found.append(Case(f"{k + 1:02d}-{slug}" if choice else BEST, choice, own, settings, study))
+        found.append(DesignCase(f"{k + 1:02d}-{slug}" if choice else BEST, choice, own, settings, study))
     return found
 
 
 def solved(
-    case: Case, digest: str, tell: Progress = lambda what: None, before: Partial | None = None, keep: Any = None
+    case: DesignCase, digest: str, tell: Progress = lambda what: None, before: Partial | None = None, keep: Any = None
 ) -> Bundle:
     """A case solved; that it is impossible is a result, too.
 
@@ -114,15 +114,15 @@ class Kept:
 
     path: Path
 
-    def answer_file(self, case: Case) -> Path:
+    def answer_file(self, case: DesignCase) -> Path:
         """The file of a case."""
         return self.path / ANSWERS / f"{case.name}.json"
 
-    def run_file(self, case: Case, name: str) -> Path:
+    def run_file(self, case: DesignCase, name: str) -> Path:
         """The file of a run of a case."""
         return self.path / RUNS / (f"{name}.nc" if case.name == BEST else f"{case.name}-{name}.nc")
 
-    def write(self, case: Case, bundle: Bundle) -> None:
+    def write(self, case: DesignCase, bundle: Bundle) -> None:
         """Keep what a case has left."""
         robot = self.path / ROBOTS / f"{case.name}.toml"
         files: dict[Path, str | bytes] = {self.run_file(case, name): run for name, run in bundle.runs.items()}
@@ -134,7 +134,7 @@ class Kept:
         with contextlib.suppress(OSError):
             os.remove(self._partial_file(case))
 
-    def read(self, case: Case) -> Answer | ImpossibleError | None:
+    def read(self, case: DesignCase) -> Answer | ImpossibleError | None:
         """What was found for a case; None: it is not finished, or is damaged, or of another problem or version."""
         data = _data(self.answer_file(case), case.digest)
         if data is None:
@@ -174,7 +174,7 @@ class Kept:
                 (self.path / name).unlink()
         write_whole(self.path / ANSWERS / NOTED, "{}\n")
 
-    def do(self, case: Case, tell: Progress) -> None:
+    def do(self, case: DesignCase, tell: Progress) -> None:
         """Solve a case here; each point of its front is kept as it comes."""
         digest = case.digest
         before = _data(self._partial_file(case), digest)
@@ -188,7 +188,7 @@ class Kept:
 
         self.write(case, solved(case, digest, tell, partial, keep))
 
-    def _partial_file(self, case: Case) -> Path:
+    def _partial_file(self, case: DesignCase) -> Path:
         return self.path / ANSWERS / f"{case.name}.partial.json"
 
 

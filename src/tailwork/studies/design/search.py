@@ -168,14 +168,15 @@ def best_design(evaluator: Evaluator, tell: Progress = lambda what: None, starts
 
 
 def _together(ends: list[Solved], goal: Goal) -> tuple[Optimum, ...]:
-    """Ends that are the same counted, the best first."""
+    """Ends that are the same counted, the best first; of each, the end that meets limits and conditions best."""
     found: list[Optimum] = []
     for end in sorted(ends, key=lambda end: -end.goal if goal.sense == "most" else end.goal):
         same = next((k for k, o in enumerate(found) if abs(o.solved.goal - end.goal) <= SAME * abs(end.goal)), None)
         if same is None:
             found.append(Optimum(end, 1))
         else:
-            found[same] = Optimum(found[same].solved, found[same].times + 1)
+            better = min(found[same].solved, end, key=lambda one: max(one.violation, one.residual))
+            found[same] = Optimum(better, found[same].times + 1)
     return tuple(found)
 
 

@@ -18,8 +18,8 @@ from tailwork.studies.design.problem import Study
 from tailwork.studies.design.search import ALLOWED
 from tailwork.studies.design.variables import design_of, known_variables, value_in
 from tailwork.studies.design.verify import AGREE
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import unit_of as measure_unit
-from tailwork.studies.policies import POLICIES
 
 PRICED = 1e-9
 """Prices below this are none."""

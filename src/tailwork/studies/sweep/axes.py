@@ -111,7 +111,7 @@ def number_at(robot: Robot, path: str) -> tuple[bool, str]:
     known = paths(robot)
     if path not in known:
         raise UnknownNameError.among("--vary", path, known, "path in this robot")
-    units: dict[str, str] = total_paths(robot)
+    units = total_paths(robot)
 
     def visit(where: str, value: Any, kind: Kind) -> Any:
         units[where] = kind.unit

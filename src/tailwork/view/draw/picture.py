@@ -27,7 +27,7 @@ from tailwork.view.draw.stage import Subject, joined, seen_from_above, set_stage
 from tailwork.view.draw.style import DARK, DOTS_PER_INCH, KINDS, LIGHT, PAGE, Theme, drawing, rendered
 from tailwork.view.scene import Scene, scene_of, scenes_of
 from tailwork.view.scene.colors import lit, looks, shown
-from tailwork.view.scene.sample import Sample, samples_at
+from tailwork.view.scene.sample import SceneSample, samples_at
 from tailwork.view.scene.scene import ARROW
 
 PICTURES = ("strip", "ghosts", "pose")
@@ -98,7 +98,7 @@ class Strip:
     """A robot, the samples at which it is shown, and how far the eye has gone along with it by then."""
 
     subject: Subject
-    samples: list[Sample]
+    samples: list[SceneSample]
     shifts: Floats  # how far the eye has gone over the ground (samples, 3) [m]
 
     @property
@@ -121,7 +121,7 @@ class Strip:
         return self.subject.camera.project(self.shifts[number])
 
 
-def strip_of(one: Subject, shown: list[Sample], follow: bool = False) -> Strip:
+def strip_of(one: Subject, shown: list[SceneSample], follow: bool = False) -> Strip:
     """A robot at some samples; where it walks farther than its torso is long, the eye may go along, smoothly."""
     places = np.array([one.under(sample) for sample in shown])
     gone = places - places[0]

@@ -19,7 +19,7 @@ from tailwork.typing import Floats
 from tailwork.view.draw.camera import ABOVE, UP, Camera
 from tailwork.view.draw.style import Theme, blend
 from tailwork.view.scene import Ball, Bar, Box, Scene, Solid
-from tailwork.view.scene.sample import Sample, coils
+from tailwork.view.scene.sample import SceneSample, coils
 from tailwork.view.scene.scene import Point
 
 CORNERS = 25
@@ -107,7 +107,7 @@ class Solids:
     colors: Floats  # (n, 3)
     radii: Floats  # of bars (n, 2), of balls (n, 3), of the coils of springs (n, 1) [m]; zero: a straight line
 
-    def places(self, sample: Sample) -> Floats:
+    def places(self, sample: SceneSample) -> Floats:
         """The points in the inertial frame, (n, points, 3) [m]."""
         return sample.points(self.frames, self.points)
 
@@ -183,7 +183,7 @@ class Patches:
         return self.outlines.min(axis=(0, 1)), self.outlines.max(axis=(0, 1))
 
 
-def patches(parts: Parts, sample: Sample, camera: Camera, theme: Theme, faded: float = 0.0) -> Patches:
+def patches(parts: Parts, sample: SceneSample, camera: Camera, theme: Theme, faded: float = 0.0) -> Patches:
     """All that is seen of a robot; `faded` from 0 (as it is) to 1 (paper)."""
     bars = _bars(parts.bars, parts.rounded, sample, camera)
     found = [
@@ -205,7 +205,9 @@ def patches(parts: Parts, sample: Sample, camera: Camera, theme: Theme, faded: f
     return Patches(outlines[order], faces[order], edges[order], depths[order], widths[order])
 
 
-def shadow(parts: Parts, sample: Sample, camera: Camera, theme: Theme, height: Callable[[Floats], Floats]) -> Patches:
+def shadow(
+    parts: Parts, sample: SceneSample, camera: Camera, theme: Theme, height: Callable[[Floats], Floats]
+) -> Patches:
     """The shadow of a robot under light from straight above, on ground of a height [m] at places (…, 2)."""
     found = (
         _boxes(parts.boxes, sample, ABOVE),
@@ -254,7 +256,7 @@ def _shaded(colors: Floats, normals: Floats, camera: Camera) -> Floats:
     return np.where((light > 0)[:, None], blend(colors, BRIGHT, np.abs(light)), blend(colors, DEEP, np.abs(light)))
 
 
-def _boxes(boxes: Solids, sample: Sample, camera: Camera) -> Patches:
+def _boxes(boxes: Solids, sample: SceneSample, camera: Camera) -> Patches:
     """The sides of boxes that the eye sees. Boxes of one frame are as near as the first of them."""
     places = boxes.places(sample)
     own = camera.depth(places.mean(axis=1))
@@ -271,7 +273,7 @@ def _boxes(boxes: Solids, sample: Sample, camera: Camera) -> Patches:
     return _patches(padded(np.concatenate(outlines)), np.concatenate(colors), np.concatenate(depths), 0.35)
 
 
-def _bars(bars: Solids, rounded: NDArray[np.bool_], sample: Sample, camera: Camera) -> list[Patches]:
+def _bars(bars: Solids, rounded: NDArray[np.bool_], sample: SceneSample, camera: Camera) -> list[Patches]:
     """Bodies of bars, then bright stripes on them, then the flat ends that the eye sees."""
     places = bars.places(sample)
     a, b = np.swapaxes(camera.project(places), 0, 1)
@@ -312,7 +314,7 @@ def _axes(places: Floats, camera: Camera) -> tuple[Floats, Floats, Floats]:
     return heading, np.abs(axes @ camera.toward), axes
 
 
-def _balls(parts: Parts, sample: Sample, camera: Camera, bars: Floats) -> list[Patches]:
+def _balls(parts: Parts, sample: SceneSample, camera: Camera, bars: Floats) -> list[Patches]:
     """Balls and ellipsoids, each on top of the bar that it sits at an end of, then their bright spots."""
     balls = parts.balls
     middles = balls.places(sample)[:, 0]
@@ -330,7 +332,7 @@ def _balls(parts: Parts, sample: Sample, camera: Camera, bars: Floats) -> list[P
     ]
 
 
-def _lines(lines: Solids, sample: Sample, camera: Camera) -> Patches:
+def _lines(lines: Solids, sample: SceneSample, camera: Camera) -> Patches:
     """Cables as straight lines, springs as coils."""
     a, b = np.swapaxes(lines.places(sample), 0, 1)
     lines_drawn = np.where(

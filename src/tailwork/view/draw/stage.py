@@ -17,7 +17,7 @@ from tailwork.view.draw.camera import ABOVE, Camera, camera, heights_of
 from tailwork.view.draw.solids import LINE, Parts, Patches, circles, padded, paint, parts_of, patches, repaint, shadow
 from tailwork.view.draw.style import Theme
 from tailwork.view.scene import Scene
-from tailwork.view.scene.sample import Sample
+from tailwork.view.scene.sample import SceneSample
 
 SHAFT = 0.012
 """Half the width of arrows, as a share of the torso's longest side."""
@@ -34,28 +34,28 @@ class Subject:
     camera: Camera
     theme: Theme
 
-    def robot(self, sample: Sample, faded: float = 0.0) -> Patches:
+    def robot(self, sample: SceneSample, faded: float = 0.0) -> Patches:
         """The robot, `faded` from 0 (as it is) to 1 (paper)."""
         return patches(self.parts, sample, self.camera, self.theme, faded)
 
-    def shadow(self, sample: Sample) -> Patches:
+    def shadow(self, sample: SceneSample) -> Patches:
         """Its shadow on the ground."""
         return shadow(self.parts, sample, self.camera, self.theme, heights_of(self.scene.terrain))
 
-    def arrows(self, sample: Sample) -> Patches:
+    def arrows(self, sample: SceneSample) -> Patches:
         """Forces of the ground on the feet, in their colours; in that of warnings where a foot would pull."""
         starts, ends = np.swapaxes(self.camera.project(sample.arrows(self.scene)), 0, 1)
         colors = [self.theme.warning if force[2] < 0 else self.theme.readable(foot.color)
                   for foot, force in zip(self.scene.forces, sample.forces, strict=True)]  # fmt: skip
         return _plain(_arrows(starts, ends, SHAFT * self.parts.size), colors, self.theme.paper)
 
-    def centers(self, sample: Sample) -> Patches:
+    def centers(self, sample: SceneSample) -> Patches:
         """Centres of mass as discs."""
         radii = np.array([marker.radius for marker in self.scene.markers])
         outlines = circles(self.camera.project(sample.markers), 0.7 * radii[:, None, None] * np.eye(2))
         return _plain(outlines, [marker.color for marker in self.scene.markers], "#10161d")
 
-    def under(self, sample: Sample) -> Floats:
+    def under(self, sample: SceneSample) -> Floats:
         """The place on the ground under the torso (3,) [m]."""
         return sample.places[0] * [1.0, 1.0, 0.0]
 
@@ -71,7 +71,7 @@ def joined(found: Iterable[Patches]) -> tuple[Floats, Floats]:
     return np.min([low for low, _ in corners], axis=0), np.max([high for _, high in corners], axis=0)
 
 
-def seen_from_above(one: Subject, sample: Sample) -> tuple[Floats, Floats]:
+def seen_from_above(one: Subject, sample: SceneSample) -> tuple[Floats, Floats]:
     """Least and greatest x and y of a robot, (2,) each [m]."""
     return patches(one.parts, sample, ABOVE, one.theme).corners
 
@@ -113,7 +113,7 @@ class Stage:
         """All that moves, lowest first."""
         return [drawn for drawn in (self.shadow, self.robot, *self.traces, self.centers, self.forces) if drawn]
 
-    def show(self, sample: Sample) -> None:
+    def show(self, sample: SceneSample) -> None:
         """Move all to where it is in a sample."""
         one = self.subject
         for drawn, patches_at in ((self.shadow, one.shadow), (self.robot, one.robot), (self.forces, one.arrows),
@@ -126,7 +126,9 @@ class Stage:
             trace.set_data([*path[past, 0], place[0]], [*path[past, 1], place[1]])
 
 
-def set_stage(axes: Axes, one: Subject, sample: Sample, *, forces: bool, traces: bool, line: float = LINE) -> Stage:
+def set_stage(
+    axes: Axes, one: Subject, sample: SceneSample, *, forces: bool, traces: bool, line: float = LINE
+) -> Stage:
     """Draw a robot with its shadow, edges so wide [pt]; with arrows for the forces on the feet, with centres of mass
     and their paths until then."""
     markers = one.scene.markers if traces else ()

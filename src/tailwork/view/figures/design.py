@@ -18,14 +18,13 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from tailwork.control.profiles import Shaped
 from tailwork.format import headed, number
 from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.nlp import sides_of
 from tailwork.studies.design.pareto import Front
 from tailwork.studies.design.problem import Study
 from tailwork.studies.design.text import best_name, measure_head, plain_name, unit_of
-from tailwork.studies.design.variables import known_variables
+from tailwork.studies.design.variables import known_variables, value_in
 from tailwork.typing import Floats
 from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, look, new_figure
 from tailwork.view.figures.runs import Panel, series
@@ -51,11 +50,11 @@ def tail_motion(answer: Answer, *, title: str = "") -> Figure:
     scenario, best = answer.study.scenario, answer.verified.design
     angles: dict[str, tuple[Floats, Floats]] = {}
     rates: dict[str, tuple[Floats, Floats]] = {}
-    for label, motion in (("as given", scenario), (best_name(answer.study), best)):
-        shaped = Shaped(sweep=motion.sweep, duration=motion.duration, early=motion.early, skew=motion.skew)
-        times = np.linspace(0.0, motion.duration, MOMENTS)
-        angles[label] = times, np.array([float(shaped.value(t)) for t in times])
-        rates[label] = times, np.array([float(shaped.rate(t)) for t in times])
+    for label, one in (("as given", scenario), (best_name(answer.study), best)):
+        sweep, share = value_in(one, "sweep"), one.motion.share
+        times = np.linspace(0.0, one.duration, MOMENTS)
+        angles[label] = times, np.array([sweep * float(share.value(t)) for t in times])
+        rates[label] = times, np.array([sweep * float(share.rate(t)) for t in times])
     panels = [Panel("angle of the tail [deg]", angles), Panel("its rate [deg/s]", rates)]
     return series(panels, columns=2, title=title)
 

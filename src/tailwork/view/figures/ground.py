@@ -1,4 +1,4 @@
-"""Pictures of a manoeuvre on compliant ground beside the same one on pinned feet."""
+"""Pictures of a scenario on compliant ground beside the same one on pinned feet."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from tailwork.mechanics.contact import friction_ratio
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.simulation.pose import TURNS, torso_angles
@@ -16,7 +17,6 @@ from tailwork.studies.compare.ground_comparison import PINNED, GroundComparison,
 from tailwork.view.draw.style import FAINT, PAGE, WARNING, arranged, line_key, look, new_figure, zero_line
 from tailwork.view.figures.runs import mark_stop
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, MARKERS, ORANGE, PURPLE, SKY, VERMILION, Look
-from tailwork.view.scene.curves import friction_ratio
 
 FROM_PINNED, TURNED = "P from pinned [mm]", "turned from pinned [deg]"
 MARK: Any = {"color": WARNING, "linewidth": 0.8}

@@ -14,12 +14,13 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.contact import friction_ratio
 from tailwork.simulation import Run
 from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
 from tailwork.typing import Floats
 from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, line_key, look, new_figure, zero_line
 from tailwork.view.scene.colors import BLUE, FEET, GREEN, LINES, VERMILION, looks, shown
-from tailwork.view.scene.curves import friction_ratio, stop_note
+from tailwork.view.scene.curves import stop_note
 
 NOTE_WIDTH = 92
 """Letters a line of why a run stopped."""

@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from tailwork.format import headed, minus
-from tailwork.studies.measures import UNITS
+from tailwork.studies.measures import unit_of
 from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import Results
 from tailwork.typing import Floats
@@ -27,7 +27,7 @@ GREY = "#c9d1d9"
 VEIL = 0.55
 """How white the map is where runs ended early."""
 MOST_SHOWN = 5
-"""SweepAxis numbers in a matrix of maps."""
+"""Varied numbers in a matrix of maps."""
 MOST_BINS = 24
 SMOOTH = 0.02
 """Contour lines are drawn where second differences are less than this share of the range."""
@@ -41,7 +41,7 @@ OUTLIERS = 0.01
 
 def measure_label(name: str) -> str:
     """A measure as an axis names it."""
-    return headed(name.replace("_", " "), UNITS[name])
+    return headed(name.replace("_", " "), unit_of(name))
 
 
 def varied_label(varied: SweepAxis) -> str:

@@ -24,7 +24,7 @@ from tailwork.view.draw.stage import Subject, joined, set_stage, subject
 from tailwork.view.draw.style import FAINT, LIGHT, PAGE, RULE, arranged, look, new_figure
 from tailwork.view.scene import scene_of
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, VERMILION, mixed
-from tailwork.view.scene.sample import Sample, samples_at
+from tailwork.view.scene.sample import SceneSample, samples_at
 
 STATE_COLORS = {"stick": BLUE, "slip": ORANGE}
 """Of feet on the ground, in every picture; a foot in the air has none."""
@@ -220,7 +220,7 @@ def stride_pictures(
         return figure
 
 
-def _bounds(one: Subject, shown: Sequence[Sample]) -> tuple[Floats, Floats]:
+def _bounds(one: Subject, shown: Sequence[SceneSample]) -> tuple[Floats, Floats]:
     """Lower left and upper right corner of the robot on the sheet, from the place under its torso [m]."""
     corners = [(joined([one.robot(sample)]), one.camera.project(one.under(sample))) for sample in shown]
     low = np.min([low - here for (low, _), here in corners], axis=0)
@@ -229,7 +229,7 @@ def _bounds(one: Subject, shown: Sequence[Sample]) -> tuple[Floats, Floats]:
     return low - margin, high + margin
 
 
-def _draw(axes: Axes, one: Subject, sample: Sample, touching: dict[str, str], mesh: float) -> None:
+def _draw(axes: Axes, one: Subject, sample: SceneSample, touching: dict[str, str], mesh: float) -> None:
     """One view at one time; the panel goes along with the robot, the grid stays."""
     under, size = one.under(sample), one.scene.size
     ground = meshed(under[:2] - 3.0 * size, under[:2] + 3.0 * size, mesh)

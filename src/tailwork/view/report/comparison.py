@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from tailwork.format import fixed, minus, number
-from tailwork.model import Model
+from tailwork.robots.tails.tail import tail_name
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Comparison, Result, sweep_rotations
-from tailwork.studies.curvature import Bending, bending
-from tailwork.studies.manoeuvre import tail_name
-from tailwork.studies.measures import AXES, MEANINGS, UNITS
-from tailwork.studies.motions import TailMotion, motion_words
-from tailwork.studies.policies import POLICY_TEXT
+from tailwork.studies.compare.curvature import segment_curvatures
+from tailwork.studies.leg_policies import POLICIES
+from tailwork.studies.measures import AXES, meaning_of, shown_measures, unit_of
+from tailwork.studies.motions import TailMotion, motion_text
 from tailwork.view.draw.picture import time_lapse
 from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, torso_response
 from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report
 
-MAP_TEXT = {"arc": "the arc of Eq. 86", "chain": "the centre of mass of the evenly bent chain of links"}
+ANGLE_TEXT = {
+    "arc": "the arc of Eq. 86", "chain": "the centre of mass of the evenly bent chain of links",
+    "tip": "the angle of the last link",
+}  # fmt: skip
 ROTATION_HEADER = (
     "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
     "work [J]", "least normal force [N]", "friction needed",
@@ -36,16 +36,16 @@ def figures(comparison: Comparison) -> Drawings:
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
         runs = {tail: r.run for tail, r in results.items()}
-        text, title = motion_words(motion), f"{motion.name}, leg policy {comparison.plan.policy}"
+        text, title = motion_text(motion), f"{motion.name}, leg policy {comparison.plan.policy}"
         found[f"torso-{motion.name}"] = (
             f"Torso response while the tail {text}." if motion.space != "joints" else f"Torso response: {text}.",
             _drawing(torso_response, runs, title),
         )
-        bends = {tail: bending(r.run, r.case.manoeuvre) for tail, r in results.items()}
-        if motion.period and any(bends.values()):
+        bent = {tail: r for tail, r in results.items() if r.case.scenario.tail_part.bends}
+        if motion.period and bent:
             found[f"curvature-{motion.name}"] = (
                 "Curvature of each segment: wanted, found, and the difference.",
-                lambda bends=bends, runs=runs, title=title: _curvature(bends, runs, title),
+                lambda bent=bent, title=title: _curvature(bent, title),
             )
         if comparison.plan.policy != "airborne":
             found[f"feet-{motion.name}"] = (
@@ -69,10 +69,12 @@ def _drawing(draw: Callable[..., Figure], runs: Mapping[str, Run], title: str) -
     return lambda: draw(runs, title=title)
 
 
-def _curvature(bends: Mapping[str, list[Bending]], runs: Mapping[str, Run], title: str) -> Figure:
-    desired = {f"{tail}, {b.segment}": b.desired for tail, found in bends.items() for b in found}
-    actual = {f"{tail}, {b.segment}": b.actual for tail, found in bends.items() for b in found}
-    times = {f"{tail}, {b.segment}": runs[tail].data["time"].to_numpy() for tail, found in bends.items() for b in found}
+def _curvature(results: Mapping[str, Result], title: str) -> Figure:
+    times, desired, actual = {}, {}, {}
+    for tail, r in results.items():
+        for segment, wanted, found in segment_curvatures(r.run, r.case.scenario):
+            label = f"{tail}, {segment}"
+            times[label], desired[label], actual[label] = r.run.data["time"].to_numpy(), wanted, found
     return curvature_tracking(times, desired, actual, title=title)
 
 
@@ -90,18 +92,18 @@ def rotation_rows(results: Mapping[str, Result]) -> list[list[str]]:
     """Rows of the short table: torso rotations with the airborne ones beside them, and what they ask."""
     rows = []
     for tail, r in results.items():
-        axis = AXES.index(r.case.manoeuvre.motion.axis)
-        angles = [getattr(r.measures, name) for name in AXES]
+        axis = AXES.index(r.case.scenario.motion.axis)
+        angles = [r.measures[name] for name in AXES]
         rows.append([
             tail,
             *(fixed(x, 1) for x in angles),
             fixed(r.airborne[axis], 1),
             fixed(r.closed_form, 1),
-            fixed(r.measures.effectiveness, 2),
-            fixed(r.measures.peak_tail_torque, 1),
-            fixed(r.measures.tail_energy, 2),
-            fixed(r.measures.least_normal_force, 0),
-            fixed(r.measures.friction_needed, 2),
+            fixed(r.measures["effectiveness"], 2),
+            fixed(r.measures["peak_tail_torque"], 1),
+            fixed(r.measures["tail_energy"], 2),
+            fixed(r.measures["least_normal_force"], 0),
+            fixed(r.measures["friction_needed"], 2),
         ])  # fmt: skip
     return rows
 
@@ -115,22 +117,25 @@ def write_report(
     comparison: Comparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
 ) -> Path:
     """Draw and save all figures, and write the report; its path. For `processes` see `build_report`."""
-    worst = max(r.measures.energy_balance for r in (*comparison.results, *comparison.swept))
+    worst = max(r.measures["energy_balance"] for r in (*comparison.results, *comparison.swept))
     return build_report(
-        folder, "Tails compared", _summary(comparison), figures(comparison),
+        folder, "Tails compared", summary(comparison), figures(comparison),
         lambda drawn: comparison_sections(comparison, drawn),
         f"Energy balances in every run to {worst:.1e} of what moved. Made by tailwork; runs are kept in the folder.",
         progress=progress, processes=processes,
     )  # fmt: skip
 
 
-def _summary(comparison: Comparison) -> str:
+def summary(comparison: Comparison) -> str:
+    """What is compared, and how, in a paragraph."""
     plan = comparison.plan
     first, robot = next(iter(plan.robots.items()))
+    every = [*plan.motions, *(motion for motions in plan.sweeps.values() for motion in motions)]
+    angles = " or ".join(dict.fromkeys(ANGLE_TEXT[motion.angle] for motion in every))
     name, tails = robot.name.removesuffix(f"-{first}"), ", ".join(plan.robots)
     return (
-        f"Robot {name} with the tails {tails}. Leg policy: {POLICY_TEXT[plan.policy]}. All tails are to "
-        f"carry their centre of mass alike, by {MAP_TEXT[plan.com_map]}; how far off they are is among the measures "
+        f"Robot {name} with the tails {tails}. Leg policy: {POLICIES[plan.policy].meaning}. All tails are to "
+        f"carry their centre of mass alike, by {angles}; how far off they are is among the measures "
         "(tail deviation). A USRT is bent by its cables: PD on curvature, with what its springs need fed forward. "
         "Beside every rotation of the torso about the motion's own axis stands what the same tail motion does to the "
         "robot in the air with its legs rigid."
@@ -146,7 +151,7 @@ def comparison_sections(comparison: Comparison, drawn: Mapping[str, Picture]) ->
         table = Table(ROTATION_HEADER, rotation_rows(results))
         pictures = [drawn[name] for name in names if name in drawn]
         playback = Playback({tail: r.run for tail, r in results.items()}, "The same runs, to be played.")
-        title = f"{motion.name}: {motion_words(motion)}"
+        title = f"{motion.name}: {motion_text(motion)}"
         sections.append(Section(title, notes(results), pictures, [table], playback))
     for axis in comparison.plan.sweeps:
         header = ("bend [°]", *(f"{tail} [°]" for tail in comparison.plan.robots),
@@ -167,15 +172,15 @@ def _overview(comparison: Comparison) -> Section:
     header = ("motion", "tail", "pitch [°]", "roll [°]", "yaw [°]", "about", "stance [°]", "airborne [°]", "feet stay")
     rows = []
     for r in comparison.results:
-        axis = r.case.manoeuvre.motion.axis
-        angles = [getattr(r.measures, name) for name in AXES]
-        stay = "—" if comparison.plan.policy == "airborne" else "no" if r.measures.least_normal_force <= 0 else "yes"
+        axis = r.case.scenario.motion.axis
+        angles = [r.measures[name] for name in AXES]
+        stay = "—" if comparison.plan.policy == "airborne" else "no" if r.measures["least_normal_force"] <= 0 else "yes"
         if stay == "yes":
-            stay = f"friction ≥ {r.measures.friction_needed:.2f}"
+            stay = f"friction ≥ {r.measures['friction_needed']:.2f}"
         if r.run.stopped is not None:
             stay += f"; ends at {r.run.stopped.time:.3f} s"
         rows.append([
-            r.case.manoeuvre.motion.name, r.case.tail, *(fixed(x, 1) for x in angles), axis,
+            r.case.scenario.motion.name, r.case.tail, *(fixed(x, 1) for x in angles), axis,
             fixed(angles[AXES.index(axis)], 1), fixed(r.airborne[AXES.index(axis)], 1), stay,
         ])  # fmt: skip
     text = (
@@ -190,23 +195,20 @@ def tail_table(comparison: Comparison) -> Table:
     rows = []
     for tail, robot in comparison.plan.robots.items():
         name = tail_name(robot)
-        model = Model(robot)
-        q = model.standing()
-        mass = float(model.part_momenta(q, np.zeros(len(model.velocity_names))).masses[model.part_names.index(name)])
-        places = dict(zip(model.point_names, model.points(q), strict=True))
-        first = model.layout.limbs[name].joints[0].name
-        length = float(np.linalg.norm(places[f"{name}.tip"] - places[f"{name}.{first}"]))
-        mount = minus(", ".join(f"{x:g}" for x in robot.part(name).mount))
-        rows.append([tail, robot.part(name).kind, f"{mass:.3g}", f"{length:.3g}", mount])
+        part = robot.part(name)
+        mass, length = float(part.total_mass()), float(part.total_length())
+        mount = minus(", ".join(f"{x:g}" for x in robot.limbs()[name].joints[0].offset))
+        rows.append([tail, part.kind, f"{mass:.3g}", f"{length:.3g}", mount])
     return Table(("tail", "kind", "mass [kg]", "length [m]", "mount [m]"), rows, "The tails")
 
 
 def _everything(comparison: Comparison) -> Section:
     """All measures of all motions."""
     results = comparison.results
-    header = ["measure", "unit", *(f"{r.case.manoeuvre.motion.name}, {r.case.tail}" for r in results)]
-    values = [asdict(r.measures) for r in results]
-    rows = [[MEANINGS[name], unit, *(number(v[name], 3) for v in values)] for name, unit in UNITS.items()]
+    header = ["measure", "unit", *(f"{r.case.scenario.motion.name}, {r.case.tail}" for r in results)]
+    rows = [
+        [meaning_of(name), unit_of(name), *(number(r.measures[name], 3) for r in results)] for name in shown_measures()
+    ]
     return Section(
         "All measures", "The same numbers, and those of the sweeps, are in measures.csv.", (), [Table(header, rows)]
     )

@@ -11,13 +11,12 @@ from matplotlib.figure import Figure
 
 from tailwork.format import capitalised, number, with_unit
 from tailwork.simulation import Run
-from tailwork.studies.design import rows, words
-from tailwork.studies.design.answer import Answer, Settings
+from tailwork.studies.design import tables, text
+from tailwork.studies.design.answer import Answer, DesignOptions
 from tailwork.studies.design.data import BEST
-from tailwork.studies.design.files import Problem
+from tailwork.studies.design.files import ProblemFile
 from tailwork.studies.design.folder import PROBLEM, Kept, cases
 from tailwork.studies.design.pareto import Front
-from tailwork.studies.design.text import feet_pull, feet_words, repeat_code, warnings
 from tailwork.studies.design.variables import known_variables
 from tailwork.view.draw.style import KINDS
 from tailwork.view.figures.design import (
@@ -63,11 +62,11 @@ REPEATED = (
 
 def figures(answer: Answer) -> Drawings:
     """All figures of an answer by file name: captions and what draws them."""
-    study, goal = answer.study, words.plain_name(answer.study.goals[0].measure)
-    best, judged = words.best_words(study), words.judged_words(answer.indices.judged)
+    study, goal = answer.study, text.plain_name(answer.study.goals[0].measure)
+    best, judged = text.best_words(study), text.judged_words(answer.indices.judged)
     found: dict[str, tuple[str, Callable[[], Figure]]] = {
         "motion": (
-            f"The tail's motion of {best}: {words.motion_words(answer)}; and as the problem states it. "
+            f"The tail's motion of {best}: {text.motion_words(answer)}; and as the problem states it. "
             f"{'Of a tail of many links, the angle of the last one. ' if study.tail.kind != 'pendulum' else ''}",
             lambda: tail_motion(answer),
         ),
@@ -125,19 +124,21 @@ def report_files(answer: Answer, folder: Path) -> list[Path]:
 
 
 def write_report(
-    problem: Problem, answers: Sequence[Answer], folder: Path, progress: Callable[[str], None] = lambda what: None
+    problem: ProblemFile, answers: Sequence[Answer], folder: Path, progress: Callable[[str], None] = lambda what: None
 ) -> Path:
     """Draw and save all figures, and write the report on answers, the best first; its path."""
     best = answers[0]
     if best.front is not None:
-        write_numbers(folder / PARETO, *rows.front_numbers(best.study, best.front))
+        write_numbers(folder / PARETO, *tables.front_numbers(best.study, best.front))
     return build_report(
         folder, capitalised(problem.study.name), _summary(answers), figures(best),
         lambda drawn: _sections(problem, answers, folder, drawn), _footer(best), progress=progress,
     )  # fmt: skip
 
 
-def _sections(problem: Problem, answers: Sequence[Answer], folder: Path, drawn: Mapping[str, Picture]) -> list[Section]:
+def _sections(
+    problem: ProblemFile, answers: Sequence[Answer], folder: Path, drawn: Mapping[str, Picture]
+) -> list[Section]:
     best = answers[0]
     sections = [_best(answers, drawn), _why(best)]
     if len(answers) > 1:
@@ -146,9 +147,9 @@ def _sections(problem: Problem, answers: Sequence[Answer], folder: Path, drawn: 
         sections.append(_front(best, best.front, drawn))
     sections += [_sensitivity(best, drawn), _tolerance(best, drawn), _found(best, drawn)]
     if "feet" in drawn:
-        sections.append(Section("Feet", f"{feet_words(best)}\n\n{FEET}", [drawn["feet"]]))
+        sections.append(Section("Feet", f"{text.feet_words(best)}\n\n{FEET}", [drawn["feet"]]))
     sections += [_verification(best), *_literature(best)]
-    repeated = REPEATED.format(words.motion_words(best))
+    repeated = REPEATED.format(text.motion_words(best))
     return [
         *sections,
         Section("To run it again", repeated, listing=_code(problem, best, folder)),
@@ -158,47 +159,47 @@ def _sections(problem: Problem, answers: Sequence[Answer], folder: Path, drawn: 
 
 def _summary(answers: Sequence[Answer]) -> str:
     best = answers[0]
-    study, prices = best.study, words.price_words(best)
-    text = f"Wanted: {words.goal_words(study)}, of the robot {study.robot.name}: {words.scenario_words(study)}. "
-    text += words.headline(best)
-    text += f" What holds it back: {'; '.join(prices)}." if prices else " No limit holds it back."
-    feet = "" if feet_pull(best) else feet_words(best)
-    checked = "" if best.verified.disagreements() else words.verified_words(best)
-    more = " ".join(filter(None, [feet, words.airborne_words(best), checked]))
-    return "\n\n".join([text, *(WARNING + caution for caution in warnings(best)), more])
+    study, prices = best.study, text.price_words(best)
+    said = f"Wanted: {text.goal_words(study)}, of the robot {study.robot.name}: {text.scenario_words(study)}. "
+    said += text.headline(best)
+    said += f" What holds it back: {'; '.join(prices)}." if prices else " No limit holds it back."
+    feet = "" if text.feet_pull(best) else text.feet_words(best)
+    checked = "" if best.verified.disagreements() else text.verified_words(best)
+    more = " ".join(filter(None, [feet, text.airborne_words(best), checked]))
+    return "\n\n".join([said, *(WARNING + caution for caution in text.warnings(best)), more])
 
 
-def _code(problem: Problem, best: Answer, folder: Path) -> str:
+def _code(problem: ProblemFile, best: Answer, folder: Path) -> str:
     """Lines that run the best design again."""
-    case = next(case for case in cases(problem.study, Settings()) if case.choice == best.choice)
+    case = next(case for case in cases(problem.study, DesignOptions()) if case.choice == best.choice)
     robot_file = str(tomllib.loads(problem.text)["robot"].get("file", ""))
-    return repeat_code(best, Kept(folder).run_file(case, BEST), folder / PROBLEM, robot_file)
+    return text.repeat_code(best, Kept(folder).run_file(case, BEST), folder / PROBLEM, robot_file)
 
 
 def _runs(answer: Answer) -> dict[str, Run]:
     """The best design and the robot as it is given."""
-    runs = {words.best_name(answer.study): answer.verified.run}
+    runs = {text.best_name(answer.study): answer.verified.run}
     return runs if answer.given is None else {"as given": answer.given.run, **runs}
 
 
 def _best(answers: Sequence[Answer], drawn: Mapping[str, Picture]) -> Section:
     best = answers[0]
-    runs, name = _runs(best), words.best_words(best.study)
+    runs, name = _runs(best), text.best_words(best.study)
     for other in answers[1 : MOST_PLAYED + 1 - len(runs)]:
-        runs[words.choice_words(other.choice)] = other.verified.run
+        runs[text.choice_words(other.choice)] = other.verified.run
     playback = Playback(runs, "The runs that verify the designs, to be played.")
-    marks = rows.measure_caption(best)
-    tables = [
-        Table(rows.DESIGN_HEADER, rows.design_rows(best), f"The variables of {name}"),
-        Table(rows.MEASURE_HEADER, rows.measure_rows(best),
+    marks = tables.measure_caption(best)
+    shown = [
+        Table(tables.DESIGN_HEADER, tables.design_rows(best), f"The variables of {name}"),
+        Table(tables.MEASURE_HEADER, tables.measure_rows(best),
               "What is wanted and what is limited" + (f" ({marks})" if marks else "")),
     ]  # fmt: skip
-    return Section(capitalised(name), "", [drawn["motion"]], tables, playback)
+    return Section(capitalised(name), "", [drawn["motion"]], shown, playback)
 
 
 def _choices(answers: Sequence[Answer]) -> Section:
-    goal = words.plain_name(answers[0].study.goals[0].measure)
-    heads, cells = rows.choice_table(answers)
+    goal = text.plain_name(answers[0].study.goals[0].measure)
+    heads, cells = tables.choice_table(answers)
     table = Table(list(map(_whole_unit, heads)), cells)
     return Section("All choices", f"Sorted by their {goal}, the best first.", (), [table])
 
@@ -210,46 +211,46 @@ def _whole_unit(head: str) -> str:
 
 
 def _why(answer: Answer) -> Section:
-    prices = words.price_words(answer)
-    goal = words.plain_name(answer.study.goals[0].measure)
-    text = (
-        f"These limits hold the {goal} of {words.best_words(answer.study)} back. A price is what the {goal} gains for "
+    prices = text.price_words(answer)
+    goal = text.plain_name(answer.study.goals[0].measure)
+    said = (
+        f"These limits hold the {goal} of {text.best_words(answer.study)} back. A price is what the {goal} gains for "
         "a small step by which a limit is loosened; variables that stand at a bound have one, too, in the table above."
         if prices
         else f"No limit holds the {goal} back: only the bounds of the variables do, with prices in the table above."
     )
-    tables = [Table(("price",), [[capitalised(price)] for price in prices])] if prices else []
-    more = "\n\n".join(filter(None, [text, words.robust_words(answer)]))
-    return Section("What limits it", more, (), tables)
+    shown = [Table(("price",), [[capitalised(price)] for price in prices])] if prices else []
+    more = "\n\n".join(filter(None, [said, text.robust_words(answer)]))
+    return Section("What limits it", more, (), shown)
 
 
 def _sensitivity(answer: Answer, drawn: Mapping[str, Picture]) -> Section:
-    goal = words.plain_name(answer.study.goals[0].measure)
-    tables = [
-        Table(rows.swing_header(answer.study), rows.swing_rows(answer), capitalised(words.swing_words(answer))),
-        Table(rows.INDICES_HEADER, rows.indices_rows(answer), f"Sobol indices: shares of the variance of {goal}"),
+    goal = text.plain_name(answer.study.goals[0].measure)
+    shown = [
+        Table(tables.swing_header(answer.study), tables.swing_rows(answer), capitalised(text.swing_words(answer))),
+        Table(tables.INDICES_HEADER, tables.indices_rows(answer), f"Sobol indices: shares of the variance of {goal}"),
     ]
-    return Section("What moves it", "", [drawn["tornado"], drawn["sobol"]], tables)
+    return Section("What moves it", "", [drawn["tornado"], drawn["sobol"]], shown)
 
 
 def _tolerance(answer: Answer, drawn: Mapping[str, Picture]) -> Section:
-    table = Table(rows.TOLERANCE_HEADER, rows.tolerance_rows(answer))
-    return Section("What scatter does", words.tolerance_words(answer), [drawn["tolerance"]], [table])
+    table = Table(tables.TOLERANCE_HEADER, tables.tolerance_rows(answer))
+    return Section("What scatter does", text.tolerance_words(answer), [drawn["tolerance"]], [table])
 
 
 def _found(answer: Answer, drawn: Mapping[str, Picture]) -> Section:
     pictures = [drawn["screen"]] if "screen" in drawn else []
-    table = Table(rows.optima_header(answer.study), rows.optima_rows(answer))
-    return Section("How it was found", words.optima_words(answer), pictures, [table])
+    table = Table(tables.optima_header(answer.study), tables.optima_rows(answer))
+    return Section("How it was found", text.optima_words(answer), pictures, [table])
 
 
 def _verification(answer: Answer) -> Section:
-    table = Table(rows.VERIFIED_HEADER, rows.verified_rows(answer, every=True))
-    return Section("Verification", words.verified_words(answer), (), [table])
+    table = Table(tables.VERIFIED_HEADER, tables.verified_rows(answer, every=True))
+    return Section("Verification", text.verified_words(answer), (), [table])
 
 
 def _literature(answer: Answer) -> list[Section]:
-    found = rows.literature_rows(answer)
+    found = tables.literature_rows(answer)
     header = ("tail", "length / torso length", "mass / torso mass", "note")
     return [Section("Beside the literature", "", (), [Table(header, found)])] if found else []
 
@@ -259,11 +260,11 @@ def _front(answer: Answer, front: Front, drawn: Mapping[str, Picture]) -> Sectio
     runs = {f"point {k + 1}": one.run for k, one in list(front.samples.items())[:MOST_PLAYED]}
     points = listed_points(len(front.designs), list(front.samples))
     playback = Playback(runs, "Designs of the front: the best in each goal, and one between them.")
-    text = f"{words.front_words(study, front)} All {len(front.designs)} are in {PARETO}"
-    text += "." if len(points) == len(front.designs) else f"; {len(points)} of them are listed here."
-    heads = list(map(_whole_unit, rows.front_header(study)))
-    tables = [Table(heads, rows.front_rows(study, front, points)), _designs(answer, front, points)]
-    return Section("Trade-off", text, [drawn["pareto"], drawn["front"]], tables, playback)
+    said = f"{text.front_words(study, front)} All {len(front.designs)} are in {PARETO}"
+    said += "." if len(points) == len(front.designs) else f"; {len(points)} of them are listed here."
+    heads = list(map(_whole_unit, tables.front_header(study)))
+    shown = [Table(heads, tables.front_rows(study, front, points)), _designs(answer, front, points)]
+    return Section("Trade-off", said, [drawn["pareto"], drawn["front"]], shown, playback)
 
 
 def _designs(answer: Answer, front: Front, points: Sequence[int]) -> Table:
@@ -276,7 +277,7 @@ def _designs(answer: Answer, front: Front, points: Sequence[int]) -> Table:
         for k, variable in enumerate(study.variables)
         if not differ[k]
     ]
-    heads = [head for head, other in zip(rows.variable_heads(study), differ, strict=True) if other]
+    heads = [head for head, other in zip(tables.variable_heads(study), differ, strict=True) if other]
     cells = [[str(k + 1), *(number(x) for x in front.designs[k][differ].tolist())] for k in points]
     caption = "The same designs" + (f"; in all of the front: {', '.join(alike)}" if alike else "")
     return Table(["point", *heads], cells, caption)

@@ -1,4 +1,4 @@
-"""Tables and report of a manoeuvre on compliant ground beside the same one on pinned feet."""
+"""Tables and report of a scenario on compliant ground beside the same one on pinned feet."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from tailwork.format import fixed
+from tailwork.mechanics.contact import friction_ratio
 from tailwork.studies.compare.ground_comparison import FirstTimes, GroundComparison, stiffness_text
 from tailwork.studies.compare.on_ground import critical_damping
-from tailwork.studies.motions import motion_words
-from tailwork.studies.policies import POLICY_TEXT
+from tailwork.studies.leg_policies import POLICIES
+from tailwork.studies.motions import motion_text
 from tailwork.view.figures.ground import convergence_figure, feet_figure, slip_times, torso_figure
 from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report
-from tailwork.view.scene.curves import friction_ratio, stop_note
+from tailwork.view.scene.curves import stop_note
 
 CONVERGENCE_HEADER = (
     "stiffness [N/m]", "sinks [mm]", "first half [mm]", "first half [°]", "sticking [mm]", "sticking [°]", "end [mm]",
@@ -73,7 +74,7 @@ def convergence_rows(comparison: GroundComparison) -> list[list[str]]:
 def ground_text(comparison: GroundComparison) -> str:
     """The ground as text."""
     ground = comparison.grounds[0].ground
-    share = ground.tangential_damping / critical_damping(comparison.manoeuvre.robot, float(ground.stiffness))
+    share = ground.tangential_damping / critical_damping(comparison.scenario.robot, float(ground.stiffness))
     return (
         f"friction {ground.static_friction:.3g}, {ground.kinetic_friction:.3g} while slipping; damping {share:.3g} of "
         "what is critical for the robot that bounces on it"
@@ -88,8 +89,8 @@ def notes(comparison: GroundComparison) -> list[str]:
 
 def figures(comparison: GroundComparison) -> Drawings:
     """All figures by file name: captions and what draws them."""
-    manoeuvre = comparison.manoeuvre
-    title = f"{manoeuvre.robot.name}, {manoeuvre.motion.name}, leg policy {manoeuvre.policy}"
+    scenario = comparison.scenario
+    title = f"{scenario.robot.name}, {scenario.motion.name}, leg policy {scenario.policy}"
     found: dict[str, tuple[str, Callable[[], Figure]]] = {}
     if slip_times(comparison):
         found["feet-slipping"] = (
@@ -142,10 +143,10 @@ def _sections(comparison: GroundComparison, drawn: Mapping[str, Picture]) -> lis
 
 
 def _summary(comparison: GroundComparison) -> str:
-    manoeuvre = comparison.manoeuvre
+    scenario = comparison.scenario
     return (
-        f"Robot {manoeuvre.robot.name}. Motion of its tail: {motion_words(manoeuvre.motion)}. Leg policy: "
-        f"{POLICY_TEXT[manoeuvre.policy]}. The same is done on pinned feet and on flat compliant ground: "
+        f"Robot {scenario.robot.name}. Motion of its tail: {motion_text(scenario.motion)}. Leg policy: "
+        f"{POLICIES[scenario.policy].meaning}. The same is done on pinned feet and on flat compliant ground: "
         f"{ground_text(comparison)}. There the robot starts as it stands, pressed into the ground by what its feet "
         "bear at the first instant."
     )

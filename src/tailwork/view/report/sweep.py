@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailwork.format import capitalised
-from tailwork.studies.measures import MEANINGS, UNITS
-from tailwork.studies.motions import motion_words
-from tailwork.studies.policies import POLICY_TEXT
+from tailwork.studies.leg_policies import POLICIES
+from tailwork.studies.measures import meaning_of, unit_of
+from tailwork.studies.motions import motion_text
 from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
 from tailwork.studies.sweep.tables import extremes, reason_rows
@@ -28,7 +28,7 @@ EARLY = (
 def figures(results: Results) -> Drawings:
     """All figures by file name: captions and what draws them."""
     sweep = results.sweep
-    title = f"{sweep.manoeuvre.robot.name}, {sweep.manoeuvre.motion.name}, leg policy {sweep.manoeuvre.policy}"
+    title = f"{sweep.scenario.robot.name}, {sweep.scenario.motion.name}, leg policy {sweep.scenario.policy}"
     if len(sweep.varied) == 1:
         caption = f"Measures over {sweep.varied[0].path}."
         return {"curves": (caption, lambda: curves(results, title=title))}
@@ -38,11 +38,11 @@ def figures(results: Results) -> Drawings:
         if not np.isfinite(results.measures[name][used]).any():
             continue  # nothing to show
         if len(sweep.varied) == 2:
-            caption = f"{capitalised(MEANINGS[name])} over {sweep.varied[0].path} and {sweep.varied[1].path}."
+            caption = f"{capitalised(meaning_of(name))} over {sweep.varied[0].path} and {sweep.varied[1].path}."
             found[f"map-{name}"] = (caption, lambda name=name: design_map(results, name, title=title))
         else:
             caption = (
-                f"{capitalised(MEANINGS[name])}: its mean over each pair of varied numbers, and over each alone its "
+                f"{capitalised(meaning_of(name))}: its mean over each pair of varied numbers, and over each alone its "
                 "median and where eight of ten designs are, whatever the other numbers."
             )
             left_out = int((~results.whole).sum())
@@ -73,7 +73,7 @@ def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
         header = ("", "design", *(varied_label(one) for one in sweep.varied), measure_label(name))
         rows = extremes(results, name)
         tables = [Table(header, rows, "Designs at the ends, of those that ran to their end")] if rows else []
-        text = f"{capitalised(MEANINGS[name])} [{UNITS[name]}]."
+        text = f"{capitalised(meaning_of(name))} [{unit_of(name)}]."
         if not np.isfinite(results.measures[name]).any():
             text += f" {NOTHING}"
         sections.append(Section(name.replace("_", " ").capitalize(), text, pictures, tables))
@@ -87,16 +87,16 @@ def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
 
 
 def _summary(results: Results) -> str:
-    sweep, manoeuvre = results.sweep, results.sweep.manoeuvre
+    sweep, scenario = results.sweep, results.sweep.scenario
     how = {
         "grid": "all of a grid",
         "random": f"drawn at random (seed {sweep.seed})",
         "sobol": f"of a scrambled Sobol sequence (seed {sweep.seed})",
     }[sweep.sampling]
     return (
-        f"{sweep.designs:,} designs of the robot {manoeuvre.robot.name}, {how}. SweepAxis: "
-        f"{'; '.join(_range(one) for one in sweep.varied)}. Motion of its tail: {motion_words(manoeuvre.motion)}. Leg "
-        f"policy: {POLICY_TEXT[manoeuvre.policy]}. {results.whole.sum():,} ran to their end, "
+        f"{sweep.designs:,} designs of the robot {scenario.robot.name}, {how}. Varied: "
+        f"{'; '.join(_range(one) for one in sweep.varied)}. Motion of its tail: {motion_text(scenario.motion)}. Leg "
+        f"policy: {POLICIES[scenario.policy].meaning}. {results.whole.sum():,} ran to their end, "
         f"{results.early.sum():,} ended early, {results.refused.sum():,} are not possible."
     )
 

@@ -10,10 +10,10 @@ from tailwork.errors import RobotError
 from tailwork.robots import Robot
 from tailwork.simulation import Run
 from tailwork.typing import Floats
-from tailwork.view.scene.colors import CENTER, OTHERS, TAILS, lit
+from tailwork.view.scene.colors import CENTER, OTHERS, OUTSIDE, TAILS, lit
 from tailwork.view.scene.curves import caption_of, foot_color, plots_of
 from tailwork.view.scene.motion import frame_motions, quaternions
-from tailwork.view.scene.scene import Force, Frame, Marker, Rows, Scene, Terrain, point_of
+from tailwork.view.scene.scene import ForceArrow, Marker, Rows, Scene, SceneFrame, Terrain, point_of
 from tailwork.view.scene.shapes import Drawn, drawn
 
 
@@ -147,23 +147,30 @@ def _sound(run: Run) -> int:
     return len(fine) if fine.all() else int(np.argmin(fine))
 
 
-def _frames(run: Run, names: list[str], q: Floats, fall: Floats) -> tuple[Frame, ...]:
+def _frames(run: Run, names: list[str], q: Floats, fall: Floats) -> tuple[SceneFrame, ...]:
     """The frames of those names."""
     placed = frame_motions(run.model.layout, q)
-    return tuple(Frame(name, placed[name][0] - fall, quaternions(placed[name][1])) for name in names)
+    return tuple(SceneFrame(name, placed[name][0] - fall, quaternions(placed[name][1])) for name in names)
 
 
-def _forces(run: Run, shapes: Drawn, rows: Rows) -> tuple[Force, ...]:
-    """The forces of the ground on the feet."""
-    if "foot_force" not in run.data:
-        return ()
+def _forces(run: Run, shapes: Drawn, rows: Rows) -> tuple[ForceArrow, ...]:
+    """The forces of the ground on the feet, and those from outside."""
     found = []
+    if "outside_force" in run.data:
+        outside, points = (run.data[name].to_numpy() for name in ("outside_force", "outside_local_point"))
+        for k, name in enumerate(str(force) for force in run.data["force"].to_numpy()):
+            limb, _, joint = name.partition(": ")[2].partition(".")
+            frame = shapes.on(limb, joint or None)
+            x, y, z = map(float, points[k])
+            found.append(ForceArrow(f"force {k + 1}", frame, (x, y, z), outside[rows, k], OUTSIDE))
+    if "foot_force" not in run.data:
+        return tuple(found)
     legs, force = list(run.model.layout.legs), run.data["foot_force"].to_numpy()[rows]
     for k, name in enumerate(str(foot) for foot in run.data["foot"].to_numpy()):
         foot = run.model.layout.limbs[name].foot
         assert foot is not None
         frame = shapes.on(name, foot.joint)
-        found.append(Force(name, frame, point_of(foot.point), force[:, k], foot_color(legs, name)))
+        found.append(ForceArrow(name, frame, point_of(foot.point), force[:, k], foot_color(legs, name)))
     return tuple(found)
 
 

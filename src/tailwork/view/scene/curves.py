@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tailwork.format import fixed, minus, number
+from tailwork.mechanics.contact import friction_ratio
 from tailwork.simulation import Run
 from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
 from tailwork.typing import Floats
@@ -14,12 +15,6 @@ from tailwork.view.scene.colors import FEET, LINES, lit
 from tailwork.view.scene.scene import Caption, Curve, Plot, Rows
 
 EFFORTS = {"N m": "torques", "N": "tensions"}
-
-
-def friction_ratio(force: Floats) -> Floats:
-    """Tangential over normal force of (…, 3) forces; infinite where a foot would pull."""
-    across, normal = np.hypot(force[..., 0], force[..., 1]), force[..., 2]
-    return np.where(normal > 0, across / np.where(normal > 0, normal, 1.0), np.inf)
 
 
 def foot_color(feet: Sequence[str], foot: str) -> str:

@@ -17,7 +17,7 @@ PIGTAIL = 0.12
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class SceneSample:
     """Where everything of a scene is at one time, in the inertial frame."""
 
     time: float  # [s]
@@ -46,7 +46,7 @@ class Sample:
         return np.stack([feet, feet + self.forces * (ARROW * scene.size / scene.force_unit)], axis=1)
 
 
-def samples_at(scene: Scene, times: Sequence[float] | Floats) -> list[Sample]:
+def samples_at(scene: Scene, times: Sequence[float] | Floats) -> list[SceneSample]:
     """The scene at some times [s]; before its first and after its last one it stands still."""
     at = np.clip(np.asarray(times, dtype=float), scene.times[0], scene.times[-1])
     after = np.minimum(np.searchsorted(scene.times, at, side="right"), len(scene.times) - 1)
@@ -56,7 +56,7 @@ def samples_at(scene: Scene, times: Sequence[float] | Floats) -> list[Sample]:
     places, turns, forces, markers = scene.stacked
     mixed = [(1.0 - share) * values[before] + share * values[after] for values in (places, forces, markers)]
     turned = slerp(turns[before], turns[after], share)
-    return [Sample(float(t), *rest) for t, *rest in zip(at, mixed[0], turned, *mixed[1:], strict=True)]
+    return [SceneSample(float(t), *rest) for t, *rest in zip(at, mixed[0], turned, *mixed[1:], strict=True)]
 
 
 def slerp(start: Floats, end: Floats, share: Floats) -> Floats:

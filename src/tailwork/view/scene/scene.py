@@ -26,7 +26,7 @@ ARROW = 1.4
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class SceneFrame:
     """A rigid frame over time, seen from the inertial frame."""
 
     name: str  # "torso", or "limb.joint"
@@ -100,7 +100,7 @@ class Thread:
 
 
 @dataclass(frozen=True, eq=False)
-class Force:
+class ForceArrow:
     """The force of the ground on a foot."""
 
     foot: str  # its name
@@ -179,10 +179,10 @@ class Scene:
     color: str  # of its tail and of its curves
     forward: str  # axis of the torso frame that points forward, "x" or "y"
     times: Floats  # [s]
-    frames: tuple[Frame, ...]  # the first is the torso
+    frames: tuple[SceneFrame, ...]  # the first is the torso
     solids: tuple[Solid, ...]  # torso, links, joints and feet
     threads: tuple[Thread, ...]  # cables and springs
-    forces: tuple[Force, ...]  # of the ground on the feet
+    forces: tuple[ForceArrow, ...]  # of the ground on the feet
     markers: tuple[Marker, ...]  # centres of mass
     terrain: Terrain  # the ground
     weight: float  # of the robot [N]: what arrows are measured by
@@ -218,7 +218,7 @@ class Scene:
         places, turns, forces, markers = (np.stack(group, axis=1) if group else none for group in groups)
         return places, turns, forces, markers
 
-    def frame(self, name: str) -> Frame:
+    def frame(self, name: str) -> SceneFrame:
         """The frame of that name."""
         for frame in self.frames:
             if frame.name == name:

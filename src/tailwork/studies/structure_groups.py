@@ -68,11 +68,16 @@ def design_values(robot: Robot, changes: Mapping[str, ArrayLike]) -> dict[str, l
     if len(sizes) > 1:
         raise RobotError("changes", sorted(sizes), "values of one length, or one for all designs")
     count = sizes.pop() if sizes else 1
-    numeric = {*paths.numbers(robot), *paths.total_paths(robot)}
+    numeric = _numeric(robot)
     for path, values in found.items():
         shown = values if path in numeric else [_whole(x) for x in values]
         found[path] = shown * count if len(values) == 1 else shown
     return found
+
+
+def _numeric(robot: Robot) -> set[str]:
+    """Paths of all numbers, those of whole tails among them."""
+    return {*paths.numbers(robot), *paths.total_paths(robot)}
 
 
 def _whole(value: Any) -> Any:
@@ -82,7 +87,7 @@ def _whole(value: Any) -> Any:
 
 def feasible(robot: Robot, values: Mapping[str, Sequence[Any]]) -> tuple[list[Group], dict[int, str]]:
     """Groups of possible designs by structure, and by design that is not possible: why."""
-    numeric = {*paths.numbers(robot), *paths.total_paths(robot)}
+    numeric = _numeric(robot)
     count = len(next(iter(values.values())))
     refused: dict[int, str] = {}
     together: dict[Any, list[int]] = {}
@@ -102,7 +107,8 @@ def _told(value: Any, numeric: bool) -> Any:
 
 
 def _checked(
-    robot: Robot, values: Mapping[str, Sequence[Any]], numeric: set[str], rows: list[int], refused: dict[int, str]
+    robot: Robot, values: Mapping[str, Sequence[Any]], numeric: set[str], rows: list[int],
+    refused: dict[int, str],
 ) -> Group:  # fmt: skip
     """The designs in some rows that are possible; the others are added to those refused."""
 
@@ -120,7 +126,9 @@ def _checked(
     varied = [path for path in values if path in numeric and values[path][rows[0]] != 0]
     columns = {path: np.array([values[path][k] for k in left], dtype=np.float64) for path in varied}
     group = Group(left, base, {path: column for path, column in columns.items() if (column != column[0]).any()})
-    fine = _fine(group) if len(left) >= FEW else np.zeros(len(left), dtype=bool)
+    # Numbers of a whole tail are made into its own one by one.
+    alone = len(left) < FEW or not group.columns.keys().isdisjoint(paths.total_paths(robot))
+    fine = np.zeros(len(left), dtype=bool) if alone else _fine(group)
     for k in left[~fine]:
         made(int(k))
     kept = np.array([k not in refused for k in left], dtype=bool)

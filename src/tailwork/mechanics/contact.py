@@ -1,4 +1,4 @@
-"""A foot on compliant ground over one step of a linearly implicit method.
+"""Contact of a foot: the ratio of its forces, and a foot on compliant ground over one linearly implicit step.
 
 The ground's force is linearised about the state at the start of the step: force − resistance · (J a), with J a the
 foot's acceleration but for its bias, and resistance = step · damping + step² · stiffness, one number along the normal
@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, cross, zeros
 from tailwork.mechanics.frames import Link
 from tailwork.mechanics.sweeps import Inertia6, Wrench
 from tailwork.mechanics.torso import TorsoState, into_link
+from tailwork.typing import Floats
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,17 @@ def on_link(
         for k in range(i + 1):
             resistance[i, k] = resistance[k, i] = scaled * normal[k] + (contact.across if i == k else 0.0)
     return Wrench(force, cross(point, force)), Inertia6(resistance, zeros(3, 3), zeros(3, 3)).shifted(point)
+
+
+def friction_ratio(forces: Floats) -> Floats:
+    """Tangential over normal force of each foot [1]: the friction that it takes to stay.
+
+    Args:
+        forces: of the ground on the feet, (…, 3), the normal force last [N].
+
+    Returns:
+        (…); infinite where a foot does not push on the ground.
+    """
+    tangential, normal = np.hypot(forces[..., 0], forces[..., 1]), forces[..., 2]
+    pushes = normal > 0
+    return np.where(pushes, tangential / np.where(pushes, normal, 1.0), np.inf)

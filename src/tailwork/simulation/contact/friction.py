@@ -1,7 +1,7 @@
 """Feet on compliant ground, step by step, in compiled code: who sticks, who slips, who is in the air.
 
 Each step first takes every foot that is in the ground to stick, with the ground linearised (see
-tailwork.mechanics.contact_impedance). A foot that would then pull is let go; one that would need more friction than
+tailwork.mechanics.contact). A foot that would then pull is let go; one that would need more friction than
 there is slips against kinetic friction instead; and the step is solved again. So the force that decides is the one at
 the end of the step, and a foot that comes to rest does not chatter.
 """

@@ -17,14 +17,6 @@ EQUATION_85 = (0.0, 1.63, 7.7, 0.0, 1.63, 7.7, 0.0, 1.9, 7.16, 0.0, 1.9, 7.16)  
 NEARLY = 2.0  # [N m], how far the torques of Eq. 85 may be from those that balance a robot
 JOINT_STIFFNESS, JOINT_DAMPING = 200.0, 5.0  # [N m/rad], [N m s/rad]
 FOOT_STIFFNESS, FOOT_DAMPING = 5000.0, 100.0  # [N/m], [N s/m]
-POLICY_TEXT = {
-    "paper": "the constant leg torques of Liu & Ben-Tzvi 2020, Eq. 85 (an open loop, and unstable)",
-    "constant": "constant leg torques that balance the robot at the start (an open loop, and unstable)",
-    "joint": f"leg joints held by springs of {JOINT_STIFFNESS:g} N m/rad and dampers of {JOINT_DAMPING:g} N m s/rad",
-    "foot": f"feet held under the torso by springs of {FOOT_STIFFNESS:g} N/m and dampers of {FOOT_DAMPING:g} N s/m",
-    "airborne": "no feet on the ground",
-}
-"""By policy: what the legs do, as text for tables and reports."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +30,8 @@ class LegPolicy:
     airborne: bool = False  # whether no foot is on the ground
 
     def laws(self, robot: Robot, tail: str) -> tuple[Law, ...]:
-        """The laws of the legs; the initial posture and the torques at rest are equations of the robot."""
+        """The laws of the legs; the initial posture and the torques at rest are equations of the robot, but for the
+        torques of Liu & Ben-Tzvi 2020, Eq. 85, which are numbers."""
         laws: list[Law] = []
         if self.rest == "paper":
             legs = Model(robot, prescribed=[tail]).actuator_names
@@ -54,22 +47,23 @@ class LegPolicy:
 
 MINIMUM = "minimum-norm"
 DOWN = "straight-down"
+OPEN = "(an open loop, and unstable)"
+AT_JOINTS = f"springs of {JOINT_STIFFNESS:g} N m/rad and dampers of {JOINT_DAMPING:g} N m s/rad at the joints"
+AT_FEET = f"springs of {FOOT_STIFFNESS:g} N/m and dampers of {FOOT_DAMPING:g} N s/m at the feet"
 POLICIES: dict[str, LegPolicy] = {
     policy.name: policy
     for policy in (
-        LegPolicy("paper", "constant torques of Liu & Ben-Tzvi 2020, Eq. 85", "paper"),
-        LegPolicy("constant", "constant torques that balance the robot at the start, the smallest that do", MINIMUM),
-        LegPolicy(DOWN, "constant torques under which the feet push straight down at rest", DOWN),
-        LegPolicy(
-            "joint", "the smallest torques that balance, with springs and dampers at the joints", MINIMUM, "joint"
-        ),
-        LegPolicy("foot", "the smallest torques that balance, with springs and dampers at the feet", MINIMUM, "foot"),
-        LegPolicy(f"{DOWN}-joint", "straight-down torques, with springs and dampers at the joints", DOWN, "joint"),
-        LegPolicy(f"{DOWN}-foot", "straight-down torques, with springs and dampers at the feet", DOWN, "foot"),
+        LegPolicy("paper", f"constant torques of Liu & Ben-Tzvi 2020, Eq. 85 {OPEN}", "paper"),
+        LegPolicy("constant", f"the smallest constant torques that balance the robot at the start {OPEN}", MINIMUM),
+        LegPolicy(DOWN, f"constant torques under which the feet push straight down at rest {OPEN}", DOWN),
+        LegPolicy("joint", f"the smallest torques that balance, with {AT_JOINTS}", MINIMUM, "joint"),
+        LegPolicy("foot", f"the smallest torques that balance, with {AT_FEET}", MINIMUM, "foot"),
+        LegPolicy(f"{DOWN}-joint", f"straight-down torques, with {AT_JOINTS}", DOWN, "joint"),
+        LegPolicy(f"{DOWN}-foot", f"straight-down torques, with {AT_FEET}", DOWN, "foot"),
         LegPolicy("airborne", "no feet on the ground; the legs keep their shape", airborne=True),
     )
 }
-"""By name. "paper" and "constant" are open loops, and unstable."""
+"""By name."""
 
 
 def policy_of(name: str) -> LegPolicy:

@@ -1,0 +1,63 @@
+"""Options: how runs, batches, gradients and sensitivities are simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any, TypedDict
+
+from tailwork.errors import RobotError, UnknownNameError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How it is simulated."""
+
+    method: str = "auto"  # or "rk4" (fixed steps), "dopri5", "rodas5p" (stiff), "implicit-euler" (compliant ground)
+    rtol: float = 1e-6  # relative tolerance of methods that choose their steps [1]
+    atol: float = 1e-8  # absolute tolerance [SI]
+    step: float | None = None  # fixed step [s]; required for rk4, not allowed with "auto" but on compliant ground
+    samples: int = 201  # how many times results hold, evenly spaced
+    max_steps: int = 1_000_000  # a run ends after so many
+    control_rate: float = 1000.0  # of a controller in Python [Hz]
+    threads: int | None = None  # of batches; None: as many as there are processors
+    progress: Callable[[int, int], None] = lambda done, total: None  # called with (runs done, all runs) now and then
+
+    def __post_init__(self) -> None:
+        for name in ("rtol", "atol", "control_rate", *(() if self.step is None else ("step",))):
+            check_positive(name, getattr(self, name))
+        for name, least in (("samples", 2), ("max_steps", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise RobotError(name, value, f"an integer, at least {least}")
+
+
+class OptionArguments(TypedDict, total=False):
+    """The fields of `Options` as keyword arguments."""
+
+    method: str
+    rtol: float
+    atol: float
+    step: float | None
+    samples: int
+    max_steps: int
+    control_rate: float
+    threads: int | None
+    progress: Callable[[int, int], None]
+
+
+def options_of(arguments: Mapping[str, Any]) -> Options:
+    """Options from keyword arguments; unknown names are refused."""
+    known = [f.name for f in fields(Options)]
+    for name in arguments:
+        if name not in known:
+            raise UnknownNameError.among(name, name, known, "option")
+    return Options(**arguments)
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Make sure that a number is finite and greater than 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or value <= 0:
+        raise RobotError(name, value, "a finite number greater than 0")
