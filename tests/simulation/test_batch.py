@@ -12,7 +12,7 @@ from tailwork.control import Constant, Tracking, point_to_point
 from tailwork.errors import RobotError, StateError
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import Batch, Chunk, LegStraight, batch, designs, simulate, simulate_batch
+from tailwork.simulation import Batch, Chunk, LegStraight, batch, batch_kernels, simulate, simulate_batch
 
 RUNS = 23  # not a multiple of any number of lanes
 DURATION = 0.12
@@ -87,7 +87,7 @@ def test_company_does_not_matter(model: Model, monkeypatch: pytest.MonkeyPatch) 
     q, v = states(model)
     some = {name: values[order] for name, values in varied().items()}
     monkeypatch.setattr(batch, "TILE", 8)
-    monkeypatch.setattr(designs, "SHARE", 3)
+    monkeypatch.setattr(batch_kernels, "SHARE", 3)
     fewer = simulate_batch(model, (q[order], v[order]), DURATION, parameters=some, control=control(model), threads=3)
     for name in ("q", "v", "times", "steps", "rejected"):
         np.testing.assert_array_equal(getattr(fewer, name), getattr(whole, name)[order])

@@ -26,8 +26,8 @@ VARIABLES = {
         Variable("torso.mass", 10.0, 14.0), *MOTION, Variable("motion.skew", -1.0, 1.0),
     ),
     "pendulum by motors": (
-        Variable("tail.total_length", 0.3, 0.6), Variable("control.kp", 500.0, 1500.0),
-        Variable("control.kd", 10.0, 30.0), *MOTION,
+        Variable("tail.total_length", 0.3, 0.6), Variable("control.kp", 200.0, 400.0),
+        Variable("control.kd", 4.0, 8.0), *MOTION,
     ),
     "usrt": (
         Variable("tail.total_mass", 0.8, 1.2), Variable("tail.total_length", 0.4, 0.56),

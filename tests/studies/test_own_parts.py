@@ -26,7 +26,7 @@ from tailwork.studies import MEASURES, Combined, Measure, Sample, Scenario, add_
 from tailwork.studies.compare import comparison
 from tailwork.studies.compare.comparison import Plan, compare
 from tailwork.studies.design import Evaluator, Goal, Limit, Study, Variable, best_design
-from tailwork.studies.design.answer import Settings, answer_of
+from tailwork.studies.design.answer import DesignOptions, answer_of
 from tailwork.studies.design.tables import measure_rows
 from tailwork.studies.design.verify import verified
 from tailwork.studies.measures import meaning_of, shown_measures, unit_of
@@ -89,7 +89,7 @@ def test_an_own_measure_is_everywhere(own_measures: None, tmp_path: Path) -> Non
     most = 0.95 * found["drop"]
     study = Study("own", scenario, variables, (Goal("turn", "most"),), (Limit("drop", most=most),))
     with hurried():
-        answer = answer_of(study, {}, settings=Settings(threads=1))
+        answer = answer_of(study, {}, settings=DesignOptions(threads=1))
     assert answer.verified.alone["drop"] == pytest.approx(most, rel=1e-3)
     assert "drop_ratio" in answer.verified.alone and answer.verified.disagreements() == {}
     assert answer.best.multipliers[study.limits[0].words] > 0.0

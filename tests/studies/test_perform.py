@@ -17,7 +17,7 @@ from tailwork.algebra.vectors import array, cross, dot
 from tailwork.errors import RobotError, TailworkError, UnknownNameError
 from tailwork.robots import Robot, liu2020
 from tailwork.robots.paths import structure
-from tailwork.simulation import batch, designs
+from tailwork.simulation import batch, batch_kernels
 from tailwork.studies import Outcomes, Scenario, measured, perform, perform_many
 from tailwork.studies.measures import shown_measures
 from tailwork.studies.motions import coupled, roll, yaw
@@ -136,7 +136,7 @@ def test_company_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     order = np.array([5, 3, 1, 6, 2, 0])
     some = {path: values[order] for path, values in CHANGES.items()}
     monkeypatch.setattr(batch, "TILE", 3)
-    monkeypatch.setattr(designs, "SHARE", 2)
+    monkeypatch.setattr(batch_kernels, "SHARE", 2)
     fewer = perform_many(PENDULUM, some, measures=MEASURES, threads=3)
     assert fewer.reasons == tuple(whole.reasons[k] for k in order)
     np.testing.assert_allclose(fewer.times, whole.times[order], rtol=0, atol=1e-13)

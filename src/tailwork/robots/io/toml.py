@@ -54,7 +54,8 @@ _NUMBERS = re.compile(r"\[\n\s++([-+.\w]++(?:,\s++[-+.\w]++)*+),\s*+\]")
 
 def part_kinds() -> tuple[type, ...]:
     """The kinds of parts that files know: those of the library, and every own tail that has been defined by now."""
-    found, left = list(PARTS), [Tail]
+    found: list[Any] = list(PARTS)
+    left: list[Any] = [Tail]
     while left:
         cls = left.pop(0)
         left += cls.__subclasses__()
