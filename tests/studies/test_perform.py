@@ -255,3 +255,14 @@ def test_columns_compute_as_numbers_do() -> None:
     np.testing.assert_allclose(found, np.array(wanted, dtype=float), rtol=1e-14)
     with pytest.raises(TypeError, match="no truth value"):
         assert Column([1.0])
+
+
+def test_airborne_designs_whose_legs_cannot_reach_are_refused() -> None:
+    """Their measures are NaN, and the reason is the error of a single run; the others are what they are."""
+    scenario = replace(PENDULUM, policy="airborne")
+    changes = {"legs.thigh_length": [0.1, 0.25]}
+    found = perform_many(scenario, changes, measures=["yaw"])
+    with pytest.raises(TailworkError, match="leg1 cannot reach its foot") as caught:
+        perform(one(scenario, changes, 0))
+    assert math.isnan(found.measures["yaw"][0]) and found.times[0] == 0.0
+    assert found.reasons == (str(caught.value), "") and math.isfinite(found.measures["yaw"][1])
