@@ -22,6 +22,7 @@ from tailwork.control import Constant, Polynomial, Tracking, point_to_point
 from tailwork.errors import FileError, RobotError, UnknownNameError
 from tailwork.simulation import Run, load_run
 from tailwork.simulation.pose import torso_angles, torso_rates
+from tailwork.studies.compare.curvature import segment_curvatures
 from tailwork.studies.motions import pitch
 from tailwork.studies.perform import measured, perform
 from tailwork.studies.scenario import Scenario
@@ -177,10 +178,12 @@ def test_curvatures_of_segments(tail: str) -> None:
     """Desired is the even bend of the motion, actual that of the run: they differ by what the measures say."""
     scenario = Scenario(tailwork.robots.liu2020(tail), pitch(20, period=1.2), "joint")
     run = perform(scenario, samples=31)
-    desired, actual = view.segment_curvatures(run, scenario.motion)
-    assert desired.shape == actual.shape == (0 if tail == "pendulum" else 2, 31)
+    segments = segment_curvatures(run, scenario)
+    assert [name for name, _, _ in segments] == ([] if tail == "pendulum" else ["segment 1", "segment 2"])
     if tail == "pendulum":
         return
+    desired, actual = (np.array([one[k] for one in segments]) for k in (1, 2))
+    assert desired.shape == actual.shape == (2, 31)
     found = measured(run, scenario, ["curvature_error_peak", "curvature_error_rms"])
     assert np.abs(actual - desired).max() == pytest.approx(found["curvature_error_peak"], rel=1e-9)
     squares = np.trapezoid((actual - desired) ** 2, run.data["time"].to_numpy(), axis=1) / 0.3

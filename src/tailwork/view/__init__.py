@@ -2,7 +2,7 @@
 
 from tailwork.view.draw.picture import PICTURES, picture, time_lapse, write_picture
 from tailwork.view.draw.style import COLUMN, PAGE, look, save
-from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, segment_curvatures, torso_response
+from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, torso_response
 from tailwork.view.figures.walking import footfall, stride_pictures, torso_travel
 from tailwork.view.film.video import write_video
 from tailwork.view.report.page import Picture, Section, Table, page, write_page
@@ -22,7 +22,6 @@ __all__ = [
     "page",
     "picture",
     "save",
-    "segment_curvatures",
     "stride_pictures",
     "time_lapse",
     "torso_response",
