@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from tailwork.algebra.expression import Scalar, cos, sin, sqrt
+from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
 from tailwork.errors import RobotError
 from tailwork.robots.limb import Cable, Limb, Motor
@@ -28,8 +28,8 @@ ANGLES = ("arc", "chain", "tip")
 """What the bend of a tail of many links is: the angle under which the centre of mass of an arc is seen (Liu & Ben-Tzvi
 2020, Eq. 86), the same for the links as they are, or the angle of the last link. All are one for a rigid tail."""
 
-STAGES, NEWTON_STEPS = 3, 4
-"""Coordinates of a tail without a closed form are found by Newton steps at each of some shares of the bend: so many."""
+NEWTON_STEPS = 6
+"""By which the coordinates of a tail without a closed form are found."""
 REACHED = 1e-9
 """How far a direction may be missed [1]."""
 IDENTITY = array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
@@ -298,24 +298,27 @@ def even_bends(limb: Limb, alpha: Scalar, theta: Scalar) -> dict[str, Scalar]:
     shares = [
         [sum(row[limb.coordinates.index(name)] for name in group) / len(group) for row in gearing] for group in groups
     ]
-    first_axis, second_axis = array([cos(alpha), 0.0, -sin(alpha)]), array([sin(alpha), 0.0, cos(alpha)])
-    bends: list[Scalar] = [0.0, 0.0]
-    for stage in range(1, STAGES + 1):
-        bend = theta * (stage / STAGES)
-        # Two axes across the wanted direction: the first moment of mass has no part along them.
-        across = [first_axis, second_axis * cos(bend) + array([0.0, -1.0, 0.0]) * sin(bend)]
-        for _ in range(NEWTON_STEPS):
-            angles = [a * bends[0] + b * bends[1] for a, b in zip(*shares, strict=True)]
-            seen = _Joints.at(limb, angles)
-            roots = [k for k, joint in enumerate(limb.joints) if joint.parent is None]
-            missing = [dot(axis, sum((seen.firsts[k] for k in roots), zeros(3))) for axis in across]
-            by_bend = [sum((seen.moved(k) * share for k, share in enumerate(own) if share), zeros(3)) for own in shares]
-            a, b, c, d = (dot(axis, moved) for axis in across for moved in by_bend)
-            scale = 1.0 / (a * d - b * c)
-            bends = [
-                bends[0] - (d * missing[0] - b * missing[1]) * scale,
-                bends[1] - (a * missing[1] - c * missing[0]) * scale,
-            ]
+    aside = sin(alpha) * sin(theta)
+    # From the angles of a pendulum; joints that share a bend must bend more in all.
+    bends = [
+        arctan2(cos(alpha) * sin(theta), cos(theta)) * (2.0 * len(groups[0]) / (len(groups[0]) + 1)),
+        -arctan2(aside, sqrt(1.0 - aside * aside)) * (2.0 * len(groups[1]) / (len(groups[1]) + 1)),
+    ]
+    # Two axes across the wanted direction: the first moment of mass has no part along them.
+    upright = array([sin(alpha), 0.0, cos(alpha)])
+    across = [array([cos(alpha), 0.0, -sin(alpha)]), upright * cos(theta) + array([0.0, -1.0, 0.0]) * sin(theta)]
+    roots = [k for k, joint in enumerate(limb.joints) if joint.parent is None]
+    for _ in range(NEWTON_STEPS):
+        angles = [a * bends[0] + b * bends[1] for a, b in zip(*shares, strict=True)]
+        seen = _Joints.at(limb, angles)
+        missing = [dot(axis, sum((seen.firsts[k] for k in roots), zeros(3))) for axis in across]
+        by_bend = [sum((seen.moved(k) * share for k, share in enumerate(own) if share), zeros(3)) for own in shares]
+        a, b, c, d = (dot(axis, moved) for axis in across for moved in by_bend)
+        scale = 1.0 / (a * d - b * c)
+        bends = [
+            bends[0] - (d * missing[0] - b * missing[1]) * scale,
+            bends[1] - (a * missing[1] - c * missing[0]) * scale,
+        ]
     found: dict[str, Scalar] = {name: 0.0 for name in limb.coordinates}
     for group, bend in zip(groups, bends, strict=True):
         found |= {name: bend * (1.0 / len(group)) for name in group}

@@ -89,7 +89,7 @@ def scenario_words(study: Study) -> str:
     scenario = study.scenario
     way = "to the right" if scenario.motion.axis == "yaw" else "down"
     sweep, time = _ranged(study, "sweep"), _ranged(study, "duration")
-    words = f"the tail sweeps {way} by {sweep}, in {time}; {POLICIES[scenario.policy].meaning}"
+    words = f"the tail sweeps {way} by {sweep}, in {time}; the legs: {POLICIES[scenario.policy].meaning}"
     if any(scenario.impulse):
         push, point = (", ".join(number(x) for x in v) for v in (scenario.impulse, scenario.impulse_point))
         words += f"; an impulse of ({push}) N s on the torso at ({point}) m as it starts"
