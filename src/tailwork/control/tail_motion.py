@@ -138,14 +138,16 @@ class TailTracking(Described):
 
     limb: str  # the tail
     coordinates: tuple[str, ...] = ()  # that are driven; "bend" for cables
-    kp: tuple[Scalar, ...] = numbers("N m/rad", ())  # by driven coordinate
-    kd: tuple[Scalar, ...] = numbers("N m s/rad", ())  # by driven coordinate
+    kp: tuple[Scalar, ...] = numbers("N m/rad", ())  # by driven coordinate; none: as the tail says
+    kd: tuple[Scalar, ...] = numbers("N m s/rad", ())  # by driven coordinate; none: as the tail says
     feedforward: bool = True  # whether cables also give what springs in the joints need; False: plain PD
 
     @classmethod
     def of(cls, limb: str, tail: Tail, kp: float | None = None, kd: float | None = None) -> TailTracking:
         """With the tail's own gains, or the given ones for all [N m/rad], [N m s/rad]."""
         gains = tail.tracking_gains()
+        if kp is None and kd is None and type(tail).tracking_gains is Tail.tracking_gains:
+            return cls(limb=limb, coordinates=tuple(gains))  # gains go with the tail's inertia: equations, too
         return cls(
             limb=limb, coordinates=tuple(gains),
             kp=tuple(p if kp is None else kp for p, _ in gains.values()),
@@ -157,14 +159,16 @@ class TailTracking(Described):
         layout = context.layout
         limb, tail = layout.limbs[self.limb], layout.robot.part(self.limb)
         wanted = context.motion(self.limb).coordinates(layout, self.limb, context.t)
+        own = tail.tracking_gains().values()
+        stiff, damped = self.kp or tuple(kp for kp, _ in own), self.kd or tuple(kd for _, kd in own)
         names = list(wanted)
         rates = dict(zip(names, context.time_derivatives([wanted[name] for name in names]), strict=True))
         if self.coordinates == ("bend",):
             stiffness = getattr(tail, "bending_stiffness", 0.0) if self.feedforward else 0.0
-            return bend_efforts(context, self.limb, wanted, rates, self.kp[0], self.kd[0], stiffness)
+            return bend_efforts(context, self.limb, wanted, rates, stiff[0], damped[0], stiffness)
         found: dict[str, Scalar] = {}
         motors = {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}
-        for name, kp, kd in zip(self.coordinates, self.kp, self.kd, strict=True):
+        for name, kp, kd in zip(self.coordinates, stiff, damped, strict=True):
             full, motor = f"{self.limb}.{name}", motors[name]
             error, slow = wanted[name] - context.coordinate(full), rates[name] - context.rate(full)
             found[f"{self.limb}.{motor.name}"] = (error * kp + slow * kd) / motor.ratio

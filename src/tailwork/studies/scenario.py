@@ -232,6 +232,6 @@ def parameter_name(scenario: Scenario, name: str) -> tuple[str, ...]:
         return (f"motion.{scenario.tail}.{'end.2' if rest == 'sweep' else rest}",)
     if first == "control" and rest in ("kp", "kd"):
         count = len(scenario.laws)
-        gains: Any = getattr(scenario.laws[-1], rest, ())
+        gains: Any = getattr(scenario.laws[-1], rest, ()) if scenario.laws else ()
         return tuple(f"control.{count}.{rest}.{k + 1}" for k in range(len(gains)))
     return (name,)

@@ -89,7 +89,7 @@ class Pendulum(Tail):
             changes |= {"mass": mass * (1.0 - share), "tip_mass": mass * share}
         return replace(self, **changes)
 
-    def tracking_gains(self) -> dict[str, tuple[float, float]]:
+    def tracking_gains(self) -> dict[str, tuple[Scalar, Scalar]]:
         """Within the 0.5° of Liu & Ben-Tzvi 2020 up to 80° [N m/rad], [N m s/rad]."""
         return {"ta": (1000.0, 20.0), "tb": (1000.0, 20.0)}
 

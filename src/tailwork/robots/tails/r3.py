@@ -131,7 +131,7 @@ class R3(Tail):
         links = Adjustable("links_per_segment", "", 2, most, "the tail keeps its length and mass", integer=True)
         return (*super().adjustable(forward), links)
 
-    def tracking_gains(self) -> dict[str, tuple[float, float]]:
+    def tracking_gains(self) -> dict[str, tuple[Scalar, Scalar]]:
         """Those of a pendulum [N m/rad], [N m s/rad]; beta moves twelve joints at once."""
         return {"alpha": (1000.0, 20.0)} | {name: (12e3, 240.0) for name in self.driven if name != "alpha"}
 

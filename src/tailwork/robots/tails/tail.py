@@ -81,16 +81,16 @@ class Tail(Described):
                 total = total + sqrt(sum((x * x for x in end), 0.0))
         return total
 
-    def inertia_about_mount(self) -> float:
+    def inertia_about_mount(self) -> Scalar:
         """Moment of inertia of the straight tail about an axis across it through its mount [kg m²]."""
-        total = 0.0
+        total: Scalar = 0.0
         places: dict[str | None, Array] = {None: zeros(3)}
         for k, joint in enumerate(self.limb.joints):
             place = places[joint.parent] + (array(joint.offset) if k else zeros(3))
             places[joint.name] = place
             if joint.body is not None:
-                y, z = (float(a + b) for a, b in zip(place[1:], joint.body.com[1:], strict=True))
-                total += float(joint.body.inertia[0]) + float(joint.body.mass) * (y * y + z * z)
+                y, z = (a + b for a, b in zip(place[1:], joint.body.com[1:], strict=True))
+                total = total + joint.body.inertia[0] + joint.body.mass * (y * y + z * z)
         return total
 
     def totals(self) -> dict[str, str]:
@@ -147,7 +147,7 @@ class Tail(Described):
                 found.append(Adjustable(f"mount.{axis}", "m", here - 0.15, here + 0.15, meaning))
         return tuple(found)
 
-    def tracking_gains(self) -> dict[str, tuple[float, float]]:
+    def tracking_gains(self) -> dict[str, tuple[Scalar, Scalar]]:
         """By driven coordinate, gains with which motors follow a motion [N m/rad], [N m s/rad].
 
         By default a bandwidth of 100 rad/s, critically damped, on the inertia of the whole tail. A tail with cables

@@ -194,7 +194,7 @@ class Usrt(Tail):
         joints = Adjustable("bending_stiffness", "N m/rad", 0.25 * stiffness, 4.0 * stiffness, "of each joint")
         return (*super().adjustable(forward), links, *([joints] if stiffness > 0.0 else []))
 
-    def tracking_gains(self) -> dict[str, tuple[float, float]]:
+    def tracking_gains(self) -> dict[str, tuple[Scalar, Scalar]]:
         """Of the bend of a segment [N m/rad], [N m s/rad]; the paper does not state its cable controller."""
         return {"bend": (60.0, 3.0)}
 

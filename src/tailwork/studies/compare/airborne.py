@@ -88,7 +88,7 @@ def _bar(tail: Tail) -> tuple[float, float, float]:
     bodies = [joint.body for joint in tail.limb.joints if joint.body is not None]
     mass = float(tail.total_mass())
     center = sum(float(body.mass) * -float(body.com[1]) for body in bodies) / mass
-    return mass, tail.inertia_about_mount() - mass * center**2, center
+    return mass, float(tail.inertia_about_mount()) - mass * center**2, center
 
 
 def _body(robot: Robot, tail: str, model: Model, q: Floats, axis: Floats) -> tuple[float, Floats, float]:

@@ -33,7 +33,7 @@ def known_variables(study: Study) -> dict[str, str]:
     stem = f"{study.tail_name}."
     own = {path: kind.unit for path, kind in kinds.items()}
     found = {f"motion.{name}": unit for name, unit in MOTION.items()}
-    if not study.scenario.imposed:
+    if parameter_name(study.scenario, "control.kp"):
         found |= {f"control.{name}": unit for name, unit in CONTROL.items()}
     found |= total_paths(study.robot)
     return found | {path: unit for path, unit in own.items() if path.startswith(stem)} | own
