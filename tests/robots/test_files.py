@@ -452,4 +452,5 @@ def test_the_file_in_the_readme(tmp_path: Path) -> None:
     (tmp_path / "robot.toml").write_text(readme.split("```toml\n")[1].split("```")[0], encoding="utf-8")
     robot = tailwork.load(tmp_path / "robot.toml")
     assert list(robot.parts) == ["tail", "legs"]
-    assert robot.part("tail") == robots.liu2020().part("tail")
+    assert robot.forward == "x"
+    assert robot.part("tail") == dataclasses.replace(robots.liu2020().part("tail"), mount=(-0.25, 0.0, 0.0))

@@ -11,7 +11,7 @@ import pytest
 from oracles.layout import Array
 from tailwork.control import Tracking, held, point_to_point
 from tailwork.control.standing import HoldPosture, RestTorques
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError, RobotError
 from tailwork.mechanics.layout import Push
 from tailwork.model import Model
 from tailwork.robots import liu2020
@@ -227,10 +227,10 @@ def test_what_is_no_force() -> None:
         (Force(limb="tail"), r"^forces\.joint: got 'None'; required: a known joint of tail"),
         (Force(joint="tb"), r"^forces\.joint: got 'tb'; required: no joint"),
     ):
-        with pytest.raises(RobotError, match=said):
+        with pytest.raises(ArgumentError, match=said):
             simulate(model, Standing(), 0.01, forces=wrong)
     fixed = Model(liu2020("pendulum").without("legs"), "none", torso="fixed")
-    with pytest.raises(RobotError, match=r"^forces\.limb: got 'torso'; required: a limb"):
+    with pytest.raises(ArgumentError, match=r"^forces\.limb: got 'torso'; required: a limb"):
         simulate(fixed, np.zeros(2), 0.01, forces=KICK)
     with pytest.raises(RobotError, match=r"^forces: got .*Force\(limb='torso'"):
         simulate(model, Standing(), 0.01, forces=[(1.0, 0.0, 0.0)])  # type: ignore[list-item]

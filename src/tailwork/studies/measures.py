@@ -85,12 +85,17 @@ class Sample:
         masses, rest = values[: len(names)], array(values[len(names) :]).reshape(3, len(names), 3)
         return {name: (masses[k], rest[0, k], rest[1, k], rest[2, k]) for k, name in enumerate(names)}
 
+    @property
+    def axes(self) -> Array:
+        """Axes of pitch, roll and yaw of the robot as it stands: right, forward and up, a row each."""
+        return array(FORWARD_FRAMES[self.layout.robot.forward]).T
+
     @cached_property
     def direction(self) -> Array:
         """Where the tail's centre of mass is seen from its mount: a unit vector in the tail's frame."""
         torso = torso_state(self.layout, self.context.q, self.context.v)
         away = torso.from_inertial(self.parts[self.tail][1] - torso.position) - array(self.mount)
-        local = times(array(FORWARD_FRAMES[self.layout.robot.forward]).T, away)
+        local = times(self.axes, away)
         return local * (1.0 / sqrt(dot(local, local)))
 
     @property
@@ -222,7 +227,7 @@ def _momentum(group: str) -> Quantity:
 
 
 def _spin(axis: int) -> Quantity:
-    """Angular momentum of the tail about where P stands [N m s]."""
+    """Angular momentum of the tail about where P stands, along one of `AXES` [N m s]."""
 
     def quantity(s: Sample) -> list[Scalar]:
         total = sum((mass for mass, _, _, _ in s.parts.values()), 0.0)
@@ -231,18 +236,18 @@ def _spin(axis: int) -> Quantity:
         mass, center, linear, spin = s.parts[s.tail]
         at = array(list(s.layout.robot.stand))
         about = spin + cross(center - whole, drift) * mass + cross(whole - at, linear)
-        return [about[axis]]
+        return [dot(s.axes[axis], about)]
 
     return quantity
 
 
 def _weight_moment(axis: int) -> Quantity:
-    """Moment of the tail's weight about where P stands [N m]."""
+    """Moment of the tail's weight about where P stands, along one of `AXES` [N m]."""
 
     def quantity(s: Sample) -> list[Scalar]:
         mass, center, _, _ = s.parts[s.tail]
         force = array([0.0, 0.0, -1.0]) * (mass * s.layout.robot.gravity)
-        return [cross(center - array(list(s.layout.robot.stand)), force)[axis]]
+        return [dot(s.axes[axis], cross(center - array(list(s.layout.robot.stand)), force))]
 
     return quantity
 
@@ -317,7 +322,7 @@ def _table() -> Iterable[Measure | Combined]:
     )  # fmt: skip
     yield Measure("tail_deviation", "deg", "largest angle between the tail's centre of mass and where it should be",
                   _deviation, "max")  # fmt: skip
-    for k, axis in enumerate("xyz"):
+    for k, axis in enumerate(AXES):
         yield Measure(f"_tail_spin_{axis}", "N m s", "change of the tail's angular momentum about P at the start",
                       _spin(k), "change", hidden=True)  # fmt: skip
         yield Measure(f"_tail_weight_{axis}", "N m s", "angular impulse of the tail's weight about P at the start",

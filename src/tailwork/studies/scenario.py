@@ -48,8 +48,8 @@ class ActuatorMass:
 
     def __post_init__(self) -> None:
         for name, unit in (("base", "kg"), ("per_torque", "kg/(N m)"), ("per_power", "kg/W")):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= sys.float_info.max:
+            value: Any = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= value <= sys.float_info.max:
                 raise RobotError(f"actuator.{name}", value, f"a finite number that is not negative [{unit}]")
 
 
@@ -196,7 +196,8 @@ def _three_numbers(value: Any) -> bool:
     """Whether this is a vector."""
     if not isinstance(value, (list, tuple)) or len(value) != 3:
         return False
-    return all(isinstance(x, Real) and not isinstance(x, bool) and abs(float(x)) <= sys.float_info.max for x in value)
+    numbers: Any = [x for x in value if isinstance(x, Real) and not isinstance(x, bool)]
+    return len(numbers) == 3 and all(abs(x) <= sys.float_info.max for x in numbers)
 
 
 def scenario_data(scenario: Scenario) -> dict[str, Any]:
