@@ -49,7 +49,7 @@ class ActuatorMass:
     def __post_init__(self) -> None:
         for name, unit in (("base", "kg"), ("per_torque", "kg/(N m)"), ("per_power", "kg/W")):
             value: Any = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= value <= sys.float_info.max:
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= sys.float_info.max:
                 raise RobotError(f"actuator.{name}", value, f"a finite number that is not negative [{unit}]")
 
 
