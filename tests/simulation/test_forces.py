@@ -84,6 +84,23 @@ def test_linear_momentum(stance: str) -> None:
     np.testing.assert_allclose(momentum[-1] - momentum[0], integral(run, rate), rtol=0, atol=1e-9 * size)
 
 
+def test_a_pushed_robot() -> None:
+    """30 N for 0.1 s on a standing robot, own controller for the tail, laws for the legs: 3 N s, to 1e-9 of it."""
+
+    def tail(t: float, q: Array, v: Array) -> dict[str, float]:
+        return {"tail.ta": -200.0 * q[6] - 10.0 * v[6], "tail.tb": -200.0 * q[7] - 10.0 * v[7]}
+
+    model = Model(liu2020("pendulum"))
+    push = Force(limb="torso", x=pulse(30.0, 0.1, 0.05))
+    run = simulate(model, Standing(), 0.3, control=[*LAWS[:2], tail], forces=push, rtol=1e-11, atol=1e-13)
+    assert run.stopped is None
+    weight = np.array([0.0, 0.0, -9.8 * float(model.robot.mass())])
+    ground = integral(run, lambda t: run.path(t).foot_forces.sum(axis=-2) + weight)
+    momentum = run.data["linear_momentum"].to_numpy()
+    found = momentum[-1] - momentum[0] - ground
+    np.testing.assert_allclose(found, [3.0, 0.0, 0.0], rtol=0, atol=1e-9 * 3.0)
+
+
 def test_angular_momentum_in_the_air() -> None:
     """About the centre of mass, it changes by the moments of the forces about it."""
     run = run_of("none")
