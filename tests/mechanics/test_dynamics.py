@@ -14,24 +14,15 @@ from hypothesis import strategies as st
 from oracles.layout import Array, PointForce, relative
 from oracles.mujoco_oracle import MujocoOracle
 from oracles.pinocchio_oracle import PinocchioOracle
-from oracles.states import random_design, random_state, random_tree
+from oracles.states import ROBOTS, random_design, random_state, random_tree
 from tailwork.algebra.expression import Scalar
 from tailwork.model import Model, Push
-from tailwork.robots import Cable, Hole, JointSpring, ThreeHingeLegs, biswal, blaberus, liu2018, liu2020, r3, usrt
+from tailwork.robots import Cable, Hole, JointSpring, ThreeHingeLegs, liu2020, r3, usrt
 from tailwork.robots.limb import Limb
 from tailwork.robots.quantities import nonnegative
 from tailwork.robots.robot import Robot
 
 ALL = ("leg1", "leg2", "leg3", "leg4")
-ROBOTS = {
-    "liu2018": liu2018(),
-    "pendulum": liu2020("pendulum"),
-    "r3": liu2020("r3"),
-    "usrt": liu2020("usrt"),
-    "no tail": liu2020(None),
-    "biswal": biswal(),
-    "blaberus": blaberus(),
-}
 CASES = [
     *((name, ALL) for name in ROBOTS if name != "blaberus"),
     ("liu2018", ("leg1", "leg3")),

@@ -12,20 +12,10 @@ import pytest
 from oracles.layout import Array, PointForce, relative
 from oracles.mujoco_oracle import MujocoOracle
 from oracles.pinocchio_oracle import PinocchioOracle
-from oracles.states import random_design, random_state, random_tree
-from tailwork.robots import biswal, blaberus, liu2018, liu2020
+from oracles.states import ROBOTS, random_design, random_state, random_tree
 from tailwork.robots.robot import Robot
 
 ALL = ("leg1", "leg2", "leg3", "leg4")
-ROBOTS = {
-    "liu2018": liu2018(),
-    "pendulum": liu2020("pendulum"),
-    "r3": liu2020("r3"),
-    "usrt": liu2020("usrt"),
-    "no tail": liu2020(None),
-    "biswal": biswal(),
-    "blaberus": blaberus(),
-}
 CASES = [
     *((name, ALL) for name in ROBOTS if name != "blaberus"),
     ("liu2018", ("leg1", "leg3")),

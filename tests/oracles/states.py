@@ -7,12 +7,24 @@ import numpy as np
 from oracles.layout import Array, Layout, joint_matrix
 from oracles.trees import random_tree
 from tailwork.errors import RobotError
+from tailwork.robots import biswal, blaberus, liu2018, liu2020
 from tailwork.robots.limb import Cable, Limb
 from tailwork.robots.paths import numbers, with_numbers
 from tailwork.robots.quantities import SYMMETRIC_COMPONENTS
 from tailwork.robots.robot import Robot
 
-__all__ = ["random_design", "random_state", "random_tree", "well_placed"]
+__all__ = ["ROBOTS", "random_design", "random_state", "random_tree", "well_placed"]
+
+ROBOTS = {
+    "liu2018": liu2018(),
+    "pendulum": liu2020("pendulum"),
+    "r3": liu2020("r3"),
+    "usrt": liu2020("usrt"),
+    "no tail": liu2020(None),
+    "biswal": biswal(),
+    "blaberus": blaberus(),
+}
+"""The robots of the papers, by a short name."""
 
 LONGEST, SHORTEST = 0.97, 0.35
 """Extensions between which a pinned leg counts as well placed."""
