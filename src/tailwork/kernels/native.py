@@ -57,7 +57,7 @@ class Code:
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
-def compiled(identity: str, assembly: Callable[[], str]) -> Code:
+def compiled(identity: str, assembly: Callable[[], str], optimised: bool = False) -> Code:
     """Machine code for a module, from the cache if it is there.
 
     The key is the module's identity with the processor and the versions of what compiles it.
@@ -65,6 +65,7 @@ def compiled(identity: str, assembly: Callable[[], str]) -> Code:
     Args:
         identity: the same only for the same assembly.
         assembly: writes the module; not called where the cache has it.
+        optimised: whether LLVM looks for a better order of what is written, as it should for drivers; kernels have it.
     """
     host = machine()
     version = (llvmlite.__version__, *llvm.llvm_version_info)
@@ -74,8 +75,14 @@ def compiled(identity: str, assembly: Callable[[], str]) -> Code:
         loaded = _loaded(code)
         if loaded is not None:
             return loaded
-    module = llvm.parse_assembly(assembly())
-    code = _target_machine().emit_object(module)
+    module, target = llvm.parse_assembly(assembly()), _target_machine()
+    if optimised:
+        # Without what takes long for little: drivers spend their time in kernels.
+        tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
+        builder = llvm.create_pass_builder(target, tuning)
+        builder.getModulePassManager().run(module, builder)
+    code = target.emit_object(module)
     cache.write(key, code)
     loaded = _loaded(code)
     assert loaded is not None, "LLVM does not read the object it has just made"

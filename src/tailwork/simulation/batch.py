@@ -19,12 +19,12 @@ from tailwork.errors import RobotError
 from tailwork.model import Model
 from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import batch_inputs, workers
-from tailwork.simulation.batch_kernels import evaluated
-from tailwork.simulation.chunk import Chunk, Start, kernel_parameters, no_ends, to_ends
+from tailwork.simulation.batch_kernels import evaluated, parameter_rows
+from tailwork.simulation.chunk import Chunk, to_ends
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
-from tailwork.simulation.integrate.lane_driver import Ends
+from tailwork.simulation.integrate.integrator import Ends, Start, no_ends
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Problem, State, problem_of
 from tailwork.simulation.simulate import why_ended
@@ -144,7 +144,7 @@ def batch_of(
             here = slice(first, min(first + size, count))
             start = everything.only(here)
             own = integrator.ends(start, times, pool, whole=possible[here])
-            for whole, piece in zip(ends[:-2], own[:-2], strict=True):
+            for whole, piece in zip(ends[:6], own[:6], strict=True):
                 whole[here] = piece
             tile = Chunk(first, times[0], own.samples, own.times, own.steps, possible[here], integrator, start, pool)
             tile = to_ends(tile, own.status) if to_end and measures else tile
@@ -154,7 +154,7 @@ def batch_of(
     reasons = _reasons(ends, refused, system.event_names)
     final_q, final_v = _final(system, ends, everything)
     return Batch(
-        model=problem.model, method=asked.method.name, why_method=asked.why_method, q=final_q, v=final_v,
+        model=problem.model, method=integrator.method.name, why_method=asked.why_method, q=final_q, v=final_v,
         times=ends.times, reasons=reasons, steps=ends.steps, rejected=ends.rejected,
         measures={name: np.concatenate(pieces) for name, pieces in kept.items()},
         parameters={name: np.array(values) for name, values in everything.columns.items()},
@@ -181,7 +181,7 @@ def _final(system: System, ends: Ends, start: Start) -> tuple[Floats, Floats]:
     """q and v at the end of every run."""
     kernel, names = system.compiled("expand")
     inputs = np.concatenate([ends.times[:, None], ends.states, start.control_inputs], axis=1)[:, None]
-    outputs = evaluated(kernel, kernel_parameters(system, names, start.columns, len(inputs)), inputs)
+    outputs = evaluated(kernel, parameter_rows(names, system.numbers, start.columns, len(inputs)), inputs)
     sizes = np.cumsum([len(system.model.coordinate_names), len(system.model.velocity_names)])
     q, v, _ = np.split(outputs[:, 0], sizes, axis=1)
     return q, v

@@ -13,19 +13,15 @@ from numpy.typing import ArrayLike
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model.questions import POSE
 from tailwork.robots.quantities import Kind
-from tailwork.simulation.batch_kernels import evaluated, lane_kernel
-from tailwork.simulation.chunk import Integrator, Start, kernel_parameters
+from tailwork.simulation.batch_kernels import evaluated, parameter_rows
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
-from tailwork.simulation.integrate.compiled import Settings, Tableau, as_tableau
-from tailwork.simulation.integrate.lane_driver import LaneKernel, LaneKernels, Runs
-from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
+from tailwork.simulation.integrate.compiled import Settings
+from tailwork.simulation.integrate.integrator import Integrator, Start
 from tailwork.simulation.options import Options
 from tailwork.simulation.problem import Problem
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
-
-NOTHING = LaneKernel(0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,6 @@ class BatchInputs:
     integrator: Integrator
     start: Start
     refused: dict[int, str]  # why a run's design is not possible
-    method: RungeKutta | Rosenbrock
     why_method: str
 
     @property
@@ -43,17 +38,10 @@ class BatchInputs:
         """Numbers of the runs whose design is possible."""
         return np.array([k for k in range(len(self.start.states)) if k not in self.refused], dtype=np.int64)
 
-    def rows(self, names: Sequence[str], which: np.ndarray) -> Floats:
-        """Numbers by name, a row a run, of some runs."""
-        return kernel_parameters(self.integrator.system, names, self.start.only(which).columns, len(which))
-
-    def runs(self, which: np.ndarray) -> Runs:
-        """Some of the runs as compiled code takes them."""
-        rows = {
-            name: self.rows(self.integrator.names.get(name, ()), which) for name in ("derivative", "events", "linear")
-        }
-        start = self.start.only(which)
-        return Runs(np.ascontiguousarray(start.states), np.ascontiguousarray(start.control_inputs), **rows)
+    def rows(self, names: Sequence[str]) -> Floats:
+        """Numbers by name, a row a run that is possible."""
+        own = self.start.only(self.possible)
+        return parameter_rows(names, self.integrator.system.numbers, own.columns, len(own.states))
 
 
 def batch_inputs(
@@ -95,15 +83,14 @@ def batch_inputs(
     )
     step = options.step
     settings = Settings(options.rtol, options.atol, step or 0.0, step or min(1e-4, problem.duration), options.max_steps)
-    kernels, tableau, names = lane_kernels(system, method)
-    integrator = Integrator(system, kernels, tableau, settings, names, problem.duration)
-    return BatchInputs(integrator, Start(x, held, columns), refused, method, why)
+    integrator = Integrator(system, method, settings, problem.duration)
+    return BatchInputs(integrator, Start(x, held, columns), refused, why)
 
 
 def initial_states(system: System, columns: Mapping[str, Floats], count: int, pool: Any = None) -> Floats:
     """x at the start of every run, from the equations of the initial state; NaN where they cannot be evaluated."""
     kernel, names = system.compiled("initial")
-    rows = kernel_parameters(system, names, columns, count)
+    rows = parameter_rows(names, system.numbers, columns, count)
     return evaluated(kernel, rows, np.zeros((count, 1, kernel.inputs)), pool)[:, 0]
 
 
@@ -156,17 +143,3 @@ def _refusals(kinds: Mapping[str, Kind], columns: Mapping[str, Floats], count: i
         for k in np.flatnonzero(~fine):
             refused.setdefault(int(k), f"{name}: got {values[k]:g}; required: {kind.phrase(())}")
     return refused
-
-
-def lane_kernels(
-    system: System, method: RungeKutta | Rosenbrock
-) -> tuple[LaneKernels, Tableau, dict[str, tuple[str, ...]]]:
-    """The kernels of a system, the method, and by kernel the names of its parameters."""
-    wanted = ["derivative", *(["events"] if system.watched else [])]
-    wanted += ["linear", "solve"] if isinstance(method, Rosenbrock) else []
-    found = {name: system.compiled(name) for name in wanted}
-    lanes = {name: lane_kernel(kernel) for name, (kernel, _) in found.items()}
-    size = found["linear"][0].outputs if "linear" in found else 0
-    parts = {name: lanes.get(name, NOTHING) for name in ("derivative", "events", "linear", "solve")}
-    kernels = LaneKernels(**parts, linear_size=size)
-    return kernels, as_tableau(method), {name: names for name, (_, names) in found.items()}

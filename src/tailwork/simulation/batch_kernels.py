@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.kernels.kernel import Kernel
+from tailwork.kernels.language import Struct
+from tailwork.kernels.translate import driver
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
-from tailwork.simulation.integrate.lane_driver import WIDTH, LaneKernel, evaluate_lanes
+from tailwork.simulation.integrate.compiled import WIDTH
+from tailwork.simulation.integrate.driver import PAUSED
+from tailwork.simulation.integrate.evaluate import evaluate_rows, rows_job
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 SHARE = 64 * WIDTH
 """Designs that a thread takes at a time."""
-
-
-def lane_kernel(kernel: Kernel) -> LaneKernel:
-    """A kernel with lanes, by the addresses of its functions."""
-    code = kernel.code
-    return LaneKernel(code.address("prelude"), code.address("scalar"), kernel.lane_address(), kernel.kept)
+FEW = 256
+"""Rows that are not worth the time to compile a kernel in lanes."""
 
 
 def parameter_rows(
@@ -37,11 +37,28 @@ def parameter_rows(
     return rows if rows.shape[1] else np.zeros((count, 1))
 
 
+_interrupts: list[None] = []
+"""One for each keyboard interrupt while threads were at work, which end then."""
+
+
 def in_shares(pool: Executor | None, count: int, work: Callable[[slice], None], most: int | None = None) -> None:
     """Do some work for `count` designs, a share of at most so many at a time, on the threads of a pool or here."""
     size = SHARE if most is None else most
     shares = [slice(first, min(first + size, count)) for first in range(0, count, size)]
-    list(map(work, shares) if pool is None else pool.map(work, shares))
+    try:
+        list(map(work, shares) if pool is None or len(shares) == 1 else pool.map(work, shares))
+    except KeyboardInterrupt:
+        _interrupts.append(None)
+        raise
+
+
+def run_driver(call: Callable[[Struct], int], job: Struct) -> int:
+    """Let a driver go on until it has ended or needs something; between its pauses Python answers to Ctrl-C."""
+    before = len(_interrupts)
+    while (found := call(job)) == PAUSED:
+        if len(_interrupts) > before:
+            raise KeyboardInterrupt
+    return found
 
 
 def finite(values: Floats) -> np.ndarray:
@@ -53,10 +70,13 @@ def evaluated(kernel: Kernel, parameters: Floats, inputs: Floats, pool: Executor
     """(designs, rows, inputs) → (designs, rows, outputs); not a number where a state cannot be evaluated."""
     inputs = np.ascontiguousarray(inputs)
     outputs = np.empty((*inputs.shape[:2], kernel.outputs))
-    own = lane_kernel(kernel)
-    in_shares(
-        pool, len(inputs), lambda here: evaluate_lanes(own, parameters, inputs, outputs, here.start, here.stop)
-    )  # fmt: skip
+    lanes = WIDTH if inputs.shape[0] * inputs.shape[1] > FEW else 1
+    call = driver(evaluate_rows, lanes)
+
+    def share(here: slice) -> None:
+        call(rows_job(kernel, lanes, parameters, inputs, outputs, here))
+
+    in_shares(pool, len(inputs), share)
     return outputs
 
 

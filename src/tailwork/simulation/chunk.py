@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,10 +13,9 @@ import numpy as np
 from tailwork.algebra.columns import Column, plain
 from tailwork.model import Model
 from tailwork.robots.paths import numbers, rebuild
-from tailwork.simulation.batch_kernels import answers, evaluated, in_shares, parameter_rows
-from tailwork.simulation.integrate.compiled import Settings, Tableau
+from tailwork.simulation.batch_kernels import answers, evaluated, parameter_rows
 from tailwork.simulation.integrate.driver import FINISHED
-from tailwork.simulation.integrate.lane_driver import Ends, LaneKernels, Runs, integrate_lanes
+from tailwork.simulation.integrate.integrator import REFUSED, Ends, Integrator, Start
 from tailwork.simulation.run import GAUSS_NODES, GAUSS_WEIGHTS, unbalanced
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
@@ -25,73 +24,6 @@ MOST_ROWS = 2**13
 """States of several runs that are looked at together: enough to be quick, few enough for the memory near by."""
 LEAST_RUNS = 16
 """Runs that are integrated together, however many their steps, so that no lane waits."""
-
-REFUSED = -1
-"""Status of a run whose design is not possible: it was not started."""
-
-
-@dataclass(frozen=True)
-class Integrator:
-    """How the runs of a batch are integrated."""
-
-    system: System
-    kernels: LaneKernels
-    tableau: Tableau
-    settings: Settings
-    names: Mapping[str, tuple[str, ...]]  # by kernel: of its parameters
-    duration: float  # [s]
-
-    def ends(
-        self, start: Start, times: Floats, pool: Executor | None, steps: int = 0, whole: np.ndarray | None = None
-    ) -> Ends:
-        """What becomes of some runs.
-
-        Args:
-            start: the runs.
-            times: of samples [s], (1 or runs, times).
-            pool: threads.
-            steps: how many steps of each to write down.
-            whole: which runs to integrate; None: all. The others are marked as refused.
-        """
-        fine = np.arange(len(start.states)) if whole is None else np.flatnonzero(whole)
-        own = start.only(fine)
-        rows = {
-            name: kernel_parameters(self.system, self.names.get(name, ()), own.columns, len(fine))
-            for name in ("derivative", "events", "linear")
-        }
-        runs = Runs(np.ascontiguousarray(own.states), np.ascontiguousarray(own.control_inputs), **rows)
-        times = np.ascontiguousarray(times[fine] if len(times) > 1 else times)
-        found = no_ends(len(fine), self.system.size, times.shape[1], steps)
-
-        def share(here: slice) -> None:
-            integrate_lanes(
-                self.kernels, self.tableau, self.settings, self.system.stops, runs, times, self.duration, here.start,
-                here.stop, found,
-            )  # fmt: skip
-
-        in_shares(pool, len(fine), share)
-        if len(fine) == len(start.states):
-            return found
-        every = no_ends(len(start.states), self.system.size, times.shape[1], steps)
-        for target, part in zip(every, found, strict=True):
-            target[fine] = part
-        return every
-
-
-@dataclass(frozen=True)
-class Start:
-    """What differs between some runs, a row each."""
-
-    states: Floats  # x at the start
-    control_inputs: Floats
-    columns: dict[str, Floats]  # varied numbers
-
-    def only(self, rows: Any) -> Start:
-        """Some of them, by a slice or by their numbers."""
-        return Start(
-            self.states[rows], self.control_inputs[rows], {name: own[rows] for name, own in self.columns.items()}
-        )
-
 
 @dataclass(frozen=True)
 class Chunk:
@@ -198,7 +130,8 @@ class Chunk:
         inputs = np.concatenate(
             [times, self.states, np.broadcast_to(held[:, None], (runs, rows, held.shape[1]))], axis=2
         )
-        found = evaluated(kernel, kernel_parameters(self.system, names, self.start.columns, runs), inputs, self.pool)
+        parameters = parameter_rows(names, self.system.numbers, self.start.columns, runs)
+        found = evaluated(kernel, parameters, inputs, self.pool)
         layout = self.system.model.layout
         sizes = [len(layout.coordinate_names), len(layout.velocity_names), len(layout.actuator_names)]
         return tuple(np.split(found, np.cumsum(sizes), axis=2))
@@ -232,18 +165,3 @@ def to_ends(tile: Chunk, status: np.ndarray) -> Chunk:
         times[early] = [np.linspace(0.0, end, tile.times.size) for end in tile.ended[early]]
         tile.states[early] = tile.integrator.ends(tile.start.only(early), times[early], tile.pool).samples
     return replace(tile, times=times)
-
-
-def kernel_parameters(system: System, names: Sequence[str], columns: Mapping[str, Floats], count: int) -> Floats:
-    """A kernel's parameters, a row a run."""
-    return parameter_rows(names, system.numbers, columns, count)
-
-
-def no_ends(count: int, size: int, samples: int, steps: int = 0) -> Ends:
-    """Ends of runs that have not been started: all refused, numbers not a number."""
-    whole = np.int64
-    return Ends(
-        np.full(count, REFUSED, whole), np.full(count, -1, whole), np.zeros(count), np.full((count, size), np.nan),
-        np.zeros(count, whole), np.zeros(count, whole), np.full((count, samples, size), np.nan),
-        np.full((count, steps), np.nan),
-    )  # fmt: skip

@@ -19,10 +19,11 @@ from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
-from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau, as_tableau
+from tailwork.simulation.integrate.compiled import Settings
 from tailwork.simulation.integrate.dense import Piece, Trajectory
-from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG, Steps, integrate
-from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER, Rosenbrock, RungeKutta
+from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG
+from tailwork.simulation.integrate.integrator import Integrator, SingleRuns, Start, Steps
+from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Controller, Problem, State, problem_of
 from tailwork.simulation.record import SampledTrajectory
@@ -90,19 +91,18 @@ def run_of(problem: Problem, options: Options) -> Run:
         )
     held = np.zeros(system.control_inputs) if asking is None else asking.first(start, x)
     method, why = chosen_method(system, options.method, options.step, x, held, problem.duration, start)
-    kernels, tableau = compiled_system(system, method)
     step = options.step
-    settings = Settings(
-        options.rtol, options.atol, step or 0.0, step or min(1e-4, problem.duration),
-        min(options.max_steps, STEPS_A_CALL),
-    )  # fmt: skip
+    length, most = step or min(1e-4, problem.duration), options.max_steps
+    settings = Settings(options.rtol, options.atol, step or 0.0, length, most)
+    way = Integrator(system, method, settings, problem.duration)
+    single = SingleRuns(way, Start(x[None].copy(), held[None].copy(), {}))
     pieces: list[Piece] = []
     happened: list[tuple[float, str]] = []
     below: set[int] = set()  # events that have happened and still hold
     names = system.event_names
 
     def finished_run(stopped: Stopped | None) -> Run:
-        trajectory = Trajectory(system, tuple(pieces), tableau.p)
+        trajectory = Trajectory(system, tuple(pieces), method.arrays[4])
         return Run(
             model=model,
             record=SampledTrajectory(model, trajectory, options.samples),
@@ -112,24 +112,23 @@ def run_of(problem: Problem, options: Options) -> Run:
             why_method=why,
         )
 
-    t, taken, last = start, 0, start + problem.duration
+    t, last = start, start + problem.duration
     pieces_left = _ends(problem, options, last)
     end, following, asks = next(pieces_left)
     while True:
-        steps = Steps(*integrate(kernels, tableau, settings, system.stops, held, x, t, end))
+        steps = single.piece(x, held, t, end, length, most)
         pieces.append(Piece(steps, held))
         found = zip(steps.event_times, steps.event_numbers, strict=True)
         happened += [(float(at), names[k]) for at, k in found if at <= steps.times[-1] and not (at == t and k in below)]
         t, x = float(steps.times[-1]), steps.states[-1]
         below = system.below(t, x, held)
-        taken += len(steps.lengths)
-        going_on = steps.status == TOO_LONG and taken < options.max_steps  # only this call's share is used up
-        if not going_on and (steps.status != FINISHED or end == last):
+        most -= len(steps.lengths)
+        if steps.status != FINISHED or end == last:
             break
-        more = min(options.max_steps - taken, STEPS_A_CALL)
-        settings = settings._replace(first=step or float(steps.lengths[-1]), most=more)
-        if going_on:
-            continue
+        if most == 0:
+            pieces[-1] = Piece(steps._replace(status=TOO_LONG), held)
+            break
+        length = step or float(steps.lengths[-1])
         t = following
         if asking is not None and asks:
             try:
@@ -245,26 +244,6 @@ class _Asking:
 def _short(answer: Any) -> str:
     said = " ".join(repr(answer).split())
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
-
-
-def compiled_system(system: System, method: RungeKutta | Rosenbrock) -> tuple[Kernels, Tableau]:
-    """What the compiled steppers need of a system and a method."""
-    none = np.zeros(1)
-    derivative, constants = system.kernel("derivative")
-    watch, watch_constants = system.kernel("events") if system.watched else (derivative, constants)
-    linear: tuple[Any, ...] = (0, none, 0, 0)
-    if isinstance(method, Rosenbrock):
-        factor, factor_constants = system.kernel("linear")
-        solve, _ = system.kernel("solve")
-        linear = (factor.code.address("scalar"), factor_constants.values, factor.outputs, solve.code.address("scalar"))
-    kernels = Kernels(
-        derivative.code.address("scalar"),
-        constants.values,
-        watch.code.address("scalar"),
-        watch_constants.values,
-        *linear,
-    )
-    return kernels, as_tableau(method)
 
 
 def why_ended(status: int, event: int, names: Sequence[str]) -> str:

@@ -1,23 +1,40 @@
-"""Simulate a tree on compliant ground by the linearly implicit Euler method, with fixed steps."""
+"""Simulate trees on compliant ground by the linearly implicit Euler method, with fixed steps: runs and batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tailwork.errors import ControllerError, RobotError
+from tailwork.kernels.language import lanes
+from tailwork.kernels.translate import driver
 from tailwork.model import Model
-from tailwork.simulation.contact.friction import OFF_THE_FIELD, ContactKernels, Feet, GroundArrays, Log, Tables, advance
-from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface
-from tailwork.simulation.contact.record import UNDER_GROUND, ContactRecorder
-from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
+from tailwork.simulation.batch_kernels import answers, evaluated, in_shares, parameter_rows, run_driver
+from tailwork.simulation.contact.friction import FRICTION, NUMBERS, OFF_THE_FIELD, Feet
+from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface_at
+from tailwork.simulation.contact.record import UNDER_GROUND, ContactRecord
+from tailwork.simulation.contact.stepping import (
+    CHANGED,
+    HAPPENED,
+    LIMIT,
+    GroundJob,
+    GroundRuns,
+    Tables,
+    advance,
+    record_sample,
+)
+from tailwork.simulation.integrate.compiled import WIDTH, lane_kernel
+from tailwork.simulation.integrate.driver import AT_EVENT, DONE, FINISHED, LAST, MORE_ROOM, STUCK
+from tailwork.simulation.integrate.integrator import Ends, Start, no_ends
 from tailwork.simulation.run import Contact, Run, Stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
-STEPS_A_CALL = 2_000
+STEPS_A_CALL = 1_000
 """Steps between two checks for Ctrl-C: compiled code cannot be interrupted."""
 CHOSEN, ALLOWED = 0.1, 2.0
 """Step times the fastest frequency of robot and ground: what is chosen, and the most that is allowed. Beyond it a touch
@@ -25,6 +42,8 @@ is over within a step or two, and what the method gives is not the motion any mo
 
 MOST_CHOSEN = 1000
 """Steps of a run whose feet nothing moves."""
+KERNELS = {"see": "feet", "solve": "step", "events": "ground_events"}
+"""By name in the driver: kernels of a system."""
 
 CheckedController = Callable[[float, Floats, Floats], Floats]
 """A controller in Python, (t, q, v) → efforts, whose answers are checked."""
@@ -39,37 +58,39 @@ class Pace:
     why: str
 
 
-def contact_frequency(system: System, ground: CompliantGround, x: Floats) -> float:
-    """Fastest frequency of the robot on its ground with all feet touching, at a state [rad/s].
+def contact_frequencies(system: System, ground: CompliantGround, start: Start, pool: Executor | None = None) -> Floats:
+    """Fastest frequency of each robot on its ground with all feet touching, at its state [rad/s], (runs,).
 
-    The largest eigenvalue of K_c J M⁻¹ Jᵀ, K_c the ground's stiffness and J of all feet.
+    The root of the largest eigenvalue of K_c J M⁻¹ Jᵀ, K_c the ground's stiffness and J of all feet.
     """
     model = system.model
-    kernel, constants = system.kernel("feet")
-    count, n_q, n_v = len(model.layout.legs), len(system.free_q), len(system.free_v)
-    rows = np.zeros((n_v, 1 + system.size + system.control_inputs))
-    rows[:, 1 : 1 + n_q] = x[:n_q]
-    rows[:, 1 + n_q : 1 + system.size] = np.eye(n_v)
-    still = rows[:1].copy()
-    still[:, 1 + n_q : 1 + system.size] = 0.0  # prescribed limbs may move of themselves
-    jacobian = (kernel(rows, constants) - kernel(still, constants))[:, 3 * count :]
-    q, _, _, _ = system.full(np.zeros(1), x[None], np.zeros((1, system.control_inputs)))
-    unit = np.eye(len(model.velocity_names))
-    still_force = model.generalised_force(q[0], 0.0 * unit[0], 0.0 * unit[0])
-    mass = (model.generalised_force(q[0], 0.0 * unit[0], unit) - still_force)[np.ix_(system.free_v, system.free_v)]
-    mobility = jacobian.T @ np.linalg.solve(mass, jacobian)
+    kernel, names = system.compiled("feet")
+    runs, count, n_q, n_v = len(start.states), len(model.layout.legs), len(system.free_q), len(system.free_v)
+    parameters = parameter_rows(names, system.numbers, start.columns, runs)
+    rows = np.zeros((runs, 1 + n_v, 1 + system.size + system.control_inputs))
+    rows[:, :, 1 : 1 + n_q] = start.states[:, None, :n_q]
+    rows[:, 1:, 1 + n_q : 1 + system.size] = np.eye(n_v)  # the first row is still: prescribed limbs may move
+    seen = evaluated(kernel, parameters, rows, pool)[:, :, 3 * count :]
+    jacobian = seen[:, 1:] - seen[:, :1]
+    expand, own = system.compiled("expand")
+    still = evaluated(expand, parameter_rows(own, system.numbers, start.columns, runs), rows[:, :1], pool)
+    q, size = still[..., : len(model.coordinate_names)], len(model.velocity_names)
+    unit = np.concatenate([np.zeros((1, size)), np.eye(size)])[None]
+    given = {"q": q, "v": np.zeros((1, 1, size)), "a": unit}
+    force = answers(model, "generalised_force", start.columns, given, pool)["force"]
+    mass = (force[:, 1:] - force[:, :1])[:, system.free_v][:, :, system.free_v]
+    mobility = np.swapaxes(jacobian, 1, 2) @ np.linalg.solve(mass, jacobian)
     stiffness = np.array([ground.tangential_stiffness, ground.tangential_stiffness, ground.stiffness] * count)
     root = np.sqrt(stiffness.astype(float))
-    return float(np.sqrt(np.linalg.eigvalsh(root[:, None] * mobility * root).max()))
+    return np.sqrt(np.linalg.eigvalsh(root[:, None] * mobility * root).max(axis=1))
 
 
 def paced(
-    system: System, ground: CompliantGround, x: Floats, duration: float, step: float | None, samples: int = 2,
-    rate: float | None = None,
-) -> Pace:  # fmt: skip
-    """Steps that divide the duration: as asked if they are short enough, or chosen for the ground's stiffness; then so
-    that they divide the period of a controller that is asked at a rate [Hz], or else the spaces between samples."""
-    frequency = contact_frequency(system, ground, x)
+    frequency: float, duration: float, step: float | None, samples: int = 2, rate: float | None = None
+) -> Pace:
+    """Steps that divide the duration: as asked if they are short enough, or chosen for the frequency of robot and
+    ground [rad/s]; then so that they divide the period of a controller that is asked at a rate [Hz], or else the spaces
+    between samples."""
     good = CHOSEN / frequency if frequency > 0.0 else duration / MOST_CHOSEN
     if rate is not None:
         good = 1.0 / (rate * np.ceil(1.0 / (rate * good)))
@@ -90,7 +111,7 @@ def paced(
     return Pace(duration / count, count, why)
 
 
-def _checked_contact(model: Model, ground: CompliantGround, contact: Contact | None, places: Floats) -> Contact:
+def checked_contact(model: Model, ground: CompliantGround, contact: Contact | None, places: Floats) -> Contact:
     """How the feet touch at the start."""
     names, given = model.layout.legs, contact is not None
     if contact is None:
@@ -107,7 +128,7 @@ def _checked_contact(model: Model, ground: CompliantGround, contact: Contact | N
         raise RobotError("contact", contact.anchors, f"an anchor for each foot: numbers, ({len(names)}, 3)")
     depths: dict[str, float] = {}
     for name, place, state, anchor in zip(names, places, contact.states, contact.anchors, strict=True):
-        height, _, _ = surface(*ground.field(), place[0], place[1])
+        height = surface_at(ground.field(), place[:2])[0]
         if not np.isfinite(height):
             raise RobotError("state", name, "a foot above the height field; it starts outside of it")
         if state == "air":
@@ -125,14 +146,128 @@ def _checked_contact(model: Model, ground: CompliantGround, contact: Contact | N
     return contact
 
 
-def _tables(system: System) -> Tables:
+@dataclass(frozen=True)
+class OnGround:
+    """Runs of a system on compliant ground."""
+
+    system: System
+    ground: CompliantGround
+    begin: float  # time of the start [s]
+
+    def __post_init__(self) -> None:
+        model = self.system.model
+        if model.layout.stance:
+            required = "a model with stance='none': on compliant ground no foot is pinned"
+            raise RobotError("ground", "pinned feet", required)
+        if not model.layout.legs:
+            raise RobotError("ground", model.robot.name, "a robot with feet")
+        for name in model.layout.legs:
+            if model.layout.limbs[name].gearing is not None or name in model.layout.prescribed:
+                raise RobotError("ground", name, "feet on limbs that are neither geared nor prescribed")
+
+    @property
+    def columns(self) -> list[int]:
+        """Where the parts of a recorded row begin: state, efforts, impulses, work, joint work, forces, anchors, modes,
+        acceleration."""
+        count, n = len(self.system.model.layout.legs), self.system.size
+        return list(np.cumsum([1, n, self.system.efforts, 3 * count, count, 1, 3 * count, 3 * count, count]))
+
+    def places(self, start: Start) -> Floats:
+        """Where the feet are, (runs, feet, 3) [m]."""
+        kernel, names = self.system.compiled("feet")
+        runs, count = len(start.states), len(self.system.model.layout.legs)
+        held = np.zeros((runs, self.system.control_inputs))
+        inputs = np.concatenate([np.full((runs, 1), self.begin), start.states, held], axis=1)[:, None]
+        found = evaluated(kernel, parameter_rows(names, self.system.numbers, start.columns, runs), inputs)
+        return found[:, 0, : 3 * count].reshape(runs, count, 3)
+
+    def runs(self, start: Start, paces: Sequence[Pace], contacts: Sequence[Contact], marks: np.ndarray) -> GroundRuns:
+        """Runs as the driver takes them; `marks` are the steps after which samples are taken, a row each."""
+        system, whole, count = self.system, np.int64, len(start.states)
+        rows: dict[str, Any] = {}
+        for name, kernel in KERNELS.items():
+            wanted = name != "events" or len(system.stops) > 0
+            own = system.compiled(kernel)[1] if wanted else ()
+            parameters = parameter_rows(own, system.numbers, start.columns, count)
+            rows |= {name: parameters.reshape(-1), f"{name}_size": parameters.shape[1]}
+        size = self.columns[-1] + system.size
+        modes = [CONTACT_NAMES.index(state) for contact in contacts for state in contact.states]
+        return GroundRuns(
+            states=np.ascontiguousarray(start.states).reshape(-1),
+            control_inputs=np.ascontiguousarray(start.control_inputs[:, : system.efforts]).reshape(-1),
+            efforts=system.efforts, lengths=np.array([pace.step for pace in paces]),
+            counts=np.array([pace.count for pace in paces], whole), **rows, modes=np.array(modes, whole),
+            anchors=np.concatenate([np.ravel(contact.anchors) for contact in contacts]).astype(np.float64),
+            marks=np.ascontiguousarray(marks, whole).reshape(-1), samples=marks.shape[1], status=np.zeros(count, whole),
+            event=np.zeros(count, whole), steps=np.zeros(count, whole), final=np.full(count * system.size, np.nan),
+            recorded=np.zeros(count, whole), record=np.full(count * (marks.shape[1] + 1) * size, np.nan),
+            record_size=size,
+        )  # fmt: skip
+
+    def job(self, width: int, runs: GroundRuns, logging: bool) -> GroundJob:
+        """A driver's job, with room to work in; which runs it does is for its queue to say."""
+        system, whole, n = self.system, np.int64, self.system.size
+        count, watched = len(system.model.layout.legs), len(system.stops)
+        see, solve = (lane_kernel(system.compiled(name)[0], width) for name in ("feet", "step"))
+        watch = lane_kernel(system.compiled("ground_events")[0] if watched else None, width)
+        known = 1 + n + system.control_inputs
+        room = lanes(
+            width, see_constants=max(see.kept, 1), solve_constants=max(solve.kept, 1),
+            inputs=known + 1 + NUMBERS * count, seen=6 * count, answers=n + 3 * count + 1, anchors=3 * count,
+            forces=3 * count, impulses=3 * count, work=count, joint_work=1, inverse=count * count,
+            friction=FRICTION * count, normals=count,
+        )  # fmt: skip
+        per_foot = {name: np.zeros(count * width, whole) for name in ("modes", "modes_new", "together")}
+        feet = Feet(
+            count=count, n=n, law=self.ground.laws(), field=self.ground.field(), see=see, solve=solve, known=known,
+            **room, **per_foot, status=np.zeros(width, whole), moded=np.zeros(width, whole),
+        )  # fmt: skip
+        logged = STEPS_A_CALL if logging else 0
+        return GroundJob(
+            feet=feet, tables=servo_tables(system), runs=runs, start=self.begin, pause=STEPS_A_CALL, watched=watched,
+            watch=watch, stops=system.stops.astype(whole), below=np.zeros(max(watched * width, 1), whole),
+            **lanes(width, watch_constants=max(watch.kept, 1), values=max(watched, 1), clock=2, acceleration=n),
+            queue=np.array([0, 0, -1, 0, 0]), run=np.full(width, -1, whole), step=np.zeros(width, whole),
+            sampled=np.zeros(width, whole), own=np.zeros(max(see.kept, solve.kept, watch.kept, 1)), logging=logging,
+            room=logged, changes=np.empty(3 * logged * count), happened=np.empty(2 * logged * watched),
+        )  # fmt: skip
+
+    def ends(
+        self, start: Start, paces: Sequence[Pace], contacts: Sequence[Contact], samples: int, pool: Executor | None
+    ) -> Ends:
+        """What becomes of many runs."""
+        count = len(start.states)
+        marks = np.array([np.round(np.linspace(0, pace.count, samples)) for pace in paces]).reshape(count, samples)
+        runs = self.runs(start, paces, contacts, marks)
+        call = driver(advance, WIDTH)
+
+        def share(here: slice) -> None:
+            job = self.job(WIDTH, runs, logging=False)
+            job.queue[:2] = here.start, here.stop
+            run_driver(call, job)
+
+        in_shares(pool, count, share)
+        found = no_ends(count, self.system.size, samples)
+        rows = runs.record.reshape(count, samples + 1, -1)[:, :samples].copy()
+        rows[np.arange(samples) >= runs.recorded[:, None]] = np.nan
+        at = self.columns
+        found.status[:], found.event[:], found.steps[:] = runs.status, runs.event, runs.steps
+        found.times[:] = self.begin + runs.steps * runs.lengths
+        found.states[:] = runs.final.reshape(count, -1)
+        found.samples[:] = rows[:, :, at[0] : at[1]]
+        return found._replace(contacts=rows[:, :, at[2] :])
+
+
+def servo_tables(system: System) -> Tables:
+    """The tables of a system's servos as drivers take them."""
     tables = [servo.table for servo in system.servos]
     return Tables(
-        np.array([table.values.shape for table in tables], dtype=np.int64).reshape(-1, 2),
-        np.array([table.period for table in tables], dtype=np.float64),
-        np.concatenate([np.zeros(0), *(np.ravel(table.values) for table in tables)]),
-        np.concatenate([np.zeros(0), *(np.ravel(table.slopes) for table in tables)]),
-    )
+        count=len(tables), targets=len(system.targets),
+        shapes=np.array([table.values.shape for table in tables], dtype=np.int64).reshape(-1),
+        periods=np.array([table.period for table in tables], dtype=np.float64),
+        values=np.concatenate([np.zeros(0), *(np.ravel(table.values) for table in tables)]),
+        rates=np.concatenate([np.zeros(0), *(np.ravel(table.slopes) for table in tables)]),
+    )  # fmt: skip
 
 
 def simulate_on_ground(
@@ -140,81 +275,70 @@ def simulate_on_ground(
     samples: int, max_steps: int, controller: CheckedController | None, control_rate: float, begin: float,
 ) -> Run:  # fmt: skip
     """Step through the duration [s] from the time `begin` [s]; see tailwork.simulate."""
-    model = system.model
-    names = model.layout.legs
-    if model.layout.stance:
-        raise RobotError("ground", "pinned feet", "a model with stance='none': on compliant ground no foot is pinned")
-    if not names:
-        raise RobotError("ground", model.robot.name, "a robot with feet")
-    for name in names:
-        if model.layout.limbs[name].gearing is not None or name in model.layout.prescribed:
-            raise RobotError("ground", name, "feet on limbs that are neither geared nor prescribed")
-    pace = paced(system, ground, x, duration, step, samples, None if controller is None else control_rate)
+    way = OnGround(system, ground, begin)
+    held = np.zeros(system.control_inputs)
+    start = Start(x[None], held[None], {})
+    frequency = float(contact_frequencies(system, ground, start)[0])
+    pace = paced(frequency, duration, step, samples, None if controller is None else control_rate)
+    check_steps(pace, max_steps, duration)
+    touching = checked_contact(system.model, ground, contact, way.places(start)[0])
+    ticks: list[int] = []
+    if controller is not None:
+        ticks = np.unique(np.round(np.arange(0.0, duration, 1.0 / control_rate) / pace.step).astype(int)).tolist()
+    marks = np.unique(np.round(np.linspace(0, pace.count, samples)).astype(int))[None]
+    runs = way.runs(start, [pace], [touching], marks)
+    job = way.job(1, runs, logging=True)
+    record = ContactRecord(system, ground, pace.step, way.columns)
+    efforts, inputs = slice(1 + system.size, 1 + system.size + system.efforts), job.feet.inputs[:, 0]
+
+    def finished_run(stopped: Stopped | None) -> Run:
+        return record.run(runs.record.reshape(-1, runs.record_size)[: runs.recorded[0]], stopped, pace.why)
+
+    def ask(ask_controller: CheckedController) -> None:
+        """Let the controller give the efforts from now on."""
+        now = begin + int(job.step[0]) * pace.step
+        q, v, _, _ = system.full(np.array([now]), inputs[None, 1 : 1 + system.size], held[None])
+        try:
+            held[: system.efforts] = inputs[efforts] = ask_controller(now, q[0], v[0])
+        except ControllerError as error:
+            if runs.record[(runs.recorded[0] - 1) * runs.record_size] != now:
+                record_sample(job, 0, 0)
+            error.run = finished_run(Stopped(now, "the controller gave no efforts"))
+            raise
+        if job.step[0] == 0:
+            runs.record[efforts] = inputs[efforts]
+
+    call, waiting = driver(advance, 1), iter(ticks)
+    job.queue[LAST], job.queue[LIMIT] = 1, next(waiting, -1)
+    found = MORE_ROOM
+    while found != DONE:
+        found = run_driver(call, job)
+        changed, happened = job.changes.reshape(-1, 3)[: job.queue[CHANGED]], job.happened.reshape(-1, 2)
+        record.changes += [(float(t), int(foot), int(mode)) for t, foot, mode in changed]
+        record.happened += [(float(t), system.event_names[int(k)]) for t, k in happened[: job.queue[HAPPENED]]]
+        job.queue[CHANGED] = job.queue[HAPPENED] = 0
+        if controller is not None and found != DONE and job.step[0] == job.queue[LIMIT]:
+            ask(controller)
+            job.queue[LIMIT] = next(waiting, -1)
+    status = int(runs.status[0])
+    if status == FINISHED:
+        return finished_run(None)
+    now = float(begin + runs.steps[0] * pace.step)
+    return finished_run(Stopped(now, why_ended_on_ground(status, int(runs.event[0]), system.event_names)))
+
+
+def check_steps(pace: Pace, max_steps: int, duration: float) -> None:
+    """Make sure that there are not too many."""
     if pace.count > max_steps:
         required = f"at least {pace.count}, what {duration:g} s take in steps of {pace.step:.3g} s"
         raise RobotError("max_steps", max_steps, required)
-    feet_kernel, feet_constants = system.kernel("feet")
-    step_kernel, step_constants = system.kernel("step")
-    watch, watch_constants = system.kernel("ground_events") if system.watched else (feet_kernel, feet_constants)
-    kernels = ContactKernels(feet_kernel.code.address("scalar"), feet_constants.values,
-                          step_kernel.code.address("scalar"), step_constants.values,
-                          watch.code.address("scalar"), watch_constants.values)  # fmt: skip
-    x, held = x.copy(), np.zeros(system.control_inputs)
-    count = len(names)
-    places = feet_kernel(np.concatenate([[begin], x, held])[None], feet_constants)[0, : 3 * count].reshape(count, 3)
-    contact = _checked_contact(model, ground, contact, places)
-    feet = Feet(
-        np.array([CONTACT_NAMES.index(state) for state in contact.states]), np.array(contact.anchors, dtype=float),
-        np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count), np.zeros(1), np.zeros(len(x)),
-        np.full(count, -1), np.zeros((count, count)),
-    )  # fmt: skip
-    log = ContactRecorder(system, ground, feet, pace.step)
-    surface_laws, tables = GroundArrays(ground.laws(), *ground.field()), _tables(system)
-    watched = len(system.stops)
-    room = Log(np.empty((STEPS_A_CALL * count, 3)), np.empty((STEPS_A_CALL * watched, 2)), system.stops,
-               np.zeros(watched, dtype=np.bool_))  # fmt: skip
-    wanted = np.unique(np.round(np.linspace(0, pace.count, samples)).astype(int))
-    ticks = np.zeros(0, dtype=int)
-    if controller is not None:
-        ticks = np.unique(np.round(np.arange(0.0, duration, 1.0 / control_rate) / pace.step).astype(int))
-    calls = np.arange(0, pace.count, STEPS_A_CALL)
-    marks = np.unique(np.concatenate([wanted, ticks, calls, [min(1, pace.count)]]))
-    stopped: Stopped | None = None
-    sampled_at, control_steps = set(wanted.tolist()), set(ticks.tolist())
-    for start, end in zip(marks, [*marks[1:], pace.count], strict=True):
-        now = float(begin + start * pace.step)
-        if start in control_steps and controller is not None:
-            q, v, _, _ = system.full(np.array([now]), x[None], held[None])
-            try:
-                held[: system.efforts] = controller(now, q[0], v[0])
-            except ControllerError as error:
-                log.record(now, x, held)
-                error.run = log.run(Stopped(now, "the controller gave no efforts"), pace.why)
-                raise
-        if start == 0:
-            log.record(now, x, held)
-        if end == start:
-            break
-        status, done, event, changed, happened = advance(
-            kernels, surface_laws, tables, feet, room, x, held, system.efforts, start, end, pace.step, begin
-        )
-        log.changes += [(float(t), int(foot), int(mode)) for t, foot, mode in room.changes[:changed]]
-        log.happened += [(float(t), system.event_names[int(k)]) for t, k in room.events[:happened]]
-        if start == 0 and status == FINISHED:
-            log.first_step()
-        now = float(begin + done * pace.step)
-        if status != FINISHED or end in sampled_at:
-            log.record(now, x, held)
-        if status != FINISHED:
-            stopped = Stopped(now, _reason(status, event, system.event_names))
-            break
-    return log.run(stopped, pace.why)
 
 
-def _reason(status: int, event: int, names: list[str]) -> str:
+def why_ended_on_ground(status: int, event: int, names: Sequence[str]) -> str:
+    """Why a run on compliant ground ended before its time; empty: it did not."""
     if status == AT_EVENT:
         return names[event]
     if status == OFF_THE_FIELD:
         return "a foot leaves the height field"
-    assert status == STUCK
-    return "numbers are not finite any more: take a shorter step, or look for a joint that is singular"
+    stuck = "numbers are not finite any more: take a shorter step, or look for a joint that is singular"
+    return stuck if status == STUCK else ""

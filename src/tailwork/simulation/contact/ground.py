@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numpy.typing import ArrayLike
 
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
+from tailwork.kernels.language import Reals, Struct
+from tailwork.kernels.translate import driver
 from tailwork.robots.quantities import Described, all_numbers, nonnegative, positive
 from tailwork.typing import Floats
 
 AIR, STICK, SLIP = 0, 1, 2
 CONTACT_NAMES = ("air", "stick", "slip")
 """States of a foot by number."""
+
+
+class Field(Struct):
+    """A height field as drivers take it."""
+
+    grid: Reals  # first x, first y, spacing along x, spacing along y [m]
+    heights: Reals  # flat [m]
+    count_x: int  # 0: the plane z = 0
+    count_y: int
 
 
 MOST_POINTS = 10_000
@@ -97,28 +109,29 @@ class HeightField:
             raise RobotError("heights", heights, f"a function of arrays x and y that gives {shape} heights") from None
         return HeightField(x=x, y=y, heights=heights)
 
-    def arrays(self) -> tuple[Floats, Floats]:
-        """(first x, first y, spacing along x, spacing along y), and the heights [m]: as compiled code takes them."""
+    def field(self) -> Field:
+        """As drivers take it."""
         nx, ny = self.heights.shape
         dx, dy = (self.x[1] - self.x[0]) / (nx - 1), (self.y[1] - self.y[0]) / (ny - 1)
-        return np.array([self.x[0], self.y[0], dx, dy]), self.heights
+        return Field(
+            grid=np.array([self.x[0], self.y[0], dx, dy]), heights=np.ravel(self.heights), count_x=nx, count_y=ny
+        )
 
     def height(self, x: float, y: float) -> float:
         """The height at a point [m]; NaN outside the grid."""
-        return float(surface(*self.arrays(), x, y)[0])
+        return float(surface_at(self.field(), [[x, y]])[0, 0])
 
     def normal(self, x: float, y: float) -> Floats:
         """The unit normal at a point."""
-        _, by_x, by_y = surface(*self.arrays(), x, y)
+        _, by_x, by_y = surface_at(self.field(), [[x, y]])[0]
         return np.array([-by_x, -by_y, 1.0]) / np.sqrt(1.0 + by_x * by_x + by_y * by_y)
 
     def error_of(self, function: Callable[[Floats, Floats], Any]) -> float:
         """Farthest that the surface is from a function in the middles of the cells [m]."""
-        (x0, y0, dx, dy), heights = self.arrays()
-        xs, ys = (start + d * (np.arange(n - 1) + 0.5)
-                  for start, d, n in ((x0, dx, heights.shape[0]), (y0, dy, heights.shape[1])))  # fmt: skip
-        wanted = np.broadcast_to(function(*np.meshgrid(xs, ys, indexing="ij")), (len(xs), len(ys)))
-        return float(np.abs(_heights(*self.arrays(), xs, ys) - wanted).max())
+        axes = [np.linspace(*ends, count) for ends, count in zip((self.x, self.y), self.heights.shape, strict=True)]
+        middles = np.meshgrid(*((axis[1:] + axis[:-1]) / 2.0 for axis in axes), indexing="ij")
+        found = surface_at(self.field(), np.stack(middles, axis=-1))[..., 0]
+        return float(np.abs(found - np.broadcast_to(function(*middles), found.shape)).max())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,13 +167,11 @@ class CompliantGround(Described):
         return np.array([self.stiffness, self.damping, self.tangential_stiffness, self.tangential_damping,
                          self.static_friction, self.kinetic_friction], dtype=np.float64)  # fmt: skip
 
-    def field(self) -> tuple[Floats, Floats]:
-        """The surface [m], as compiled code takes it; no heights at all for the plane z = 0."""
+    def field(self) -> Field:
+        """The surface [m], as drivers take it; no heights at all for the plane z = 0."""
         if self.surface is not None:
-            return self.surface.arrays()
-        none = np.zeros((0, 0))
-        none.setflags(write=False)  # as those of a height field: compiled code tells the two apart
-        return np.zeros(4), none
+            return self.surface.field()
+        return Field(grid=np.zeros(4), heights=np.zeros(1), count_x=0, count_y=0)
 
     def as_text(self) -> str:
         """All of it as JSON, for a file; `ground_from_text` reads it."""
@@ -184,23 +195,49 @@ def ground_from_text(text: str) -> CompliantGround:
     return CompliantGround(**content, surface=field)
 
 
-@njit(cache=True)
-def surface(grid: Floats, heights: Floats, x: float, y: float) -> tuple[float, float, float]:
+def surface_at(field: Field, points: ArrayLike) -> Floats:
+    """Height of the ground [m] and its derivatives by x and y at points (…, 2) [m], (…, 3); NaN outside the grid."""
+    at = np.ascontiguousarray(points, dtype=np.float64)
+    found = np.empty((*at.shape[:-1], 3))
+    driver(survey, 1)(Survey(field=field, count=found.size // 3, points=at.reshape(-1), found=found.reshape(-1)))
+    return found
+
+
+class Survey(Struct):
+    """Points, flat, and what the ground is there."""
+
+    field: Field
+    count: int
+    points: Reals
+    found: Reals
+
+
+def survey(job: Survey) -> int:
+    """The ground at many points."""
+    for k in range(job.count):
+        height, by_x, by_y = surface(job.field, job.points[2 * k], job.points[2 * k + 1])
+        job.found[3 * k] = height
+        job.found[3 * k + 1] = by_x
+        job.found[3 * k + 2] = by_y
+    return 0
+
+
+def surface(field: Field, x: float, y: float) -> tuple[float, float, float]:
     """Height of the ground and its derivatives by x and y; NaN outside the grid."""
-    if heights.size == 0:
+    if field.count_x == 0:
         return 0.0, 0.0, 0.0
-    nx, ny = heights.shape
+    grid, nx, ny = field.grid, field.count_x, field.count_y
     u, v = (x - grid[0]) / grid[2], (y - grid[1]) / grid[3]
     if not (0.0 <= u <= nx - 1 and 0.0 <= v <= ny - 1):
-        return np.nan, np.nan, np.nan
+        return math.nan, math.nan, math.nan
     i, j = min(int(u), nx - 2), min(int(v), ny - 2)
     height, by_x, by_y = 0.0, 0.0, 0.0
     for k in range(-1, 3):
-        weight, slope = _cubic(u - i, k)
+        weight, slope = cubic(u - i, k)
         column, column_slope = 0.0, 0.0
         for m in range(-1, 3):
-            other, other_slope = _cubic(v - j, m)
-            value = _at(heights, i + k, j + m)
+            other, other_slope = cubic(v - j, m)
+            value = sample(field, i + k, j + m)
             column += other * value
             column_slope += other_slope * value
         height += weight * column
@@ -209,18 +246,7 @@ def surface(grid: Floats, heights: Floats, x: float, y: float) -> tuple[float, f
     return height, by_x / grid[2], by_y / grid[3]
 
 
-@njit(cache=True)
-def _heights(grid: Floats, heights: Floats, xs: Floats, ys: Floats) -> Floats:
-    """Heights at all pairs of coordinates."""
-    found = np.empty((len(xs), len(ys)))
-    for i in range(len(xs)):
-        for j in range(len(ys)):
-            found[i, j] = surface(grid, heights, xs[i], ys[j])[0]
-    return found
-
-
-@njit(cache=True)
-def _cubic(s: float, k: int) -> tuple[float, float]:
+def cubic(s: float, k: int) -> tuple[float, float]:
     """Weight of the sample k (−1, 0, 1, 2) at a share s between samples 0 and 1, and its derivative (Catmull–Rom)."""
     if k == -1:
         return ((-0.5 * s + 1.0) * s - 0.5) * s, (-1.5 * s + 2.0) * s - 0.5
@@ -231,15 +257,14 @@ def _cubic(s: float, k: int) -> tuple[float, float]:
     return (0.5 * s - 0.5) * s * s, (1.5 * s - 1.0) * s
 
 
-@njit(cache=True)
-def _at(heights: Floats, i: int, j: int) -> float:
+def sample(field: Field, i: int, j: int) -> float:
     """A sample; those just outside the grid continue it straight."""
-    nx, ny = heights.shape
-    a = min(max(i, 0), nx - 1)
-    b = min(max(j, 0), ny - 1)
-    value = heights[a, b]
+    heights, ny = field.heights, field.count_y
+    a, b = min(max(i, 0), field.count_x - 1), min(max(j, 0), ny - 1)
+    here = heights[a * ny + b]
+    value = here
     if i != a:
-        value += heights[a, b] - heights[a + 1 if i < 0 else a - 1, b]
+        value += here - heights[(a + 1 if i < 0 else a - 1) * ny + b]
     if j != b:
-        value += heights[a, b] - heights[a, b + 1 if j < 0 else b - 1]
+        value += here - heights[a * ny + (b + 1 if j < 0 else b - 1)]
     return value

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from tailwork.errors import StateError
 from tailwork.model import Model
-from tailwork.simulation.contact.friction import Feet
-from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface
+from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface_at
 from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
 from tailwork.simulation.record import Arrays, force_arrays, force_names, named_arrays
 from tailwork.simulation.run import Run, Stopped
@@ -21,39 +21,26 @@ UNDER_GROUND = 1e-9
 DIVERGED = "the motion diverges: a controller that is too stiff for its rate, or a step that is too long"
 
 
-class ContactRecorder:
-    """States and contacts of a run while it goes on."""
+class ContactRecord:
+    """What happens in a run, and the run that its samples make; a sample is a row, whose parts begin at `columns`."""
 
-    def __init__(self, system: System, ground: CompliantGround, feet: Feet, step: float) -> None:
-        self.system, self.ground, self.feet, self.step = system, ground, feet, step
+    def __init__(self, system: System, ground: CompliantGround, step: float, columns: Sequence[int]) -> None:
+        self.system, self.ground, self.step, self.columns = system, ground, step, columns
         self.changes: list[tuple[float, int, int]] = []
         self.happened: list[tuple[float, str]] = []
-        self._rows: list[tuple[float, Floats, Floats, Feet]] = []
 
-    def record(self, t: float, x: Floats, held: Floats) -> None:
-        """Remember the state now."""
-        if self._rows and self._rows[-1][0] == t:
-            return
-        self._rows.append((t, x.copy(), held.copy(), Feet(*(part.copy() for part in self.feet))))
-
-    def first_step(self) -> None:
-        """Let the contacts and forces at the start be those of the first step."""
-        start = self._rows[0][3]
-        for name in ("acceleration", "forces", "modes", "anchors"):
-            getattr(start, name)[:] = getattr(self.feet, name)
-
-    def run(self, stopped: Stopped | None, why: str) -> Run:
+    def run(self, rows: Floats, stopped: Stopped | None, why: str) -> Run:
         """Everything put together; up to where the motion diverges, if its last states cannot be evaluated."""
         try:
-            data = self._arrays()
+            data = self._arrays(rows)
         except StateError as error:
             first = min(error.rows, default=0)
             if first == 0:
                 raise
-            stopped = Stopped(self._rows[first][0], DIVERGED)
-            del self._rows[first:]
-            data = self._arrays()
-        names, end = self.system.model.layout.legs, self._rows[-1][0]
+            stopped = Stopped(float(rows[first, 0]), DIVERGED)
+            rows = rows[:first]
+            data = self._arrays(rows)
+        names, end = self.system.model.layout.legs, rows[-1, 0]
         changes = [(t, names[foot], CONTACT_NAMES[mode]) for t, foot, mode in self.changes if t <= end]
         happened = [*(event for event in self.happened if event[0] <= end), *_under_ground(self.ground, data)]
         return Run(
@@ -71,15 +58,15 @@ class ContactRecorder:
         every = np.concatenate([np.zeros((1, 3)), sums])
         return every[np.round((times - times[0]) / self.step).astype(int)]
 
-    def _arrays(self) -> Arrays:
+    def _arrays(self, rows: Floats) -> Arrays:
         model, system = self.system.model, self.system
-        times = np.array([t for t, _, _, _ in self._rows])
-        x, held = (np.array([row[k] for row in self._rows]) for k in (1, 2))
-        feet = Feet(*(np.array(parts) for parts in zip(*(row[3] for row in self._rows), strict=True)))
-        held[:, system.efforts :] = _servo_targets(system, times)
+        parts = np.split(rows, self.columns, axis=1)
+        time, x, efforts, impulses, work, joint_work, forces, anchors, modes, rates = parts
+        times, shape = time[:, 0], (len(rows), -1, 3)
+        held = np.concatenate([efforts, _servo_targets(system, times)], axis=1)
         q, v, tau, given = system.full(times, x, held)
         acceleration = np.zeros_like(v)
-        acceleration[:, system.free_v] = feet.acceleration[:, len(system.free_q) :]
+        acceleration[:, system.free_v] = rates[:, len(system.free_q) :]
         prescribed = model.layout.prescribed_rates
         acceleration[:, prescribed] = given
         needed = model.generalised_force(q, v, acceleration)[:, prescribed]
@@ -91,12 +78,12 @@ class ContactRecorder:
             "prescribed_effort": (("time", "prescribed"), needed, "N m"),
             "power": (("time", "source"), powers, "W"),
             "dissipation": (("time",), path.dissipation, "W"),
-            "foot_force": (("time", "foot", "axis"), feet.forces, "N"),
-            "foot_impulse": (("time", "foot", "axis"), feet.impulses, "N s"),
-            "foot_work": (("time", "foot"), feet.work, "J"),
-            "joint_work": (("time",), feet.joint_work[:, 0], "J"),
-            "contact": (("time", "foot"), feet.modes.astype(np.int32), "1"),
-            "anchor": (("time", "foot", "axis"), feet.anchors, "m"),
+            "foot_force": (("time", "foot", "axis"), forces.reshape(shape), "N"),
+            "foot_impulse": (("time", "foot", "axis"), impulses.reshape(shape), "N s"),
+            "foot_work": (("time", "foot"), work, "J"),
+            "joint_work": (("time",), joint_work[:, 0], "J"),
+            "contact": (("time", "foot"), modes.astype(np.int32), "1"),
+            "anchor": (("time", "foot", "axis"), anchors.reshape(shape), "m"),
         }
         more |= force_arrays(system, times, q)
         outside = np.concatenate(
@@ -116,13 +103,14 @@ class ContactRecorder:
 
 def _under_ground(ground: CompliantGround, data: Arrays) -> list[tuple[float, str]]:
     """When the torso or a hinge is first seen deeper in the ground than any foot, and which: only feet touch it."""
-    names, field = [str(name) for name in data["point"]], ground.field()
-    for t, places in zip(data["time"], data["points"], strict=True):
-        depths = {name: surface(*field, x, y)[0] - z for name, (x, y, z) in zip(names, places, strict=True)}
-        deepest = max((depth for name, depth in depths.items() if name.endswith(".foot")), default=0.0)
-        for name, depth in depths.items():
-            if depth > max(deepest, 0.0) + UNDER_GROUND:
-                return [(float(t), f"{name} is under the ground, which only feet touch: the robot has fallen")]
+    names, places = [str(name) for name in data["point"]], data["points"]
+    depths = surface_at(ground.field(), places[..., :2])[..., 0] - places[..., 2]
+    feet = [name.endswith(".foot") for name in names]
+    deepest = np.max(depths[:, feet], axis=1, initial=0.0)
+    for t, under in zip(data["time"], depths > deepest[:, None] + UNDER_GROUND, strict=True):
+        if under.any():
+            name = names[int(under.argmax())]
+            return [(float(t), f"{name} is under the ground, which only feet touch: the robot has fallen")]
     return []
 
 

@@ -1,22 +1,18 @@
-"""What the compiled derivatives of runs share: kernels by address, the constants of a design, steps that were taken."""
+"""What the drivers of derivatives share: products with Jacobians for one design, and the steps that a run has taken."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numba import njit
 
-from tailwork.simulation.batch_inputs import NOTHING
-from tailwork.simulation.batch_kernels import lane_kernel
+from tailwork.kernels.language import Lanes, Reals, Struct, lanes
 from tailwork.simulation.derivatives.products import Products
-from tailwork.simulation.integrate.compiled import Kernels, Tableau, call_kernel
-from tailwork.simulation.integrate.lane_driver import LaneKernel, LaneKernels, Runs
+from tailwork.simulation.integrate.compiled import WIDTH, LaneKernel, lane_kernel
+from tailwork.simulation.integrate.integrator import Integrator, Steps
 from tailwork.typing import Floats
 
 
-class ProductKernels(NamedTuple):
-    """Kernels of a graph's vjp or jvp; see tailwork.simulation.derivatives.products."""
+class Product(Struct):
+    """Kernels of a graph's vjp or jvp (see `derivatives.products`), and its numbers for one design."""
 
     handing: LaneKernel
     main: LaneKernel
@@ -24,24 +20,120 @@ class ProductKernels(NamedTuple):
     handed: int  # numbers that the part of the graph that depends on the design alone hands over; −1: there is no graph
     by: int  # inputs that it is differentiated by
     outputs: int
+    numbers: Reals  # of the design, a row a run
+    numbers_size: int
+    own: Reals  # scratch
+    passed: Reals  # what is handed over
+    constants: Reals  # of `main`
+    wide: Lanes  # the same in every lane
+    by_handed: Reals  # vjp: derivatives by what is handed over, added up
+    rates: Lanes  # jvp: rates of what is handed over
 
 
-class TakenSteps(NamedTuple):
-    """Steps of a run; see tailwork.simulation.integrate.driver.Steps."""
+def product(products: Products | None, numbers: Floats) -> Product:
+    """Products as drivers take them, with the numbers of designs, a row a run; None: there is no graph."""
+    kernels = (None, None, None) if products is None else (products.handing, products.main, products.design)
+    handing, main, design = (lane_kernel(kernel) for kernel in kernels)
+    handed = -1 if products is None else products.handed
+    size = max(handed, 1)
+    return Product(
+        handing=handing, main=main, design=design, handed=handed, by=products.by if products else 0,
+        outputs=products.outputs if products else 0, numbers=numbers.reshape(-1), numbers_size=numbers.shape[1],
+        own=np.zeros(max(handing.kept, design.kept, 1)), passed=np.zeros(size), constants=np.zeros(max(main.kept, 1)),
+        by_handed=np.zeros(size), **lanes(WIDTH, wide=max(main.kept, 1), rates=size),
+    )  # fmt: skip
 
-    times: Floats
-    states: Floats
-    stages: Floats
-    lengths: Floats
-    control_inputs: Floats
+
+def prepare(product: Product, r: int) -> None:
+    """The constants of a product for the design of run r."""
+    if product.handed < 0:
+        return
+    product.handing.prelude(product.own, product.numbers[r * product.numbers_size :], product.own)
+    product.handing.scalar(product.passed, product.own, product.passed)
+    product.main.prelude(product.constants, product.passed, product.constants)
+    for k in range(product.main.kept):
+        product.wide[k] = product.constants[k]
+    for k in range(product.handed):
+        product.by_handed[k] = 0.0
 
 
-def product_kernels(products: Products | None) -> ProductKernels:
-    """Kernels as compiled code takes them; None: there is no graph."""
-    if products is None:
-        return ProductKernels(NOTHING, NOTHING, NOTHING, -1, 0, 0)
-    handing, main, design = (lane_kernel(kernel) for kernel in (products.handing, products.main, products.design))
-    return ProductKernels(handing, main, design, products.handed, products.by, products.outputs)
+class TakenSteps(Struct):
+    """Steps of a run, flat; see tailwork.simulation.integrate.integrator.Steps."""
+
+    count: int
+    times: Reals
+    states: Reals
+    stages: Reals
+    lengths: Reals
+
+
+def taken_steps(steps: Steps) -> TakenSteps:
+    """Steps as drivers take them."""
+    return TakenSteps(
+        count=len(steps.lengths), times=steps.times, states=steps.states.reshape(-1),
+        stages=steps.stages.reshape(-1), lengths=steps.lengths,
+    )  # fmt: skip
+
+
+class Linearised(Struct):
+    """A system linearised at a state, for the stages of a Rosenbrock method."""
+
+    n: int
+    known: int  # inputs: [t, x, held efforts]
+    derivative: LaneKernel
+    constants: Reals
+    linear: LaneKernel
+    linear_constants: Reals
+    size: int  # of the factors
+    inputs: Reals
+    first: Reals  # x-dot
+    linear_inputs: Reals
+    factors: Reals
+
+
+def linearised(way: Integrator) -> Linearised:
+    """Room for it, for single runs of a system."""
+    n, known = way.system.size, 1 + way.system.size + way.system.control_inputs
+    derivative = lane_kernel(way.kernels["derivative"][0], 1)
+    kernel = way.kernels["linear"][0] if "linear" in way.kernels else None
+    linear, size = lane_kernel(kernel, 1), kernel.outputs if kernel else 0
+    return Linearised(
+        n=n, known=known, derivative=derivative, constants=np.zeros(max(derivative.kept, 1)), linear=linear,
+        linear_constants=np.zeros(max(linear.kept, 1)), size=size, inputs=np.zeros(known), first=np.zeros(n),
+        linear_inputs=np.zeros(known + n + 1), factors=np.zeros(size + n + 1),
+    )  # fmt: skip
+
+
+def linearise(at: Linearised, t: float, x: Reals, sigma: float) -> None:
+    """The derivative at (t, x) and the equations of the stages there, factored; held efforts are among the inputs."""
+    n, known = at.n, at.known
+    at.inputs[0] = t
+    copy(x, at.inputs[1:], n)
+    at.derivative.scalar(at.inputs, at.constants, at.first)
+    copy(at.inputs, at.linear_inputs, known)
+    copy(at.first, at.linear_inputs[known:], n)
+    at.linear_inputs[known + n] = sigma
+    at.linear.scalar(at.linear_inputs, at.linear_constants, at.factors)
+
+
+def copy(source: Reals, target: Reals, count: int) -> None:
+    """Numbers from one array into another."""
+    for k in range(count):
+        target[k] = source[k]
+
+
+def add(factor: float, source: Reals, target: Reals, count: int) -> None:
+    """Numbers of an array, times a factor, onto those of another."""
+    for k in range(count):
+        target[k] += factor * source[k]
+
+
+def dense_state(x: Reals, u: Reals, weights: Reals, stages: int, n: int, out: Reals) -> None:
+    """out = x + Σ_i weights_i u_i."""
+    copy(x, out, n)
+    for i in range(stages):
+        if weights[i] != 0.0:
+            add(weights[i], u[i * n :], out, n)
 
 
 def among_all(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
@@ -51,73 +143,3 @@ def among_all(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     every = np.full((count, *values.shape[1:]), np.nan if values.dtype.kind == "f" else -1, dtype=values.dtype)
     every[rows] = values
     return every
-
-
-@njit(cache=True, nogil=True)
-def copy(source: Floats, first: int, target: Floats, at: int, count: int) -> None:
-    """Entries of one array into another. Loops, here and elsewhere: slices take long to compile."""
-    for k in range(count):
-        target[at + k] = source[first + k]
-
-
-@njit(cache=True, nogil=True)
-def add(factor: float, source: Floats, first: int, target: Floats) -> None:
-    """Entries of an array, times a factor, onto all of another."""
-    for k in range(len(target)):
-        target[k] += factor * source[first + k]
-
-
-@njit(cache=True, nogil=True)
-def linearise(
-    kernels: Kernels, t: float, x: Floats, sigma: float, known: int, inputs: Floats, first: Floats,
-    linear_inputs: Floats, factors: Floats,
-) -> None:  # fmt: skip
-    """The derivative at (t, x) and the equations of the stages of a Rosenbrock method there, factored."""
-    inputs[0] = t
-    copy(x, 0, inputs, 1, len(x))
-    call_kernel(kernels.derivative, inputs, kernels.derivative_constants, first)
-    copy(inputs, 0, linear_inputs, 0, known)
-    copy(first, 0, linear_inputs, known, len(x))
-    linear_inputs[known + len(x)] = sigma
-    call_kernel(kernels.linear, linear_inputs, kernels.linear_constants, factors)
-
-
-@njit(cache=True, nogil=True)
-def constants_of(kernel: LaneKernel, parameters: Floats) -> Floats:
-    """Run a kernel's prelude."""
-    own = np.empty(max(kernel.constants, 1))
-    call_kernel(kernel.prelude, own, parameters, own)
-    return own
-
-
-@njit(cache=True, nogil=True)
-def main_constants(kernels: ProductKernels, numbers: Floats, lanes: int) -> Floats:
-    """Constants of a product for the numbers of one design, each repeated for as many lanes."""
-    handed = np.zeros(max(kernels.handed, 1))
-    call_kernel(kernels.handing.scalar, handed, constants_of(kernels.handing, numbers), handed)
-    constants = constants_of(kernels.main, handed)
-    wide = np.empty(len(constants) * lanes)
-    for k in range(len(wide)):
-        wide[k] = constants[k // lanes]
-    return wide
-
-
-@njit(cache=True, nogil=True)
-def kernels_of(kernels: LaneKernels, method: Tableau, watched: int, runs: Runs, r: int) -> Kernels:
-    """Kernels with the constants of run number r."""
-    return Kernels(
-        kernels.derivative.scalar, constants_of(kernels.derivative, runs.derivative[r]),
-        kernels.events.scalar, constants_of(kernels.events, runs.events[r]) if watched else np.zeros(1),
-        kernels.linear.scalar, constants_of(kernels.linear, runs.linear[r]) if method.stiff else np.zeros(1),
-        kernels.linear_size, kernels.solve.scalar,
-    )  # fmt: skip
-
-
-@njit(cache=True, nogil=True)
-def dense_weights(p: Floats, theta: float, out: Floats) -> None:
-    """out[i] = how much of stage i is in the state at a share theta of a step."""
-    for i in range(p.shape[0]):
-        weight = 0.0
-        for j in range(p.shape[1] - 1, -1, -1):
-            weight = (weight + p[i, j]) * theta
-        out[i] = weight

@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
 from tailwork.errors import RobotError, StateError
+from tailwork.kernels.language import NO_FUNCTION, Function, lanes
+from tailwork.kernels.translate import driver
 from tailwork.model import Model
 from tailwork.simulation.batch_inputs import BatchInputs, batch_inputs, checked_names, workers
-from tailwork.simulation.derivatives.compiled import among_all, product_kernels
+from tailwork.simulation.batch_kernels import in_shares
+from tailwork.simulation.derivatives.compiled import Product, among_all, linearised, product, taken_steps
 from tailwork.simulation.derivatives.products import (
     Objective,
     Products,
@@ -30,10 +33,12 @@ from tailwork.simulation.derivatives.products import (
     objective_vjp,
     stage_vjp,
 )
-from tailwork.simulation.derivatives.vjp_runs import GRAZED, DesignRows, GradientRows, VjpKernels, runs_vjp
+from tailwork.simulation.derivatives.vjp_steps import GRAZED, GradientJob, differentiate
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force
+from tailwork.simulation.integrate.compiled import WIDTH
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
+from tailwork.simulation.integrate.integrator import SingleRuns
 from tailwork.simulation.integrate.tableaus import Rosenbrock
 from tailwork.simulation.options import OptionArguments, options_of
 from tailwork.simulation.problem import State, problem_of
@@ -41,8 +46,22 @@ from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion
 from tailwork.typing import Floats
 
+PRODUCTS = ("derivative", "objective", "integrand", "watch", "curvature")
+"""What is differentiated; see GradientJob."""
 LEAST, MOST = 16, 256
 """Runs that a thread takes at a time: few enough that threads end together, and so many that calls do not count."""
+
+
+class GradientRows(NamedTuple):
+    """What is known of each run, a row each."""
+
+    status: np.ndarray
+    event: np.ndarray  # that ended it; −1: none
+    times: Floats  # when it ended [s]
+    steps: np.ndarray
+    values: Floats
+    by_start: Floats
+    tied: np.ndarray  # another event that happens at the end; −1: none
 
 
 @dataclass(frozen=True)
@@ -144,7 +163,7 @@ def gradients(
     system = asked.integrator.system
     wanted = checked_names(system, list(parameters or {}) if by is None else by)
     vjps = _vjps(asked, objective, integrand)
-    found, by_number = _differentiated(asked, vjps, duration, workers(how.threads), how.progress)
+    found, by_number = _differentiated(asked, vjps, workers(how.threads), how.progress)
     count, free = len(asked.start.states), len(system.free_q)
     by_q, by_v = np.zeros((count, len(model.coordinate_names))), np.zeros((count, len(model.velocity_names)))
     by_q[:, system.free_q], by_v[:, system.free_v] = found.by_start[:, :free], found.by_start[:, free:]
@@ -159,7 +178,7 @@ def gradients(
 
 
 def _vjps(asked: BatchInputs, objective: Objective | None, integrand: Objective | None) -> dict[str, Products]:
-    """Compile what is differentiated, by name among the fields of DesignRows."""
+    """Compile what is differentiated, by name in PRODUCTS."""
     system = asked.integrator.system
     if objective is None and integrand is None:
         raise RobotError("objective", None, "an objective or an integrand: a function of a context")
@@ -171,50 +190,85 @@ def _vjps(asked: BatchInputs, objective: Objective | None, integrand: Objective 
             raise RobotError(name, function, "a function of a context, such as lambda end: end.coordinate('phi_z')")
         found[name] = objective_vjp(system, function, name)
     if system.watched:
-        found["event"] = event_vjp(system)
-    if isinstance(asked.method, Rosenbrock):
+        found["watch"] = event_vjp(system)
+    if isinstance(asked.integrator.method, Rosenbrock):
         found["curvature"] = curvature_vjp(system)
     return found
 
 
 def _differentiated(
-    asked: BatchInputs,
-    vjps: Mapping[str, Products],
-    duration: float,
-    threads: int,
-    progress: Callable[[int, int], None],
+    asked: BatchInputs, vjps: Mapping[str, Products], threads: int, progress: Callable[[int, int], None]
 ) -> tuple[GradientRows, dict[str, Floats]]:
     """Simulate and differentiate those runs that are possible, on threads; and derivatives by the system's numbers."""
     way, fine, count = asked.integrator, asked.possible, len(asked.start.states)
-    system, runs, possible, integers = way.system, asked.runs(fine), len(fine), np.int64
-    kernels = VjpKernels(
-        **{name: product_kernels(vjps.get(name)) for name in DesignRows._fields},
-        stage=stage_vjp(system).code.address("scalar") if isinstance(asked.method, Rosenbrock) else 0,
-        rates=len(system.free_v),
-    )
-    names = {name: vjps[name].names if name in vjps else () for name in DesignRows._fields}
-    numbers = DesignRows(**{name: asked.rows(own, fine) for name, own in names.items()})
-    by = DesignRows(*(np.full_like(rows, np.nan) for rows in numbers))
+    system, start, possible, whole = way.system, asked.start.only(fine), len(fine), np.int64
+    names = {name: vjps[name].names if name in vjps else () for name in PRODUCTS}
+    numbers = {name: asked.rows(own) for name, own in names.items()}
+    by = {name: np.full_like(rows, np.nan) for name, rows in numbers.items()}
     own = GradientRows(
-        np.full(possible, STUCK, integers), np.full(possible, -1, integers), np.zeros(possible),
-        np.zeros(possible, integers), np.full(possible, np.nan), np.full((possible, system.size), np.nan),
-        np.full(possible, -1, integers),
+        np.full(possible, STUCK, whole), np.full(possible, -1, whole), np.zeros(possible),
+        np.zeros(possible, whole), np.full(possible, np.nan), np.full((possible, system.size), np.nan),
+        np.full(possible, -1, whole),
     )  # fmt: skip
+    call = driver(differentiate, WIDTH)
     size = min(MOST, max(LEAST, possible // (4 * threads)))
 
-    def share(first: int) -> None:
-        runs_vjp(way.kernels, kernels, way.tableau, way.settings, system.stops, runs, numbers, duration, first,
-                 min(first + size, possible), own, by)  # fmt: skip
+    def share(here: slice) -> None:
+        single = SingleRuns(way, start.only(here))
+        products = {name: product(vjps.get(name), numbers[name][here]) for name in PRODUCTS}
+        job: GradientJob | None = None
+        for k, r in enumerate(range(here.start, here.stop)):
+            steps = single.run(k)
+            own.status[r], own.event[r], own.times[r] = steps.status, steps.event, steps.times[-1]
+            own.steps[r] = len(steps.lengths)
+            if steps.status > AT_EVENT or not len(steps.lengths):
+                continue
+            if job is None:
+                job = _job(single, products, own, {name: rows[here] for name, rows in by.items()}, here)
+            job.at.inputs[1 + system.size :] = single.start.control_inputs[k]
+            job.run, job.status, job.event, job.steps = k, steps.status, steps.event, taken_steps(steps)
+            own.status[r] = call(job)
+
+    done = 0
+
+    def told(here: slice) -> None:
+        nonlocal done
+        share(here)
+        done += here.stop - here.start
+        progress(done, possible)
 
     with ThreadPoolExecutor(threads) as pool:
-        for done, _ in enumerate(pool.map(share, range(0, possible, size)), start=1):
-            progress(min(done * size, possible), possible)
+        in_shares(pool if threads > 1 else None, possible, told, size)
     by_number: dict[str, Floats] = {}
-    for name, values in zip(DesignRows._fields, by, strict=True):
+    for name, values in by.items():
         for k, number in enumerate(names[name]):
             more = among_all(values[:, k], fine, count)
             by_number[number] = by_number[number] + more if number in by_number else more
     return GradientRows(*(among_all(values, fine, count) for values in own)), by_number
+
+
+def _job(
+    single: SingleRuns, products: Mapping[str, Product], rows: GradientRows, by: Mapping[str, Floats], here: slice
+) -> GradientJob:
+    """Room for the gradients of some runs."""
+    way, runs = single.way, single.job.runs
+    system, method = way.system, way.arrays
+    n, n_v, stages, at = system.size, len(system.free_v), method.stages, linearised(way)
+    most = max(max(own.handed, 0) + own.by + own.outputs for own in products.values())
+    inputs = at.known + max(own.outputs for own in products.values())
+    curvature = products["curvature"]
+    return GradientJob(
+        run=0, status=0, event=0, method=method, steps=taken_steps(single.none()), at=at,
+        derivative_numbers=runs.derivative, derivative_size=runs.derivative_size, linear_numbers=runs.linear,
+        linear_size=runs.linear_size, rates=n_v, **products,
+        stage=Function(stage_vjp(system).code.address("scalar")) if method.stiff else NO_FUNCTION,
+        watched=len(system.stops), stops=system.stops.astype(np.int64), tied=rows.tied[here], values=rows.values[here],
+        by_start=rows.by_start[here].reshape(-1), **{f"by_{name}": own.reshape(-1) for name, own in by.items()},
+        weight=np.zeros(n), moving=np.zeros(n), inputs=np.zeros(inputs), found=np.zeros(most), ends=np.zeros(stages),
+        point=np.zeros(n), by_stage=np.zeros(stages * n), turned_inputs=np.zeros(at.size + 2 * n + 1 + n_v),
+        turned=np.zeros(n + n_v), w=np.zeros(stages * n), z=np.zeros(stages * n_v), change=np.zeros(stages * n),
+        **lanes(WIDTH, bent_inputs=at.known + 2 * n_v + 2 * n + 2, bent=n + n_v + max(curvature.handed, 0) + 1),
+    )  # fmt: skip
 
 
 def _notes(asked: BatchInputs, found: GradientRows) -> tuple[str, ...]:

@@ -18,28 +18,16 @@ from tailwork.control.context import Law
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model import Model
 from tailwork.simulation.batch_inputs import batch_inputs, checked_names, workers
-from tailwork.simulation.batch_kernels import in_shares
-from tailwork.simulation.derivatives.compiled import among_all, product_kernels
-from tailwork.simulation.derivatives.jvp_runs import GraphRows, JvpKernels, runs_jvp
-from tailwork.simulation.derivatives.products import (
-    curvature_jvp,
-    derivative_jvp,
-    expansion_jvp,
-    initial_tangents,
-    stage_jvp,
-)
+from tailwork.simulation.derivatives.compiled import among_all
+from tailwork.simulation.derivatives.jvp_runs import runs_jvp
+from tailwork.simulation.derivatives.products import expansion_jvp, initial_tangents
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force
-from tailwork.simulation.integrate.driver import STUCK
-from tailwork.simulation.integrate.tableaus import Rosenbrock
 from tailwork.simulation.options import OptionArguments, options_of
 from tailwork.simulation.problem import State, problem_of
 from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
-
-SHARE = 4
-"""Runs that a thread takes at a time."""
 
 
 @dataclass(frozen=True)
@@ -96,17 +84,7 @@ def sensitivities(
     places = _start_places(system, start)
     if not wanted and not places:
         raise RobotError("by", by, "names of numbers to differentiate by, here or in `start`")
-    stiff = isinstance(asked.method, Rosenbrock)
-    jvps = {"derivative": derivative_jvp(system), "expansion": expansion_jvp(system)}
-    jvps |= {"curvature": curvature_jvp(system)} if stiff else {}
-    kernels = JvpKernels(
-        **{name: product_kernels(jvps.get(name)) for name in GraphRows._fields},
-        stage=stage_jvp(system).lane_address() if stiff else 0,
-        rates=len(system.free_v),
-    )
-    names = {name: jvps[name].names if name in jvps else () for name in GraphRows._fields}
-    numbers = GraphRows(**{name: asked.rows(own, fine) for name, own in names.items()})
-    rates = GraphRows(**{name: _rates(own, wanted, len(places)) for name, own in names.items()})
+    directions = np.eye(len(wanted), len(wanted) + len(places)).T
     start_rates = np.zeros((len(wanted) + len(places), system.size))
     for k, place in enumerate(places):
         start_rates[len(wanted) + k, place] = 1.0
@@ -114,17 +92,12 @@ def sensitivities(
         if parameters:
             raise RobotError("parameters", list(parameters), "none with an initial state that is equations")
         start_rates[: len(wanted)] = initial_tangents(system, {}, 1, wanted)[0]
-    times, runs, possible = np.linspace(0.0, duration, how.samples), asked.runs(fine), len(fine)
-    status, event, ends = np.full(possible, STUCK, np.int64), np.full(possible, -1, np.int64), np.zeros(possible)
-    coordinates = len(model.coordinate_names)
-    out = np.full((possible, len(start_rates), how.samples, coordinates + len(model.velocity_names)), np.nan)
-
-    def share(here: slice) -> None:
-        runs_jvp(way.kernels, kernels, way.tableau, way.settings, system.stops, runs, numbers, rates, start_rates,
-                 times, duration, here.start, here.stop, status, event, ends, out)  # fmt: skip
-
+    times, possible = np.linspace(0.0, duration, how.samples), asked.start.only(fine)
     with ThreadPoolExecutor(workers(how.threads)) as pool:
-        in_shares(pool, possible, share, SHARE)
+        status, event, ends, out = runs_jvp(
+            way, possible, expansion_jvp(system), wanted, directions, start_rates, times, pool
+        )
+    coordinates = len(model.coordinate_names)
     count = len(asked.start.states)
     notes = [f"not possible: {asked.refused.get(k, '')}" for k in range(count)]
     for k, run_status, run_event, end in zip(fine, status, event, ends, strict=True):
@@ -150,12 +123,3 @@ def _start_places(system: System, names: Sequence[str]) -> list[int]:
         if name not in known:
             raise UnknownNameError.among("start", str(name), known, "coordinate or velocity of what moves freely")
     return [known.index(name) for name in names]
-
-
-def _rates(names: Sequence[str], wanted: Sequence[str], more: int) -> Floats:
-    """Rates of the numbers of a graph along each direction: 1 for the number that it is about."""
-    rates = np.zeros((len(wanted) + more, max(len(names), 1)))
-    for k, name in enumerate(wanted):
-        if name in names:
-            rates[k, names.index(name)] = 1.0
-    return rates

@@ -1,216 +1,296 @@
-"""The vector-Jacobian product of steps, in compiled code: from weights of the last state to those of the first.
+"""The vector-Jacobian product of a run and its steps: from weights of the last state to those of the first.
 
-Steps are frozen: what is differentiated is the sequence of operations that the run consists of.
+Steps are frozen: what is differentiated is the sequence of operations that the run consists of. The stages of a
+Rosenbrock method go side by side in lanes where second derivatives are needed.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from tailwork.kernels.language import Function, Ints, Lanes, Reals, Struct, width
+from tailwork.simulation.derivatives.compiled import (
+    Linearised,
+    Product,
+    TakenSteps,
+    add,
+    copy,
+    dense_state,
+    linearise,
+    prepare,
+)
+from tailwork.simulation.integrate.compiled import Method
+from tailwork.simulation.integrate.driver import AT_EVENT
+from tailwork.simulation.integrate.steps import dense_weight
 
-import numpy as np
-from numba import njit
-
-from tailwork.simulation.derivatives.compiled import TakenSteps, add, copy, dense_weights, linearise
-from tailwork.simulation.integrate.compiled import Kernels, Tableau, call_kernel
-from tailwork.simulation.integrate.driver import between
-from tailwork.simulation.integrate.lane_driver import WIDTH
-from tailwork.typing import Floats
-
-NODES = np.array([0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5])
-SHARES = np.array([5.0, 8.0, 5.0]) / 18.0
-"""Gauss–Legendre: integrals over a step, exact for polynomials up to the fifth degree."""
+NODE = 0.15**0.5
+"""Gauss–Legendre over a step: nodes at 0.5 and so much aside, weights 8 and 5 of 18; exact to the fifth degree."""
+GRAZED = 4
+"""Status of a run that ends where an event is only grazed: its end has no derivative. Others: see the driver."""
+GRAZING = 1e-9
+"""An event grazes if it falls more slowly than this share of how fast its parts change."""
+TIED = 1e-9
+"""Below this value an event that could have ended the run is taken to happen at its end as well."""
 
 
-class Vjp(NamedTuple):
-    """A graph's vjp for one design (see tailwork.simulation.derivatives.products)."""
+class GradientJob(Struct):
+    """A run with its steps, what is differentiated, and room for the derivatives."""
 
-    address: int
-    constants: Floats
-    by_handed: Floats  # derivatives by what the design hands over, added up
-
-
-class Vjps(NamedTuple):
-    """All that steps need; addresses that a method does not need are 0."""
-
-    derivative: Vjp
-    integrand: Vjp
-    stage: int
-    curvature: Vjp
+    run: int
+    status: int  # how the run ended
+    event: int
+    method: Method
+    steps: TakenSteps
+    at: Linearised  # with the held efforts in place
+    derivative_numbers: Reals  # parameters of its kernels, a row a run
+    derivative_size: int
+    linear_numbers: Reals
+    linear_size: int
     rates: int  # how many of a state's numbers are velocities
+    derivative: Product
+    objective: Product
+    integrand: Product
+    watch: Product
+    curvature: Product
+    stage: Function
+    watched: int
+    stops: Ints
+    # Out, a row a run
+    tied: Ints  # another event at the end; −1: none
+    values: Reals
+    by_start: Reals
+    by_derivative: Reals  # by the numbers of each product
+    by_objective: Reals
+    by_integrand: Reals
+    by_watch: Reals
+    by_curvature: Reals
+    # Scratch
+    weight: Reals
+    moving: Reals
+    inputs: Reals  # of products: [t, x, held efforts], weights of the outputs
+    found: Reals
+    ends: Reals
+    point: Reals
+    by_stage: Reals
+    turned_inputs: Reals
+    turned: Reals
+    w: Reals
+    z: Reals
+    change: Reals
+    bent_inputs: Lanes
+    bent: Lanes
 
 
-@njit(cache=True, nogil=True)
-def steps_vjp(kernels: Kernels, vjps: Vjps, method: Tableau, steps: TakenSteps, weight: Floats) -> float:
-    """From the last step to the first: `weight` becomes the derivative by the first state.
+def differentiate(job: GradientJob) -> int:
+    """The gradient of one run; how it ended, or GRAZED."""
+    r, n, at, steps, weight = job.run, job.at.n, job.at, job.steps, job.weight
+    at.derivative.prelude(at.constants, job.derivative_numbers[r * job.derivative_size :], at.constants)
+    if job.method.stiff:
+        at.linear.prelude(at.linear_constants, job.linear_numbers[r * job.linear_size :], at.linear_constants)
+    prepare(job.derivative, r)
+    prepare(job.objective, r)
+    prepare(job.integrand, r)
+    prepare(job.watch, r)
+    prepare(job.curvature, r)
+    at.inputs[0] = steps.times[steps.count]
+    copy(steps.states[steps.count * n :], at.inputs[1:], n)
+    value, rate = 0.0, 0.0
+    for k in range(n):
+        weight[k] = 0.0
+    if job.objective.handed >= 0:
+        ask(job, job.objective, 0, 1.0)
+        value = job.found[1 + n + job.objective.handed]
+        rate = job.found[0]
+        copy(job.found[1:], weight, n)
+        copy(job.found[1 + n :], job.objective.by_handed, job.objective.handed)
+    if job.status == AT_EVENT and not end_moves(job, rate):
+        return GRAZED
+    value += steps_vjp(job)
+    job.values[r] = value
+    copy(weight, job.by_start[r * n :], n)
+    by_design(job.derivative, r, job.by_derivative)
+    by_design(job.objective, r, job.by_objective)
+    by_design(job.integrand, r, job.by_integrand)
+    by_design(job.watch, r, job.by_watch)
+    by_design(job.curvature, r, job.by_curvature)
+    return job.status
 
-    What concerns the design is added to the `by_handed` of each of `vjps`. Returns the integral of the integrand.
-    """
-    n, stages, count, held = len(weight), len(method.b), len(steps.lengths), len(steps.control_inputs)
-    known, integral = 1 + n + held, 0.0
-    inputs, found = np.zeros(known + n), np.zeros(2 * n + len(vjps.derivative.by_handed))
-    value_inputs, value_found = np.zeros(known + 1), np.zeros(1 + n + len(vjps.integrand.by_handed) + 1)
-    copy(steps.control_inputs, 0, inputs, 1 + n, held)
-    copy(steps.control_inputs, 0, value_inputs, 1 + n, held)
-    by_stage, point, ends = np.zeros((stages, n)), np.zeros(n), np.zeros(stages)
-    size, n_v = kernels.linear_size, vjps.rates
-    linear_inputs, factors = np.zeros(known + n + 1), np.zeros(size + n + 1)
-    turned_inputs, turned = np.zeros(size + 2 * n + 1 + n_v), np.zeros(n + n_v)
-    bent_inputs = np.zeros((known + 2 * n_v + 2 * n + 2, WIDTH))
-    bent = np.zeros((n + n_v + len(vjps.curvature.by_handed) + 1, WIDTH))
-    w, z, change = np.zeros((stages, n)), np.zeros((stages, n_v)), np.zeros((stages, n))
-    first = np.zeros(n)
-    address, constants, by_handed = vjps.derivative.address, vjps.derivative.constants, vjps.derivative.by_handed
-    a, c = method.a, method.c
-    for s in range(count - 1, -1, -1):
-        h, t, x, u = steps.lengths[s], steps.times[s], steps.states[s], steps.stages[s]
+
+def ask(job: GradientJob, product: Product, which: int, weight: float) -> None:
+    """Derivatives of a weighted output by t and x, then by what is handed over, then all outputs, at at.inputs."""
+    copy(job.at.inputs, job.inputs, job.at.known)
+    for k in range(product.outputs):
+        job.inputs[job.at.known + k] = 0.0
+    job.inputs[job.at.known + which] = weight
+    product.main.scalar(job.inputs, product.constants, job.found)
+
+
+def end_moves(job: GradientJob, objective_rate: float) -> bool:
+    """The end moves so that the event's value g stays zero: dT = −dg/g-dot. With T, the value changes at the rate of
+    the objective plus the integrand. False where the event is only grazed."""
+    n, rate, found = job.at.n, objective_rate, job.found
+    job.at.derivative.scalar(job.at.inputs, job.at.constants, job.moving)
+    if job.integrand.handed >= 0:
+        ask(job, job.integrand, 0, 0.0)
+        rate += found[1 + n + job.integrand.handed]
+    ask(job, job.watch, job.event, 1.0)
+    falling, size = found[0], abs(found[0])
+    for k in range(n):
+        rate += job.weight[k] * job.moving[k]
+        falling += found[1 + k] * job.moving[k]
+        size += abs(found[1 + k] * job.moving[k])
+    if abs(falling) <= GRAZING * size:
+        return False
+    for k in range(job.watched):
+        if k != job.event and job.stops[k] != 0 and abs(found[1 + n + job.watch.handed + k]) < TIED:
+            job.tied[job.run] = k
+    share = -rate / falling
+    add(share, found[1:], job.weight, n)
+    add(share, found[1 + n :], job.watch.by_handed, job.watch.handed)
+    return True
+
+
+def by_design(product: Product, r: int, out: Reals) -> None:
+    """From what was added up by what is handed over: derivatives by the numbers of the design."""
+    if product.handed >= 0:
+        product.design.prelude(product.own, product.numbers[r * product.numbers_size :], product.own)
+        product.design.scalar(product.by_handed, product.own, out[r * product.numbers_size :])
+
+
+def steps_vjp(job: GradientJob) -> float:
+    """From the last step to the first: the weight becomes the derivative by the first state. Returns the integral of
+    the integrand."""
+    n, stages, steps, ends, method = job.at.n, job.method.stages, job.steps, job.ends, job.method
+    integral, known = 0.0, job.at.known
+    for s in range(steps.count - 1, -1, -1):
+        h, t, x, u = steps.lengths[s], steps.times[s], steps.states[s * n :], steps.stages[s * stages * n :]
         share = (steps.times[s + 1] - t) / h
-        if s == count - 1 and share < 1.0 - 1e-9:
-            dense_weights(method.p, share, ends)
-        else:
+        if not (s == steps.count - 1 and share < 1.0 - 1e-9):
             share = 1.0
-            copy(method.b, 0, ends, 0, stages)
         for i in range(stages):
+            ends[i] = dense_weight(method.p, method.powers, i, share) if share < 1.0 else method.b[i]
             for k in range(n):
-                by_stage[i, k] = ends[i] * weight[k]
-        if vjps.integrand.address:
-            for node in range(len(NODES)):
-                theta = NODES[node] * share
-                between(x, u, method.p, theta, point)
-                dense_weights(method.p, theta, ends)
-                value_inputs[0] = t + theta * h
-                copy(point, 0, value_inputs, 1, n)
-                value_inputs[known] = SHARES[node] * share * h
-                call_kernel(vjps.integrand.address, value_inputs, vjps.integrand.constants, value_found)
-                integral += value_inputs[known] * value_found[-1]
-                for k in range(n):
-                    weight[k] += value_found[1 + k]
-                    for i in range(stages):
-                        by_stage[i, k] += ends[i] * value_found[1 + k]
-                add(1.0, value_found, 1 + n, vjps.integrand.by_handed)
+                job.by_stage[i * n + k] = ends[i] * job.weight[k]
+        if job.integrand.handed >= 0:
+            for node in range(3):
+                theta = (0.5 + (node - 1) * NODE) * share
+                for i in range(stages):
+                    ends[i] = dense_weight(method.p, method.powers, i, theta)
+                dense_state(x, u, ends, stages, n, job.inputs[1:])
+                job.inputs[0] = t + theta * h
+                copy(job.at.inputs[1 + n :], job.inputs[1 + n :], known - 1 - n)
+                part = (8.0 if node == 1 else 5.0) / 18.0 * share * h
+                job.inputs[known] = part
+                job.integrand.main.scalar(job.inputs, job.integrand.constants, job.found)
+                integral += part * job.found[1 + n + job.integrand.handed]
+                add(1.0, job.found[1:], job.weight, n)
+                for i in range(stages):
+                    add(ends[i], job.found[1:], job.by_stage[i * n :], n)
+                add(1.0, job.found[1 + n :], job.integrand.by_handed, job.integrand.handed)
+        copy(job.at.inputs[1 + n :], job.inputs[1 + n :], known - 1 - n)
         if method.stiff:
-            _stiff_step(kernels, vjps, method, t, h, x, u, inputs, found, by_stage, first, linear_inputs, factors,
-                        turned_inputs, turned, bent_inputs, bent, w, z, change, weight)  # fmt: skip
+            stiff_step(job, t, h, x, u)
         else:
-            _explicit_step(address, constants, by_handed, a, c, t, h, x, u, inputs, found, by_stage, weight)
+            explicit_step(job, t, h, x, u)
     return integral
 
 
-@njit(cache=True, nogil=True)
-def _add_vjp(vjp: Vjp, inputs: Floats, found: Floats, n: int) -> None:
-    """Call a vjp and add up what goes by design; derivatives by x come first in `found`."""
-    call_kernel(vjp.address, inputs, vjp.constants, found)
-    add(1.0, found, n, vjp.by_handed)
+def add_vjp(job: GradientJob) -> None:
+    """The vjp of the derivative at the inputs: onto the weight of x and what goes by design."""
+    job.derivative.main.scalar(job.inputs, job.derivative.constants, job.found)
+    add(1.0, job.found[job.at.n :], job.derivative.by_handed, job.derivative.handed)
+    add(1.0, job.found, job.weight, job.at.n)
 
 
-@njit(cache=True, nogil=True)
-def stage_point(a: Floats, c: Floats, t: float, h: float, x: Floats, u: Floats, i: int, inputs: Floats) -> None:
-    """Time and state of stage i, into the inputs of a kernel."""
-    inputs[0] = t + c[i] * h
-    copy(x, 0, inputs, 1, len(x))
-    for j in range(i):
-        weight = a[i, j]
-        if weight != 0.0:
-            for k in range(len(x)):
-                inputs[1 + k] += weight * u[j, k]
+def stage_point(job: GradientJob, t: float, h: float, x: Reals, u: Reals, i: int) -> None:
+    """Time and state of stage i, into the inputs."""
+    n, method = job.at.n, job.method
+    job.inputs[0] = t + method.c[i] * h
+    dense_state(x, u, method.a[i * method.stages :], i, n, job.inputs[1:])
 
 
-@njit(cache=True, nogil=True)
-def _explicit_step(
-    vjp: int, constants: Floats, by_handed: Floats, a: Floats, c: Floats, t: float, h: float, x: Floats, u: Floats,
-    inputs: Floats, found: Floats, by_stage: Floats, weight: Floats,
-) -> None:  # fmt: skip
+def explicit_step(job: GradientJob, t: float, h: float, x: Reals, u: Reals) -> None:
     """A step x + Σ b_i u_i with u_i = h f(t + c_i h, X_i) and X_i = x + Σ_j a_ij u_j.
 
-    `by_stage` holds the weights of u; that of u_i gains a_ji times the weight of every later X_j. What is needed of
-    named tuples is given one by one: to take them apart at every step costs as much as some stages.
+    `by_stage` holds the weights of u; that of u_i gains a_ji times the weight of every later X_j.
     """
-    n, stages = len(x), len(c)
-    known = len(inputs) - n
+    n, stages, known, by_stage = job.at.n, job.method.stages, job.at.known, job.by_stage
     for i in range(stages - 1, -1, -1):
         largest = 0.0
         for k in range(n):
-            inputs[known + k] = h * by_stage[i, k]
-            largest = max(largest, abs(by_stage[i, k]))
+            job.inputs[known + k] = h * by_stage[i * n + k]
+            largest = max(largest, abs(by_stage[i * n + k]))
         if largest == 0.0:
             continue
-        stage_point(a, c, t, h, x, u, i, inputs)
-        call_kernel(vjp, inputs, constants, found)
-        add(1.0, found, n, by_handed)
-        add(1.0, found, 0, weight)
+        stage_point(job, t, h, x, u, i)
+        add_vjp(job)
         for j in range(i):
-            if a[i, j] != 0.0:
-                add(a[i, j], found, 0, by_stage[j])
+            if job.method.a[i * stages + j] != 0.0:
+                add(job.method.a[i * stages + j], job.found, by_stage[j * n :], n)
 
 
-@njit(cache=True, nogil=True)
-def _stiff_step(
-    kernels: Kernels, vjps: Vjps, method: Tableau, t: float, h: float, x: Floats, u: Floats, inputs: Floats,
-    found: Floats, by_stage: Floats, first: Floats, linear_inputs: Floats, factors: Floats, turned_inputs: Floats,
-    turned: Floats, bent_inputs: Floats, bent: Floats, w: Floats, z: Floats, change: Floats, weight: Floats,
-) -> None:  # fmt: skip
+def stiff_step(job: GradientJob, t: float, h: float, x: Reals, u: Reals) -> None:
     """A step of a Rosenbrock method (see `simulation.integrate.steps`): (sigma − J) u_i = F_i + h d_i df/dt.
 
     With the weight of u_i, w_i = (sigma − J)⁻ᵀ times that is the weight of F_i, of J u_i and of h d_i df/dt. The last
     two, which are the change of f along (h d_i, u_i), depend on x by second derivatives of the equations of motion.
     """
-    n, n_v, stages, size = len(x), z.shape[1], len(method.b), kernels.linear_size
-    known = len(inputs) - n
-    n_q, sigma = n - n_v, 1.0 / (h * method.extra[stages, 0])
-    linearise(kernels, t, x, sigma, known, inputs, first, linear_inputs, factors)
-    copy(factors, 0, turned_inputs, 0, size)
+    at, n, n_v, stages, size, known = job.at, job.at.n, job.rates, job.method.stages, job.at.size, job.at.known
+    w, change, by_stage, turned_inputs = job.w, job.change, job.by_stage, job.turned_inputs
+    sigma = 1.0 / (h * job.method.gamma)
+    linearise(at, t, x, sigma)
+    copy(at.factors, turned_inputs, size)
     for i in range(stages - 1, -1, -1):
-        copy(by_stage[i], 0, turned_inputs, size + n + 1 + n_v, n)
-        call_kernel(vjps.stage, turned_inputs, kernels.linear_constants, turned)
-        copy(turned, 0, w[i], 0, n)
-        copy(turned, n, z[i], 0, n_v)
+        copy(by_stage[i * n :], turned_inputs[size + n + 1 + n_v :], n)
+        job.stage(turned_inputs, at.linear_constants, job.turned)
+        copy(job.turned, w[i * n :], n)
+        copy(job.turned[n:], job.z[i * n_v :], n_v)
         for k in range(n):
-            change[i, k] = sigma * u[i, k]
+            change[i * n + k] = sigma * u[i * n + k]
         for j in range(i):
-            other = method.extra[i, j] / h
-            add(other, w[i], 0, by_stage[j])
-            add(-other, u[j], 0, change[i])
-        if i:
-            stage_point(method.a, method.c, t, h, x, u, i, inputs)
-            copy(w[i], 0, inputs, known, n)
-            _add_vjp(vjps.derivative, inputs, found, n)
-            add(1.0, found, 0, weight)
-            add(-1.0, found, len(found) - n, change[i])
+            other = job.method.across[i * stages + j] / h
+            add(other, w[i * n :], by_stage[j * n :], n)
+            add(-other, u[j * n :], change[i * n :], n)
+        if i > 0:
+            stage_point(job, t, h, x, u, i)
+            copy(w[i * n :], job.inputs[known:], n)
+            add_vjp(job)
+            add(-1.0, job.found[n + job.derivative.handed :], change[i * n :], n)
             for j in range(i):
-                add(method.a[i, j], found, 0, by_stage[j])
-    add(-1.0, first, 0, change[0])
-    # The state is the same for all stages; their directions and weights go side by side.
-    inputs[0] = t
-    copy(x, 0, inputs, 1, n)
-    copy(w[0], 0, inputs, known, n)
+                add(job.method.a[i * stages + j], job.found, by_stage[j * n :], n)
+    add(-1.0, at.first, change, n)
+    job.inputs[0] = t
+    copy(x, job.inputs[1:], n)
+    copy(w, job.inputs[known:], n)
+    bend(job, h, u)
+    add_vjp(job)
+
+
+def bend(job: GradientJob, h: float, u: Reals) -> None:
+    """Second derivatives for all stages: the state is the same, their directions and weights go side by side."""
+    at, n, n_v, stages, known = job.at, job.at.n, job.rates, job.method.stages, job.at.known
+    given, bent, n_q = job.bent_inputs, job.bent, job.at.n - job.rates
     for k in range(known):
-        for lane in range(WIDTH):
-            bent_inputs[k, lane] = inputs[k]
+        given[k] = job.inputs[k]
     for k in range(n_v):
-        for lane in range(WIDTH):
-            bent_inputs[known + k, lane] = first[n_q + k]
+        given[known + k] = at.first[n_q + k]
     at_t = known + n_v
     at_x, at_a, at_w, at_z = at_t + 1, at_t + 1 + n, at_t + 1 + n + n_v, at_t + 1 + n + n_v + n_q
-    for start in range(0, stages, WIDTH):
-        for lane in range(WIDTH):
-            i = start + lane
-            here = i < stages
-            i = min(i, stages - 1)
-            bent_inputs[at_t, lane] = h * method.extra[stages + 1, i]
+    for start in range(0, stages, width(given)):
+        for lane in range(width(given)):
+            i = min(start + lane, stages - 1)
+            given[at_t, lane] = h * job.method.d[i]
             for k in range(n):
-                bent_inputs[at_x + k, lane] = u[i, k]
+                given[at_x + k, lane] = u[i * n + k]
             for k in range(n_v):
-                bent_inputs[at_a + k, lane] = change[i, n_q + k]
-                bent_inputs[at_z + k, lane] = z[i, k]
+                given[at_a + k, lane] = job.change[i * n + n_q + k]
+                given[at_z + k, lane] = job.z[i * n_v + k]
             for k in range(n_q):
-                bent_inputs[at_w + k, lane] = w[i, k]
-            bent_inputs[at_z + n_v, lane] = 1.0 if here else 0.0
-        call_kernel(vjps.curvature.address, bent_inputs, vjps.curvature.constants, bent)
-        for lane in range(WIDTH):
+                given[at_w + k, lane] = job.w[i * n + k]
+            given[at_z + n_v, lane] = 1.0 if start + lane < stages else 0.0
+        job.curvature.main.lanes(given, job.curvature.wide, bent)
+        for lane in range(width(given)):
             for k in range(n):
-                weight[k] += bent[k, lane]
+                job.weight[k] += bent[k, lane]
             for k in range(n_v):
-                inputs[known + n_q + k] += bent[n + k, lane]
-            for k in range(len(vjps.curvature.by_handed)):
-                vjps.curvature.by_handed[k] += bent[n + n_v + k, lane]
-    _add_vjp(vjps.derivative, inputs, found, n)
-    add(1.0, found, 0, weight)
+                job.inputs[known + n_q + k] += bent[n + k, lane]
+            for k in range(job.curvature.handed):
+                job.curvature.by_handed[k] += bent[n + n_v + k, lane]

@@ -1,43 +1,69 @@
-"""What the compiled steppers are given: kernels by address and how to call them, tableaus as arrays, settings."""
+"""What all drivers are given: kernels by address, methods as arrays, settings."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-from numba.np import arrayobj
 
+from tailwork.kernels.kernel import Kernel
+from tailwork.kernels.language import NO_FUNCTION, Function, Lanes, Reals, Struct
+from tailwork.kernels.native import machine
 from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
-from tailwork.typing import Floats
+
+WIDTH = machine().width
+"""Lanes of a batch; single runs have one."""
 
 
-class Kernels(NamedTuple):
-    """Addresses of compiled kernels and their constants. Inputs of all start with [t, x, held efforts]."""
+class LaneKernel(Struct):
+    """A kernel: what it computes of a design once, and of states in the lanes of a driver."""
 
-    derivative: int  # → x-dot
-    derivative_constants: Floats
-    events: int  # → values that are to stay positive
-    events_constants: Floats
-    linear: int  # (…, x-dot, sigma) → z: linearised and factored
-    linear_constants: Floats
-    linear_size: int
-    solve: int  # (z, right-hand side, h d_i) → a stage
+    prelude: Function
+    lanes: Function  # for as many lanes as the driver has
+    scalar: Function
+    kept: int  # numbers that the prelude computes
 
 
-class Tableau(NamedTuple):
-    """A method as arrays; see tailwork.simulation.integrate.tableaus."""
+def lane_kernel(kernel: Kernel | None, lanes: int = WIDTH) -> LaneKernel:
+    """A kernel as drivers take it; None: there is none."""
+    if kernel is None:
+        return LaneKernel(prelude=NO_FUNCTION, lanes=NO_FUNCTION, scalar=NO_FUNCTION, kept=0)
+    prelude, scalar = (Function(kernel.code.address(name)) for name in ("prelude", "scalar"))
+    wide = Function(kernel.lane_address()) if lanes > 1 else scalar
+    return LaneKernel(prelude=prelude, lanes=wide, scalar=scalar, kept=kernel.kept)
+
+
+class Method(Struct):
+    """A method as arrays, flat; see tailwork.simulation.integrate.tableaus."""
 
     stiff: bool
-    order: int
-    a: Floats
-    b: Floats
-    c: Floats
-    e: Floats
-    p: Floats
-    extra: Floats
+    order: float
+    stages: int
+    powers: int  # of the polynomials between steps
+    a: Reals
+    b: Reals
+    c: Reals
+    e: Reals
+    p: Reals
+    across: Reals  # of a Rosenbrock method: C, …
+    d: Reals
+    gamma: float
+
+
+def method_arrays(method: RungeKutta | Rosenbrock) -> Method:
+    """A method as drivers take it."""
+    stages = len(method.b)
+    a, b, c, e, p, *extra = method.arrays
+    across, d, gamma = np.zeros(1), np.zeros(1), 0.0
+    if extra:
+        across, gamma, d = extra[0][:stages], float(extra[0][stages, 0]), extra[0][stages + 1]
+    e = e if len(e) else np.zeros(stages)
+    flat = [np.ascontiguousarray(part).ravel() for part in (a, b, c, e, p, across, d)]
+    names = ("a", "b", "c", "e", "p", "across", "d")
+    return Method(
+        stiff=isinstance(method, Rosenbrock), order=float(method.order), stages=stages, powers=p.shape[1], gamma=gamma,
+        **dict(zip(names, flat, strict=True)),
+    )  # fmt: skip
 
 
 class Settings(NamedTuple):
@@ -50,30 +76,8 @@ class Settings(NamedTuple):
     most: int  # steps
 
 
-def as_tableau(method: RungeKutta | Rosenbrock) -> Tableau:
-    """A method as the compiled steppers take it."""
-    if isinstance(method, Rosenbrock):
-        return Tableau(True, method.order, *method.arrays)
-    return Tableau(False, method.order, *method.arrays, np.zeros((1, 1)))
-
-
-def _call_kernel(typing_context: Any, address: Any, x: Any, c: Any, y: Any) -> Any:
-    """kernel(x, c, y) for contiguous arrays of float64; the kernel is the `scalar` function of a `Kernel`."""
-    signature = types.void(types.int64, x, c, y)
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [pointer] * 3)
-        function = builder.inttoptr(arguments[0], kind.as_pointer())
-        data = []
-        for array_type, array in zip(signature.args[1:], arguments[1:], strict=True):
-            held = arrayobj.make_array(array_type)(context, builder, array)
-            data.append(builder.bitcast(held.data, pointer))
-        builder.call(function, data)
-        return context.get_dummy_value()
-
-    return signature, codegen
-
-
-call_kernel: Any = intrinsic(_call_kernel)
-"""call_kernel(address, x, c, y): a kernel by its address, from compiled code; so one integrator serves every kernel."""
+def lane_constants(kernel: LaneKernel, parameters: Reals, own: Reals, lane: int, constants: Lanes) -> None:
+    """Run a kernel's prelude for a design and put its numbers into a lane."""
+    kernel.prelude(own, parameters, own)
+    for k in range(kernel.kept):
+        constants[k, lane] = own[k]

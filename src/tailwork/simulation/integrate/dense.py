@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tailwork.errors import StateError
-from tailwork.simulation.integrate.driver import Steps
+from tailwork.simulation.integrate.integrator import Steps
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 

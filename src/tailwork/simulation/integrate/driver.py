@@ -1,224 +1,404 @@
-"""The loop over steps: step sizes, events and what is kept, for both families of methods, in compiled code."""
+"""The loop over steps: step sizes, events, samples and what is kept, for all methods and any number of lanes.
+
+Every lane has its own run with its own design, time and step; one whose run has ended takes the next from the queue.
+A single run is the case of one lane, which keeps its steps. All lanes do the same operations in the same order, so that
+a batch gives the same bits as single runs.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-import numpy as np
-from numba import njit
-
-from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau, call_kernel
-from tailwork.simulation.integrate.steps import derivative, explicit_step, rosenbrock_step
-from tailwork.typing import Floats
+from tailwork.kernels.language import Ints, Lanes, Reals, Struct, width
+from tailwork.simulation.integrate.compiled import LaneKernel, lane_constants
+from tailwork.simulation.integrate.steps import (
+    SIZE,
+    STEP,
+    H,
+    Stepping,
+    T,
+    between,
+    explicit_step,
+    rosenbrock_step,
+)
 
 FINISHED, AT_EVENT, STUCK, TOO_LONG = 0, 1, 2, 3
 """How a run ends: at its end, at an event that stops it, where no step is small enough, after too many steps."""
+DONE, MORE_ROOM, PAUSED = 0, 1, 2
+"""Why a driver returns: all runs have ended, no room is left for steps or events, or it has gone on for long enough."""
+NEXT, LAST, HAPPENED = 0, 1, 2
+"""Of the queue: the run that is next, the one behind the last, and how many events a single run has seen."""
 
 SAFETY, SLOWEST, FASTEST = 0.9, 0.2, 6.0
 SMALLEST = 1e-13  # steps below this share of the duration are given up
 HALVINGS = 80
 
 
-class Steps(NamedTuple):
-    """What a run leaves behind. `stages[k]` with the tableau's p is the dense output of step k."""
+class Runs(Struct):
+    """What differs between runs, flat, a row each, and what becomes of them."""
 
-    status: int
-    event: int  # that stopped it; −1: none
-    times: Floats  # [s], one more than steps
-    states: Floats
-    stages: Floats  # (steps, stages, n)
-    lengths: Floats  # [s], of the steps that the stages belong to; the last may be cut short by an event
-    event_times: Floats
-    event_numbers: np.ndarray
-    evaluations: int
-    rejected: int
-
-
-@njit(cache=True)
-def between(x: Floats, u: Floats, p: Floats, theta: float, out: Floats) -> None:
-    """out = the state at a share theta of a step: x + Σ_i u_i Σ_j p_ij theta^(j+1)."""
-    for k in range(len(x)):
-        out[k] = x[k]
-    for i in range(p.shape[0]):
-        weight = 0.0
-        for j in range(p.shape[1] - 1, -1, -1):
-            weight = (weight + p[i, j]) * theta
-        if weight != 0.0:
-            for k in range(len(x)):
-                out[k] += weight * u[i, k]
+    states: Reals
+    control_inputs: Reals
+    held: int  # how many control inputs
+    derivative: Reals  # parameters of the kernels
+    derivative_size: int
+    events: Reals
+    events_size: int
+    linear: Reals
+    linear_size: int
+    sample_times: Reals  # [s], a row each or one for all
+    samples: int  # in a row
+    own_samples: int  # 1: each run has its row; 0: one for all
+    status: Ints
+    event: Ints  # that stopped it; −1: none
+    ended: Reals  # [s]
+    final: Reals  # states
+    steps: Ints
+    rejected: Ints
+    sampled: Reals  # (runs, samples, n); NaN after the end
+    step_ends: Reals  # (runs, …) [s]: of the first steps
+    step_ends_size: int
 
 
-@njit(cache=True)
-def error_norm(error: Floats, x: Floats, new: Floats, rtol: float, atol: float) -> float:
-    """Root mean square of the error in units of the tolerance."""
-    total = 0.0
-    for k in range(len(x)):
-        scaled = error[k] / (atol + rtol * max(abs(x[k]), abs(new[k])))
+class Kept(Struct):
+    """Room for the steps and events of a single run."""
+
+    steps: int  # 0: they are not kept
+    events: int
+    times: Reals  # [s], one more than steps
+    states: Reals
+    stages: Reals  # (steps, stages, n)
+    lengths: Reals  # [s], of the steps that the stages belong to; the last may be cut short by an event
+    event_times: Reals  # [s]
+    event_numbers: Ints
+
+
+class Job(Struct):
+    """Runs, how they are integrated, and where each lane stands."""
+
+    step: Stepping
+    runs: Runs
+    kept: Kept
+    rtol: float
+    atol: float
+    fixed: bool  # whether steps are
+    first: float  # step [s]
+    most: int  # steps of a run
+    start: float  # [s]
+    end: float  # [s]
+    pause: int  # steps after which it returns
+    watched: int  # how many quantities
+    watch: LaneKernel  # → values that are to stay positive
+    stops: Ints  # which of them end a run
+    queue: Ints
+    run: Ints  # of each lane; −1: none
+    sampled: Ints  # samples taken by each lane
+    fresh: Ints  # lanes at the start of a run
+    last: Ints  # lanes in the last step of a run
+    event_constants: Lanes
+    values: Lanes
+    values_new: Lanes
+    first_new: Lanes  # derivatives at new points
+    own: Reals  # scratch: constants of one design
+    one: Reals  # scratch: inputs of one lane
+    probe: Reals  # scratch: values of one lane
+    point: Reals  # scratch: a state
+
+
+def drive(job: Job) -> int:
+    """All runs from job.start to job.end. State is kept in the job: a call goes on where the last one returned."""
+    rounds = 0
+    while True:
+        if not take_runs(job):
+            return DONE
+        if job.kept.steps > 0 and job.run[0] >= 0:
+            full = job.runs.steps[job.run[0]] == job.kept.steps
+            if full or job.queue[HAPPENED] + job.watched > job.kept.events:
+                return MORE_ROOM
+        if rounds == job.pause:
+            return PAUSED
+        rounds += 1
+        choose_lengths(job)
+        if job.step.method.stiff:
+            rosenbrock_step(job.step)
+        else:
+            explicit_step(job.step)
+        if judge(job):
+            look_at_new_points(job)
+            accept(job)
+
+
+def take_runs(job: Job) -> bool:
+    """Lanes without a run take the next one; whether any lane has one."""
+    run, queue, active, fresh = job.run, job.queue, False, False
+    for lane in range(width(job.step.x)):
+        if run[lane] < 0 and queue[NEXT] < queue[LAST]:
+            run[lane] = queue[NEXT]
+            queue[NEXT] += 1
+            begin(job, lane, run[lane])
+        active = active or run[lane] >= 0
+        fresh = fresh or job.fresh[lane] != 0
+    if fresh:
+        start_fresh(job)
+    return active
+
+
+def begin(job: Job, lane: int, r: int) -> None:
+    """Put a run into a lane."""
+    runs, step = job.runs, job.step
+    n, held = step.n, runs.held
+    job.fresh[lane] = 1
+    job.sampled[lane] = 0
+    step.clock[T, lane] = job.start
+    step.clock[H, lane] = job.first
+    for k in range(n):
+        step.x[k, lane] = runs.states[r * n + k]
+    for k in range(held):
+        step.inputs[1 + n + k, lane] = runs.control_inputs[r * held + k]
+    lane_constants(step.derivative, runs.derivative[r * runs.derivative_size :], job.own, lane, step.constants)
+    if job.watched > 0:
+        lane_constants(job.watch, runs.events[r * runs.events_size :], job.own, lane, job.event_constants)
+    if step.method.stiff:
+        lane_constants(step.linear, runs.linear[r * runs.linear_size :], job.own, lane, step.linear_constants)
+    runs.steps[r] = 0
+    runs.rejected[r] = 0
+    runs.status[r] = FINISHED
+    runs.event[r] = -1
+
+
+def start_fresh(job: Job) -> None:
+    """Derivatives and watched quantities where runs start; runs that end there do so."""
+    step, runs, n = job.step, job.runs, job.step.n
+    step.inputs[0] = step.clock[T]
+    for k in range(n):
+        step.inputs[1 + k] = step.x[k]
+    step.derivative.lanes(step.inputs, step.constants, job.first_new)
+    if job.watched > 0:
+        job.watch.lanes(step.inputs, job.event_constants, job.values_new)
+    for lane in range(width(step.x)):
+        if job.fresh[lane] == 0:
+            continue
+        r = job.run[lane]
+        job.fresh[lane] = 0
+        for k in range(n):
+            step.first[k, lane] = job.first_new[k, lane]
+            job.point[k] = step.x[k, lane]
+            if not math.isfinite(step.first[k, lane]):
+                runs.status[r] = STUCK
+        if job.kept.steps > 0:
+            job.kept.times[0] = job.start
+            for k in range(n):
+                job.kept.states[k] = job.point[k]
+        for k in range(job.watched):
+            job.values[k, lane] = watched_value(job.values_new[k, lane])
+            if job.values[k, lane] < 0.0:
+                if job.kept.steps > 0:
+                    keep_event(job, job.start, k)
+                if job.stops[k] != 0 and runs.status[r] == FINISHED:
+                    runs.status[r] = AT_EVENT
+                    runs.event[r] = k
+        own = r * runs.own_samples * runs.samples
+        while job.sampled[lane] < runs.samples and runs.sample_times[own + job.sampled[lane]] <= job.start:
+            keep_sample(job, r, lane)
+        if runs.status[r] != FINISHED or job.start >= job.end:
+            finish(job, r, lane, job.start)
+
+
+def watched_value(value: float) -> float:
+    """A quantity that is not finite counts as having fallen below zero."""
+    return value if math.isfinite(value) else -1.0
+
+
+def keep_event(job: Job, t: float, k: int) -> None:
+    """Write down an event of a single run."""
+    happened = job.queue[HAPPENED]
+    job.kept.event_times[happened] = t
+    job.kept.event_numbers[happened] = k
+    job.queue[HAPPENED] = happened + 1
+
+
+def keep_sample(job: Job, r: int, lane: int) -> None:
+    """The next sample of a run is the point."""
+    n = job.step.n
+    for k in range(n):
+        job.runs.sampled[(r * job.runs.samples + job.sampled[lane]) * n + k] = job.point[k]
+    job.sampled[lane] += 1
+
+
+def finish(job: Job, r: int, lane: int, t: float) -> None:
+    """Write down how a run ended, at the point, and free its lane."""
+    n, runs = job.step.n, job.runs
+    runs.ended[r] = t
+    for k in range(n):
+        runs.final[r * n + k] = job.point[k]
+    for k in range(job.sampled[lane] * n, runs.samples * n):
+        runs.sampled[r * runs.samples * n + k] = math.nan
+    job.run[lane] = -1
+
+
+def choose_lengths(job: Job) -> None:
+    """Lengths of the next steps; the last of a run ends at its end."""
+    clock = job.step.clock
+    for lane in range(width(clock)):
+        job.last[lane] = 1 if clock[T, lane] + clock[H, lane] * (1.0 + 1e-10) >= job.end else 0
+        if job.run[lane] < 0:
+            clock[STEP, lane] = job.first  # a lane without a run goes along; nothing comes of it
+        else:
+            clock[STEP, lane] = job.end - clock[T, lane] if job.last[lane] != 0 else clock[H, lane]
+
+
+def is_finite(job: Job, lane: int) -> bool:
+    """Whether a lane's step is: all stages of an explicit method, the new state of a stiff one."""
+    step, total = job.step, 0.0
+    for k in range(step.n):
+        total += 0.0 * step.new[k, lane]
+    if not step.method.stiff:
+        for k in range(step.n, step.method.stages * step.n):
+            total += 0.0 * step.u[k, lane]
+    return total == 0.0
+
+
+def error_norm(job: Job, lane: int) -> float:
+    """Root mean square of a lane's error in units of the tolerance."""
+    step, total = job.step, 0.0
+    for k in range(step.n):
+        largest = max(abs(step.x[k, lane]), abs(step.new[k, lane]))
+        scaled = step.error[k, lane] / (job.atol + job.rtol * largest)
         total += scaled * scaled
-    return math.sqrt(total / len(x))
+    return math.sqrt(total / step.n)
 
 
-@njit(cache=True)
-def event_values(events: int, constants: Floats, inputs: Floats, t: float, x: Floats, out: Floats) -> None:
-    """Values of the events, by the address of their kernel; those that are not finite count as having happened."""
-    inputs[0] = t
-    for k in range(len(x)):
-        inputs[1 + k] = x[k]
-    call_kernel(events, inputs, constants, out)
-    for k in range(len(out)):
-        if not math.isfinite(out[k]):
-            out[k] = -1.0
+def judge(job: Job) -> bool:
+    """Which steps are good enough, and how long those that are not are to be; whether any is."""
+    step, runs, clock, good = job.step, job.runs, job.step.clock, False
+    for lane in range(width(clock)):
+        clock[SIZE, lane] = math.inf
+        r = job.run[lane]
+        if r < 0:
+            continue
+        fine = is_finite(job, lane)
+        size = error_norm(job, lane) if fine else math.inf
+        if job.fixed:
+            size = 0.0 if fine else math.inf
+            if not fine:
+                runs.status[r] = STUCK
+        elif not size <= 1.0:
+            runs.rejected[r] += 1
+            shrunk = max(SLOWEST, SAFETY * size ** (-1.0 / step.method.order)) if math.isfinite(size) else SLOWEST
+            clock[H, lane] = clock[STEP, lane] * shrunk
+            size = math.inf
+            if clock[H, lane] < SMALLEST * (job.end - job.start):
+                runs.status[r] = STUCK
+        if runs.status[r] != FINISHED:
+            for k in range(step.n):
+                job.point[k] = step.x[k, lane]
+            finish(job, r, lane, clock[T, lane])
+        clock[SIZE, lane] = size
+        good = good or size <= 1.0
+    return good
 
 
-@njit(cache=True)
-def crossing(
-    events: int, constants: Floats, p: Floats, inputs: Floats, t: float, h: float, x: Floats, u: Floats, which: int,
-    values: Floats, work: Floats,
-) -> float:  # fmt: skip
-    """Share of the step at which an event's value falls below zero, by halving on the dense output."""
+def new_time(job: Job, lane: int) -> float:
+    """Where a lane's step ends [s]."""
+    return job.end if job.last[lane] != 0 else job.step.clock[T, lane] + job.step.clock[STEP, lane]
+
+
+def look_at_new_points(job: Job) -> None:
+    """Watched quantities, and for a stiff method derivatives, where steps end."""
+    step = job.step
+    if job.watched == 0 and not step.method.stiff:
+        return
+    for lane in range(width(step.x)):
+        step.inputs[0, lane] = new_time(job, lane)
+    for k in range(step.n):
+        step.inputs[1 + k] = step.new[k]
+    if job.watched > 0:
+        job.watch.lanes(step.inputs, job.event_constants, job.values_new)
+    if step.method.stiff:
+        step.derivative.lanes(step.inputs, step.constants, job.first_new)
+
+
+def crossing(job: Job, lane: int, which: int) -> float:
+    """Share of a lane's step at which an event's value falls below zero, by halving on the dense output."""
+    step, n = job.step, job.step.n
+    for k in range(job.watch.kept):
+        job.own[k] = job.event_constants[k, lane]
+    for k in range(job.runs.held):
+        job.one[1 + n + k] = step.inputs[1 + n + k, lane]
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         theta = 0.5 * (low + high)
         if theta <= low or theta >= high:
             break
-        between(x, u, p, theta, work)
-        event_values(events, constants, inputs, t + theta * h, work, values)
-        if values[which] < 0.0:
+        between(step, theta, lane, job.one[1:])
+        job.one[0] = step.clock[T, lane] + theta * step.clock[STEP, lane]
+        job.watch.scalar(job.one, job.own, job.probe)
+        if watched_value(job.probe[which]) < 0.0:
             high = theta
         else:
             low = theta
     return high
 
 
-@njit(cache=True)
-def enlarged(times: Floats, states: Floats, kept: Floats, lengths: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """What is kept of the steps, with room for twice as many. Loops, here and below: slices take long to compile."""
-    done, stages, n = kept.shape
-    more_times, more_states = np.empty(2 * done + 1), np.empty((2 * done + 1, n))
-    more_kept, more_lengths = np.empty((2 * done, stages, n)), np.empty(2 * done)
-    for s in range(done + 1):
-        more_times[s] = times[s]
-        for k in range(n):
-            more_states[s, k] = states[s, k]
-    for s in range(done):
-        more_lengths[s] = lengths[s]
-        for i in range(stages):
-            for k in range(n):
-                more_kept[s, i, k] = kept[s, i, k]
-    return more_times, more_states, more_kept, more_lengths
-
-
-@njit(cache=True)
-def enlarged_events(times: Floats, numbers: np.ndarray, happened: int) -> tuple[Floats, np.ndarray]:
-    """What is kept of the events that have happened, with room for more than twice as many."""
-    room = 2 * len(times) + 1
-    more_times, more_numbers = np.empty(room), np.empty(room, np.int64)
-    for k in range(happened):
-        more_times[k], more_numbers[k] = times[k], numbers[k]
-    return more_times, more_numbers
-
-
-@njit(cache=True)
-def integrate(
-    kernels: Kernels, method: Tableau, settings: Settings, stops: np.ndarray, held: Floats, x0: Floats, t0: float,
-    t1: float,
-) -> tuple[int, int, Floats, Floats, Floats, Floats, Floats, np.ndarray, int, int]:  # fmt: skip
-    """Step from (t0, x0) to t1 [s]; `stops` says which events end the run. The fields of `Steps`, as a plain tuple: to
-    make a named one runs Python code, in which a keyboard interrupt that came meanwhile would be raised and lost."""
-    n, stages, count = len(x0), len(method.b), len(stops)
-    room = 128
-    times, states = np.empty(room + 1), np.empty((room + 1, n))
-    kept, lengths = np.empty((room, stages, n)), np.empty(room)
-    event_times, event_numbers = np.empty(count), np.empty(count, np.int64)
-    inputs = np.empty(1 + n + len(held))
-    for k in range(len(held)):
-        inputs[1 + n + k] = held[k]
-    x, first, new, error, u = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty((stages, n))
-    linear_inputs, solve_inputs = np.empty(len(inputs) + n + 1), np.empty(kernels.linear_size + n + 1)
-    values, values_new, probe = np.ones(count), np.ones(count), np.ones(count)
-    times[0] = t0
-    for k in range(n):
-        x[k] = states[0, k] = x0[k]
-    done, happened, evaluations, rejected, status, event = 0, 0, 1, 0, FINISHED, -1
-    t, h = t0, settings.first
-    if not derivative(kernels, inputs, t, x, first):
-        status = STUCK
-    if count:
-        event_values(kernels.events, kernels.events_constants, inputs, t, x, values)
-        for k in range(count):
-            if values[k] < 0.0:
-                event_times[happened], event_numbers[happened] = t, k
-                happened += 1
-                if stops[k] and status == FINISHED:
-                    status, event = AT_EVENT, k
-    while t < t1 and status == FINISHED:
-        if done >= settings.most:
-            status = TOO_LONG
-            break
-        last = t + h * (1.0 + 1e-10) >= t1
-        step = t1 - t if last else h
-        if method.stiff:
-            fine = rosenbrock_step(
-                kernels, method, inputs, t, step, x, first, u, new, error, linear_inputs, solve_inputs
-            )
-        else:
-            fine = explicit_step(kernels, method, inputs, t, step, x, first, u, new, error)
-        evaluations += stages - 1
-        size = error_norm(error, x, new, settings.rtol, settings.atol) if fine else math.inf
-        if settings.fixed > 0.0:
-            if not fine:
-                status = STUCK
-                break
-        elif not size <= 1.0:
-            rejected += 1
-            h = step * (max(SLOWEST, SAFETY * size ** (-1.0 / method.order)) if math.isfinite(size) else SLOWEST)
-            if h < SMALLEST * (t1 - t0):
-                status = STUCK
-                break
+def accept(job: Job) -> None:
+    """Take the steps that are good enough: events, samples, what is kept, and the next step's length."""
+    step, runs, clock, n = job.step, job.runs, job.step.clock, job.step.n
+    for lane in range(width(clock)):
+        size, length, r, share = clock[SIZE, lane], clock[STEP, lane], job.run[lane], 1.0
+        if not size <= 1.0:
             continue
-        if done == room:
-            room *= 2
-            times, states, kept, lengths = enlarged(times, states, kept, lengths)
-        lengths[done] = step
-        for i in range(stages):
+        t_new, keeping = new_time(job, lane), job.kept.steps > 0
+        for k in range(job.watched):
+            value = watched_value(job.values_new[k, lane])
+            if job.values[k, lane] >= 0.0 and value < 0.0 and (job.stops[k] != 0 or keeping):
+                theta = crossing(job, lane, k)
+                if keeping:
+                    keep_event(job, clock[T, lane] + theta * length, k)
+                if job.stops[k] != 0 and (runs.status[r] == FINISHED or theta < share):
+                    share = theta
+                    runs.status[r] = AT_EVENT
+                    runs.event[r] = k
+            job.values[k, lane] = value
+        if runs.status[r] == AT_EVENT:
+            t_new = clock[T, lane] + share * length
+        own = r * runs.own_samples * runs.samples
+        while job.sampled[lane] < runs.samples and runs.sample_times[own + job.sampled[lane]] <= t_new:
+            between(step, (runs.sample_times[own + job.sampled[lane]] - clock[T, lane]) / length, lane, job.point)
+            keep_sample(job, r, lane)
+        if runs.status[r] == AT_EVENT:
+            between(step, share, lane, job.point)
+        else:
             for k in range(n):
-                kept[done, i, k] = u[i, k]
-        t_new = t1 if last else t + step
-        if count:
-            event_values(kernels.events, kernels.events_constants, inputs, t_new, new, values_new)
-            if happened + count > len(event_times):
-                event_times, event_numbers = enlarged_events(event_times, event_numbers, happened)
-            earliest = 2.0
-            for k in range(count):
-                if values[k] >= 0.0 and values_new[k] < 0.0:
-                    theta = crossing(
-                        kernels.events, kernels.events_constants, method.p, inputs, t, step, x, u, k, probe, error
-                    )
-                    event_times[happened], event_numbers[happened] = t + theta * step, k
-                    happened += 1
-                    if stops[k] and theta < earliest:
-                        earliest, event, status = theta, k, AT_EVENT
-            if status == AT_EVENT:
-                between(x, u, method.p, earliest, new)
-                t_new = t + earliest * step
-            for k in range(count):
-                values[k] = values_new[k]
-        done += 1
-        times[done] = t = t_new
+                job.point[k] = step.new[k, lane]
+        if keeping:
+            keep_step(job, runs.steps[r], length, t_new)
+        if runs.steps[r] < runs.step_ends_size:
+            runs.step_ends[r * runs.step_ends_size + runs.steps[r]] = t_new
+        runs.steps[r] += 1
+        clock[T, lane] = t_new
         for k in range(n):
-            x[k] = states[done, k] = new[k]
-        if status == AT_EVENT or last:
-            break
-        if not method.stiff:
-            for k in range(n):
-                first[k] = u[stages - 1, k] / step
-        elif not derivative(kernels, inputs, t, new, first):
-            status = STUCK
-        if settings.fixed <= 0.0:
-            grown = FASTEST if size == 0.0 else SAFETY * size ** (-1.0 / method.order)
-            h = step * min(FASTEST, max(SLOWEST, grown))
-    return (
-        status, event, times[: done + 1], states[: done + 1], kept[:done], lengths[:done], event_times[:happened],
-        event_numbers[:happened], evaluations, rejected,
-    )  # fmt: skip
+            step.x[k, lane] = job.point[k]
+            if step.method.stiff:
+                step.first[k, lane] = job.first_new[k, lane]
+            else:
+                step.first[k, lane] = step.u[(step.method.stages - 1) * n + k, lane] / length
+            if not math.isfinite(step.first[k, lane]) and runs.status[r] == FINISHED and job.last[lane] == 0:
+                runs.status[r] = STUCK
+        if not job.fixed:
+            grown = FASTEST if size == 0.0 else SAFETY * size ** (-1.0 / step.method.order)
+            clock[H, lane] = length * min(FASTEST, max(SLOWEST, grown))
+        if job.last[lane] == 0 and runs.status[r] == FINISHED and runs.steps[r] >= job.most:
+            runs.status[r] = TOO_LONG
+        if job.last[lane] != 0 or runs.status[r] != FINISHED:
+            finish(job, r, lane, t_new)
+
+
+def keep_step(job: Job, done: int, length: float, t_new: float) -> None:
+    """Keep a step of a single run, which ends at the point."""
+    n, kept = job.step.n, job.kept
+    kept.lengths[done] = length
+    kept.times[done + 1] = t_new
+    for k in range(n):
+        kept.states[(done + 1) * n + k] = job.point[k]
+    for k in range(job.step.method.stages * n):
+        kept.stages[done * job.step.method.stages * n + k] = job.step.u[k, 0]

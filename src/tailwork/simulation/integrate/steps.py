@@ -1,4 +1,4 @@
-"""One step: of an explicit Runge–Kutta method, for any tableau, and of a Rosenbrock method, for stiff tails.
+"""One step in every lane: of an explicit Runge–Kutta method, for any tableau, and of a Rosenbrock method.
 
 The latter has the exact Jacobian and is in transformed form (Hairer & Wanner, Solving Ordinary Differential Equations
 II, Sect. IV.7): with sigma = 1/(h gamma),
@@ -10,121 +10,115 @@ The 2n equations reduce to n; see tailwork.simulation.integrate.stage.
 
 from __future__ import annotations
 
-import math
+from tailwork.kernels.language import Lanes, Reals, Struct, spread
+from tailwork.simulation.integrate.compiled import LaneKernel, Method
 
-from numba import njit
-
-from tailwork.simulation.integrate.compiled import Kernels, Tableau, call_kernel
-from tailwork.typing import Floats
-
-
-@njit(cache=True)
-def derivative(kernels: Kernels, inputs: Floats, t: float, x: Floats, out: Floats) -> bool:
-    """out = f(t, x); False if something in it is not finite. `inputs` is [t, x, held efforts], filled here."""
-    inputs[0] = t
-    for k in range(len(x)):
-        inputs[1 + k] = x[k]
-    call_kernel(kernels.derivative, inputs, kernels.derivative_constants, out)
-    return all_finite(out)
+T, H, STEP, SIZE = 0, 1, 2, 3
+"""Rows of the clock: time, step to try next, step now, size of its error in units of the tolerance."""
 
 
-@njit(cache=True)
-def all_finite(values: Floats) -> bool:
-    """Whether no entry is NaN or infinite."""
-    for value in values:  # noqa: SIM110 - compiled; a generator would not be
-        if not math.isfinite(value):
-            return False
-    return True
+class Stepping(Struct):
+    """What a step needs: kernels, and rows of lanes to work in. Inputs of kernels start with [t, x, held efforts]."""
+
+    n: int  # numbers of a state
+    known: int  # inputs of the derivative
+    method: Method
+    derivative: LaneKernel
+    linear: LaneKernel  # (…, x-dot, sigma) → z: linearised and factored
+    linear_size: int  # numbers in z
+    solve: LaneKernel  # (z, right-hand side, h d_i) → a stage
+    inputs: Lanes
+    constants: Lanes
+    linear_inputs: Lanes
+    linear_constants: Lanes
+    solve_inputs: Lanes
+    clock: Lanes
+    x: Lanes  # state
+    first: Lanes  # its derivative
+    u: Lanes  # out: (stages, n): h times the stages' derivatives; of an explicit method the last is at the new point
+    new: Lanes  # out: the new state
+    error: Lanes  # out: estimate of its error; zero where the method has none
 
 
-@njit(cache=True)
-def explicit_step(
-    kernels: Kernels, method: Tableau, inputs: Floats, t: float, h: float, x: Floats, first: Floats, u: Floats,
-    new: Floats, error: Floats,
-) -> bool:  # fmt: skip
-    """One step of h [s] from (t, x); False if a stage is not finite.
-
-    Args:
-        kernels: the system.
-        method: the tableau.
-        inputs: of the kernel, with the held efforts in place.
-        t: time [s].
-        h: step [s].
-        x: state.
-        first: derivative at (t, x).
-        u: out: (stages, n), h times the stages' derivatives; the last is that at the new point.
-        new: out: the new state.
-        error: out: estimate of the step's error; zero where the method has none.
-    """
-    n, stages = len(x), len(method.b)
+def explicit_step(job: Stepping) -> None:
+    """A step of an explicit method from (t, x) in each lane."""
+    n, stages, a, u, x, new = job.n, job.method.stages, job.method.a, job.u, job.x, job.new
+    h, t, inputs, error = job.clock[STEP], job.clock[T], job.inputs, job.error
     for k in range(n):
-        u[0, k] = h * first[k]
-        error[k] = 0.0
+        u[k] = h * job.first[k]
     for i in range(1, stages):
         for k in range(n):
-            new[k] = x[k]
-        for j in range(i):
-            weight = method.a[i, j]
-            if weight != 0.0:
-                for k in range(n):
-                    new[k] += weight * u[j, k]
-        # The last stage is taken at the new point, so `new` ends as the new state.
-        if not derivative(kernels, inputs, t + method.c[i] * h, new, u[i]):
-            return False
-        for k in range(n):
-            u[i, k] *= h
-    for i in range(len(method.e)):
-        for k in range(n):
-            error[k] += method.e[i] * u[i, k]
-    return True
+            total = x[k]
+            for j in range(i):
+                weight = a[i * stages + j]
+                if weight != 0.0:
+                    total = total + weight * u[j * n + k]
+            inputs[1 + k] = total
+            new[k] = total  # the last stage is taken at the new point
+        inputs[0] = t + job.method.c[i] * h
+        job.derivative.lanes(inputs, job.constants, u[i * n :])
+        for k in range(i * n, (i + 1) * n):
+            u[k] = u[k] * h
+    for k in range(n):
+        total = spread(0.0, x)
+        for i in range(stages):
+            total = total + job.method.e[i] * u[i * n + k]
+        error[k] = total
 
 
-@njit(cache=True)
-def rosenbrock_step(
-    kernels: Kernels, method: Tableau, inputs: Floats, t: float, h: float, x: Floats, first: Floats, u: Floats,
-    new: Floats, error: Floats, linear_inputs: Floats, solve_inputs: Floats,
-) -> bool:  # fmt: skip
-    """One step of h [s] from (t, x); False if something is not finite. Arguments as for `explicit_step`; scratch.
-
-    What is not finite in a stage stays so to the end, where it is looked for.
-    """
-    n, stages, known = len(x), len(method.b), len(inputs)
-    size = len(solve_inputs) - n - 1
-    state, right, sums = inputs[1 : 1 + n], solve_inputs[size : size + n], error
+def rosenbrock_step(job: Stepping) -> None:
+    """A step of a Rosenbrock method from (t, x) in each lane; what is not finite in a stage stays so to the end."""
+    n, stages, known, size, a, u, x = job.n, job.method.stages, job.known, job.linear_size, job.method.a, job.u, job.x
+    h, t, inputs, sums, right = job.clock[STEP], job.clock[T], job.inputs, job.error, job.solve_inputs[size:]
     inputs[0] = t
     for k in range(n):
-        state[k] = x[k]
-        right[k] = first[k]
-        linear_inputs[known + k] = first[k]
+        inputs[1 + k] = x[k]
+        right[k] = job.first[k]
+        job.linear_inputs[known + k] = job.first[k]
     for k in range(known):
-        linear_inputs[k] = inputs[k]
-    linear_inputs[known + n] = 1.0 / (h * method.extra[stages, 0])
-    call_kernel(kernels.linear, linear_inputs, kernels.linear_constants, solve_inputs)
+        job.linear_inputs[k] = inputs[k]
+    job.linear_inputs[known + n] = 1.0 / (h * job.method.gamma)
+    job.linear.lanes(job.linear_inputs, job.linear_constants, job.solve_inputs)
     for i in range(stages):
-        if i:
+        if i > 0:
             for k in range(n):
-                state[k] = x[k]
+                inputs[1 + k] = x[k]
                 sums[k] = 0.0
             for j in range(i):
-                weight, other = method.a[i, j], method.extra[i, j] / h
+                weight, other = a[i * stages + j], job.method.across[i * stages + j] / h
                 for k in range(n):
-                    state[k] += weight * u[j, k]
-                    sums[k] += other * u[j, k]
-            inputs[0] = t + method.c[i] * h
-            call_kernel(kernels.derivative, inputs, kernels.derivative_constants, right)
+                    inputs[1 + k] += weight * u[j * n + k]
+                    sums[k] += other * u[j * n + k]
+            inputs[0] = t + job.method.c[i] * h
+            job.derivative.lanes(inputs, job.constants, right)
             for k in range(n):
                 right[k] += sums[k]
-        solve_inputs[size + n] = h * method.extra[stages + 1, i]
-        call_kernel(kernels.solve, solve_inputs, kernels.linear_constants, u[i])
+        job.solve_inputs[size + n] = h * job.method.d[i]
+        job.solve.lanes(job.solve_inputs, job.linear_constants, u[i * n :])
     for k in range(n):
-        new[k] = x[k]
-        error[k] = 0.0
-    finite = 0.0
-    for i in range(stages):
-        weight, other = method.b[i], method.e[i]
-        for k in range(n):
-            new[k] += weight * u[i, k]
-            error[k] += other * u[i, k]
+        total, wrong = x[k], spread(0.0, x)
+        for i in range(stages):
+            total = total + job.method.b[i] * u[i * n + k]
+            wrong = wrong + job.method.e[i] * u[i * n + k]
+        job.new[k] = total
+        sums[k] = wrong
+
+
+def dense_weight(p: Reals, powers: int, i: int, theta: float) -> float:
+    """How much of stage i is in the state at a share theta of a step: Σ_j p_ij theta^(j+1)."""
+    weight = 0.0
+    for j in range(powers - 1, -1, -1):
+        weight = (weight + p[i * powers + j]) * theta
+    return weight
+
+
+def between(job: Stepping, theta: float, lane: int, out: Reals) -> None:
+    """out = the state of a lane at a share theta of its step: x + Σ_i u_i Σ_j p_ij theta^(j+1)."""
+    n = job.n
     for k in range(n):
-        finite += 0.0 * new[k]
-    return finite == 0.0
+        out[k] = job.x[k, lane]
+    for i in range(job.method.stages):
+        weight = dense_weight(job.method.p, job.method.powers, i, theta)
+        if weight != 0.0:
+            for k in range(n):
+                out[k] += weight * job.u[i * n + k, lane]

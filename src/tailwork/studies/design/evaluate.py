@@ -16,7 +16,7 @@ from tailwork.simulation.batch_inputs import initial_states, workers
 from tailwork.simulation.batch_kernels import spectral_radii
 from tailwork.simulation.derivatives.rollout import rollout_tangents
 from tailwork.simulation.integrate.choose import STIFF
-from tailwork.simulation.integrate.rollout import Rollout, rollout
+from tailwork.simulation.integrate.rollout import Rollout
 from tailwork.studies.design.problem import Study, Variable
 from tailwork.studies.design.variables import (
     checked_variables,
@@ -89,7 +89,7 @@ class Evaluator:
         key = tuple(names)
         if key not in self._observers:
             look = observer(self.system, self.study.tail_name, names, along=True)
-            self._observers[key] = look, rollout(self.system, look.kernel, look.parameters, self.stiff)
+            self._observers[key] = look, Rollout(self.system, look.kernel, look.parameters, self.stiff)
         return self._observers[key]
 
     def with_steps(self, steps: int) -> Evaluator:

@@ -1,0 +1,137 @@
+"""The part of Python that drivers are written in: integrators, rollouts, contact steps and their derivatives.
+
+A driver is an ordinary function with annotations. It runs as plain Python on NumPy arrays, for a debugger, and is
+translated to machine code for any number of lanes by `tailwork.kernels.translate`. Its types are int, float and bool,
+those below, and tuples of numbers as results. All state is in arrays that the caller gives: a driver that returns early
+goes on where it was when it is called again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from functools import lru_cache
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from tailwork.typing import Floats
+
+
+class Reals:
+    """Floating-point numbers one after the other: values[k]; values[k:] begins further on."""
+
+    def __getitem__(self, k: Any) -> Any: ...
+    def __setitem__(self, k: Any, value: Any) -> None: ...
+
+
+class Ints(Reals):
+    """Integers, likewise."""
+
+
+class Lanes(Reals):
+    """Rows of numbers, one for each lane: rows[k] are those of all lanes, rows[k, lane] is one; rows[k:] as above."""
+
+
+class Function:
+    """Compiled code by its address: a kernel, called with inputs, constants and outputs."""
+
+    def __init__(self, address: int) -> None:
+        self.address = address
+
+    def __call__(self, x: Any, constants: Any, y: Any) -> None:
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+        kind(self.address)(*(address_of(array) for array in (x, constants, y)))
+
+
+NO_FUNCTION = Function(0)
+
+
+def width(rows: Lanes) -> int:
+    """How many lanes there are."""
+    return np.shape(rows)[1]
+
+
+def spread(value: float, rows: Lanes) -> Any:
+    """A number in every lane."""
+    return np.full(width(rows), float(value))
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """Lane by lane, a where the condition holds, else b."""
+    return np.where(condition, a, b)
+
+
+def address_of(array: Any) -> int:
+    """Where an array's numbers are; quicker than array.ctypes.data."""
+    return array.__array_interface__["data"][0]
+
+
+class Struct:
+    """Named arguments of a driver. The fields of a subclass are its annotations; a driver reads them only."""
+
+    _memory: bytearray | None = None
+
+    def __init__(self, **fields: Any) -> None:
+        known = fields_of(type(self))
+        if fields.keys() != known.keys():
+            raise TypeError(f"{type(self).__name__}: wrong or missing: {', '.join(fields.keys() ^ known.keys())}")
+        self.__dict__.update(fields, _changed=True)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__[name] = value
+        self.__dict__["_changed"] = True
+
+    def packed(self) -> int:
+        """Address of the fields in memory, eight bytes each: the same as long as the struct lives."""
+        own, kinds = self.__dict__, fields_of(type(self))
+        if own["_changed"]:
+            values = [_packed(kind, own[name]) for name, kind in kinds.items()]
+            if self._memory is None:
+                own["_memory"] = bytearray(8 * len(values))
+                own["_address"] = address_of(np.frombuffer(own["_memory"], dtype=np.uint8))
+            struct.pack_into(_format(type(self)), own["_memory"], 0, *values)
+            own["_changed"] = False
+        else:
+            for name in _nested(type(self)):
+                own[name].packed()
+        return own["_address"]
+
+
+def _packed(kind: Any, value: Any) -> int | float:
+    if kind is int or kind is float or kind is bool:
+        return value
+    if kind is Function:
+        return value.address
+    if issubclass(kind, Struct):
+        return value.packed()
+    wanted = np.int64 if kind is Ints else np.float64
+    if value.dtype != wanted or not value.flags.c_contiguous:
+        raise TypeError(f"got an array of {value.dtype}; required: contiguous {wanted.__name__}")
+    return address_of(value)
+
+
+@lru_cache
+def fields_of(kind: type[Struct]) -> dict[str, Any]:
+    """Types of the fields of a struct by name."""
+    return {name: field for name, field in get_type_hints(kind).items() if not name.startswith("_")}
+
+
+@lru_cache
+def _nested(kind: type[Struct]) -> tuple[str, ...]:
+    return tuple(name for name, field in fields_of(kind).items() if issubclass(field, Struct))
+
+
+@lru_cache
+def _format(kind: type[Struct]) -> str:
+    return "".join("d" if field is float else "q" for field in fields_of(kind).values())
+
+
+def lanes(lanes: int, **rows: int) -> dict[str, Floats]:
+    """Rows of lanes, zero, by name; all in one piece of memory."""
+    memory = np.zeros(sum(rows.values()) * lanes)
+    found, start = {}, 0
+    for name, count in rows.items():
+        found[name] = memory[start : start + count * lanes].reshape(count, lanes)
+        start += count * lanes
+    return found

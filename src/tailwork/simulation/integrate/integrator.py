@@ -1,0 +1,253 @@
+"""Runs of a system by a method: single ones that keep their steps, and many in lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tailwork.kernels.kernel import Kernel
+from tailwork.kernels.language import Struct, lanes
+from tailwork.kernels.translate import driver
+from tailwork.simulation.batch_kernels import in_shares, parameter_rows, run_driver
+from tailwork.simulation.integrate.compiled import WIDTH, Method, Settings, lane_kernel, method_arrays
+from tailwork.simulation.integrate.driver import HAPPENED, LAST, MORE_ROOM, NEXT, Job, Kept, Runs, drive
+from tailwork.simulation.integrate.steps import Stepping
+from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
+from tailwork.simulation.system import System
+from tailwork.typing import Floats
+
+REFUSED = -1
+"""Status of a run whose design is not possible: it was not started."""
+PAUSE = 1000
+"""Steps between two checks for Ctrl-C: compiled code cannot be interrupted."""
+KERNELS = ("derivative", "events", "linear")
+"""Those that have parameters."""
+ROOM = 128
+"""Steps of a single run that there is room for at first."""
+
+
+class Ends(NamedTuple):
+    """What is known of each run at its end, a row each."""
+
+    status: np.ndarray
+    event: np.ndarray  # that stopped it; −1: none
+    times: Floats  # [s]
+    states: Floats
+    steps: np.ndarray
+    rejected: np.ndarray
+    samples: Floats  # (runs, times, n); NaN after the end
+    step_ends: Floats  # (runs, steps) [s]; as many of the first steps as there is room for
+    contacts: Floats  # (runs, times, …): of feet on compliant ground, what it records of them
+
+
+def no_ends(count: int, size: int, samples: int, steps: int = 0) -> Ends:
+    """Ends of runs that have not been started: all refused, numbers not a number."""
+    whole = np.int64
+    return Ends(
+        np.full(count, REFUSED, whole), np.full(count, -1, whole), np.zeros(count), np.full((count, size), np.nan),
+        np.zeros(count, whole), np.zeros(count, whole), np.full((count, samples, size), np.nan),
+        np.full((count, steps), np.nan), np.zeros((count, samples, 0)),
+    )  # fmt: skip
+
+
+class Steps(NamedTuple):
+    """What a single run leaves behind. `stages[k]` with the method's p is the dense output of step k."""
+
+    status: int
+    event: int  # that stopped it; −1: none
+    times: Floats  # [s], one more than steps
+    states: Floats
+    stages: Floats  # (steps, stages, n)
+    lengths: Floats  # [s], of the steps that the stages belong to; the last may be cut short by an event
+    event_times: Floats
+    event_numbers: np.ndarray
+    rejected: int
+
+
+@dataclass(frozen=True)
+class Start:
+    """What differs between some runs, a row each."""
+
+    states: Floats  # x at the start
+    control_inputs: Floats
+    columns: Mapping[str, Floats]  # varied numbers
+
+    def only(self, rows: Any) -> Start:
+        """Some of them, by a slice or by their numbers."""
+        return Start(
+            self.states[rows], self.control_inputs[rows], {name: own[rows] for name, own in self.columns.items()}
+        )
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """How runs are integrated."""
+
+    system: System
+    method: RungeKutta | Rosenbrock
+    settings: Settings
+    duration: float  # [s]
+
+    @cached_property
+    def kernels(self) -> dict[str, tuple[Kernel, tuple[str, ...]]]:
+        """By name: the kernels, and the names of their parameters."""
+        wanted = ["derivative", *(["events"] if self.system.watched else [])]
+        wanted += ["linear", "solve"] if isinstance(self.method, Rosenbrock) else []
+        return {name: self.system.compiled(name) for name in wanted}
+
+    @cached_property
+    def arrays(self) -> Method:
+        """The method as drivers take it."""
+        return self.system.once(("method", self.method.name), lambda: method_arrays(self.method), "")
+
+    def parameters(self, name: str, columns: Mapping[str, Floats], count: int) -> Floats:
+        """Parameters of a kernel, a row a run."""
+        names: Sequence[str] = self.kernels[name][1] if name in self.kernels else ()
+        return parameter_rows(names, self.system.numbers, columns, count)
+
+    def ends(
+        self, start: Start, times: Floats, pool: Executor | None, steps: int = 0, whole: np.ndarray | None = None
+    ) -> Ends:
+        """What becomes of some runs.
+
+        Args:
+            start: the runs.
+            times: of samples [s], (1 or runs, times).
+            pool: threads.
+            steps: how many steps of each to write down.
+            whole: which runs to integrate; None: all. The others are marked as refused.
+        """
+        fine = np.arange(len(start.states)) if whole is None else np.flatnonzero(whole)
+        times = np.ascontiguousarray(times[fine] if len(times) > 1 else times)
+        found = no_ends(len(fine), self.system.size, times.shape[1], steps)
+        runs = self.runs(start.only(fine), found, times)
+        call = driver(drive, WIDTH)
+
+        def share(here: slice) -> None:
+            job = self.job(WIDTH, runs, no_steps())
+            job.queue[:] = here.start, here.stop, 0
+            run_driver(call, job)
+
+        in_shares(pool, len(fine), share)
+        if len(fine) == len(start.states):
+            return found
+        every = no_ends(len(start.states), self.system.size, times.shape[1], steps)
+        for target, part in zip(every, found, strict=True):
+            target[fine] = part
+        return every
+
+    def runs(self, start: Start, ends: Ends, times: Floats) -> Runs:
+        """Runs as the driver takes them."""
+        rows = {name: self.parameters(name, start.columns, len(start.states)) for name in KERNELS}
+        flat = {name: np.ascontiguousarray(own).reshape(-1) for name, own in rows.items()}
+        return Runs(
+            states=_flat(start.states), control_inputs=_flat(start.control_inputs),
+            held=start.control_inputs.shape[1], **flat,
+            **{f"{name}_size": own.shape[1] for name, own in rows.items()},
+            sample_times=_flat(times), samples=times.shape[1], own_samples=int(len(times) > 1),
+            status=ends.status, event=ends.event, ended=ends.times, final=_flat(ends.states), steps=ends.steps,
+            rejected=ends.rejected, sampled=_flat(ends.samples), step_ends=_flat(ends.step_ends),
+            step_ends_size=ends.step_ends.shape[1],
+        )  # fmt: skip
+
+    def job(self, width: int, runs: Runs, kept: Kept) -> Job:
+        """A driver's job, with room to work in; which runs it does is for its queue to say."""
+        system, settings, whole = self.system, self.settings, np.int64
+        n, held, stages, count = system.size, system.control_inputs, self.arrays.stages, len(system.stops)
+        known = 1 + n + held
+        kernels = {name: self.kernels.get(name, (None, ()))[0] for name in (*KERNELS, "solve")}
+        derivative, watch, linear, solve = (lane_kernel(kernel, width) for kernel in kernels.values())
+        size = 0 if kernels["linear"] is None else kernels["linear"].outputs
+        room = lanes(
+            width, inputs=known, constants=max(derivative.kept, 1), linear_inputs=known + n + 1,
+            linear_constants=max(linear.kept, 1), solve_inputs=size + n + 1, clock=4, x=n, first=n, u=stages * n, new=n,
+            error=n,
+        )  # fmt: skip
+        more = lanes(width, event_constants=max(watch.kept, 1), values=max(count, 1), values_new=max(count, 1),
+                     first_new=n)  # fmt: skip
+        step = Stepping(
+            n=n, known=known, method=self.arrays, derivative=derivative, linear=linear, linear_size=size, solve=solve,
+            **room,
+        )  # fmt: skip
+        return Job(
+            step=step, runs=runs, kept=kept, rtol=settings.rtol, atol=settings.atol, fixed=settings.fixed > 0.0,
+            first=settings.first, most=settings.most, start=0.0, end=self.duration, pause=PAUSE, watched=count,
+            watch=watch, stops=system.stops.astype(whole), queue=np.zeros(3, whole), run=np.full(width, -1, whole),
+            sampled=np.zeros(width, whole), fresh=np.zeros(width, whole), last=np.zeros(width, whole), **more,
+            own=np.zeros(max(derivative.kept, watch.kept, linear.kept, 1)), one=np.zeros(known),
+            probe=np.zeros(max(count, 1)), point=np.zeros(n),
+        )  # fmt: skip
+
+
+def no_steps() -> Kept:
+    """No steps are kept."""
+    nothing = np.zeros(1)
+    return Kept(steps=0, events=0, times=nothing, states=nothing, stages=nothing, lengths=nothing, event_times=nothing,
+                event_numbers=np.zeros(1, np.int64))  # fmt: skip
+
+
+class SingleRuns:
+    """Runs one after the other, each with its steps kept."""
+
+    def __init__(self, way: Integrator, start: Start) -> None:
+        self.way, self.count = way, len(way.system.stops)
+        self.ends = no_ends(len(start.states), way.system.size, 0)
+        self.start = replace(
+            start, states=np.ascontiguousarray(start.states), control_inputs=np.ascontiguousarray(start.control_inputs)
+        )
+        self.job = way.job(1, way.runs(self.start, self.ends, np.zeros((1, 0))), self._room(ROOM, 4 * self.count))
+        self.call = driver(drive, 1)
+
+    def _room(self, steps: int, events: int) -> Kept:
+        n, stages = self.way.system.size, self.way.arrays.stages
+        return Kept(
+            steps=steps, events=events, times=np.empty(steps + 1), states=np.empty((steps + 1) * n),
+            stages=np.empty(steps * stages * n), lengths=np.empty(steps), event_times=np.empty(max(events, 1)),
+            event_numbers=np.empty(max(events, 1), np.int64),
+        )  # fmt: skip
+
+    def run(self, r: int = 0) -> Steps:
+        """Run number r from job.start to job.end [s]. Its arrays are valid until the next one."""
+        job, n = self.job, self.way.system.size
+        job.queue[NEXT], job.queue[LAST], job.queue[HAPPENED] = r, r + 1, 0
+        job.run[0] = -1
+        while run_driver(self.call, job) == MORE_ROOM:
+            old = job.kept
+            job.kept = self._room(2 * old.steps, 2 * old.events + 1)
+            for name in ("times", "states", "stages", "lengths", "event_times", "event_numbers"):
+                part = getattr(old, name)
+                getattr(job.kept, name)[: len(part)] = part
+        kept, done, happened = job.kept, int(self.ends.steps[r]), int(job.queue[HAPPENED])
+        return Steps(
+            int(self.ends.status[r]), int(self.ends.event[r]), kept.times[: done + 1],
+            kept.states[: (done + 1) * n].reshape(-1, n),
+            kept.stages[: done * self.way.arrays.stages * n].reshape(done, self.way.arrays.stages, n),
+            kept.lengths[:done], kept.event_times[:happened], kept.event_numbers[:happened],
+            int(self.ends.rejected[r]),
+        )  # fmt: skip
+
+    def none(self) -> Steps:
+        """No steps."""
+        nothing = np.zeros(0)
+        stages = np.zeros((0, self.way.arrays.stages, self.way.system.size))
+        return Steps(0, -1, nothing, stages[:, 0], stages, nothing, nothing, nothing, 0)
+
+    def piece(self, x: Floats, held: Floats, start: float, end: float, first: float, most: int) -> Steps:
+        """The next piece of a run, with other control inputs, from `start` to `end` [s]; its arrays are its own."""
+        self.start.states[0], self.start.control_inputs[0] = x, held
+        job = self.job
+        job.start, job.end, job.first, job.most = start, end, first, most
+        found = self.run()
+        return Steps(*(part.copy() if isinstance(part, np.ndarray) else part for part in found))
+
+
+def _flat(array: Floats) -> Floats:
+    return np.ascontiguousarray(array).reshape(-1)
+
+
+Call = Callable[[Struct], int]
