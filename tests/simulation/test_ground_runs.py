@@ -35,8 +35,9 @@ from tailwork.kernels import kernel as kernel_module
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import FootSlips, Run, load_run, simulate
-from tailwork.simulation.contact.friction import Tables, aim
+from tailwork.simulation.contact.compliant import tables_of
 from tailwork.simulation.contact.ground import HeightField
+from tailwork.simulation.contact.stepping import aim
 from tailwork.simulation.run import Contact
 
 # Steps
@@ -278,20 +279,17 @@ def test_only_soft_ground_has_contacts() -> None:
             asked()
 
 
-def test_tables_as_compiled() -> None:
-    """Compiled code looks up the angles and rates that the tables tell, of several tables at once."""
+def test_tables_as_drivers_take_them() -> None:
+    """Drivers look up the angles and rates that the tables tell, of several tables at once."""
     chance = np.random.default_rng(3)
     tables = [
         JointTable(coordinates=tuple("abc"[:n]), period=period, values=chance.normal(size=(rows, n)),
                    slopes=chance.normal(size=(rows, n)))
         for n, period, rows in ((3, 0.7, 5), (1, 1.9, 1), (2, 0.25, 12))
     ]  # fmt: skip
-    flat = [np.concatenate([np.ravel(getattr(t, part)) for t in tables]) for part in ("values", "slopes")]
-    shapes = np.array([t.values.shape for t in tables])
-    compiled = Tables(shapes, np.array([t.period for t in tables]), *flat)
     targets = np.empty(12)
     for time in chance.uniform(0.0, 5.0, 50):
-        aim(compiled, time, targets)
+        aim(tables_of(tables), time, 0, targets[:, None])
         found = [t.at(time) for t in tables]
         np.testing.assert_allclose(targets[:6], np.concatenate([values for values, _ in found]), atol=1e-12)
         np.testing.assert_allclose(targets[6:], np.concatenate([rates for _, rates in found]), atol=1e-10)

@@ -37,8 +37,6 @@ STUCK_REASON = (
     "no step is small enough, or the given one is too long: the motion comes to where the model ends, such as a "
     "straight leg"
 )
-STEPS_A_CALL = 20_000
-"""Steps between two checks for Ctrl-C: compiled code cannot be interrupted."""
 
 
 def simulate(

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from tailwork.errors import TailworkError
 from tailwork.simulation.batch import Batch, batch_of
 from tailwork.simulation.batch_inputs import initial_states, varied_numbers, workers
-from tailwork.simulation.batch_kernels import evaluated, in_shares, spectral_radii
-from tailwork.simulation.chunk import MOST_ROWS, Chunk, kernel_parameters
+from tailwork.simulation.batch_kernels import evaluated, in_shares, parameter_rows, spectral_radii
+from tailwork.simulation.chunk import MOST_ROWS, Chunk
 from tailwork.simulation.events import LegStraight
 from tailwork.simulation.integrate.choose import STIFF
 from tailwork.simulation.options import OptionArguments, Options
@@ -204,7 +204,7 @@ def _efforts(system: Any, columns: Mapping[str, Floats], x: Floats, pool: Execut
     """Efforts at the start of every design."""
     kernel, names = system.compiled("expand")
     inputs = np.concatenate([np.zeros((len(x), 1)), x, np.zeros((len(x), system.control_inputs))], axis=1)[:, None]
-    seen = evaluated(kernel, kernel_parameters(system, names, columns, len(x)), inputs, pool)[:, 0]
+    seen = evaluated(kernel, parameter_rows(names, system.numbers, columns, len(x)), inputs, pool)[:, 0]
     first = len(system.model.coordinate_names) + len(system.model.velocity_names)
     return seen[:, first : first + system.efforts]
 
@@ -236,7 +236,7 @@ def _simulated(ready: _Ready, rows: np.ndarray, names: Sequence[str], how: Optio
             runs, times, _ = own.states.shape
             clock = np.broadcast_to(own.times, (runs, times))
             inputs = np.concatenate([clock[..., None], own.q, own.v, own.tau, own.prescribed_acceleration], axis=2)
-            numbers = kernel_parameters(tile.system, look.parameters, own.start.columns, runs)
+            numbers = parameter_rows(look.parameters, tile.system.numbers, own.start.columns, runs)
             seen = evaluated(look.kernel, numbers, inputs)
             some = from_samples(along, seen, clock, look.columns, ready.scenario.actuator)
             for k, name in enumerate(names):

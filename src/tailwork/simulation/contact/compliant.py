@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tailwork.control.gait.joint_table import JointTable
 from tailwork.errors import ControllerError, RobotError
 from tailwork.kernels.language import lanes
 from tailwork.kernels.translate import driver
@@ -224,8 +225,8 @@ class OnGround:
         )  # fmt: skip
         logged = STEPS_A_CALL if logging else 0
         return GroundJob(
-            feet=feet, tables=servo_tables(system), runs=runs, start=self.begin, pause=STEPS_A_CALL, watched=watched,
-            watch=watch, stops=system.stops.astype(whole), below=np.zeros(max(watched * width, 1), whole),
+            feet=feet, tables=tables_of([servo.table for servo in system.servos]), runs=runs, start=self.begin,
+            pause=STEPS_A_CALL, watched=watched, watch=watch, stops=system.stops.astype(whole), below=np.zeros(max(watched * width, 1), whole),
             **lanes(width, watch_constants=max(watch.kept, 1), values=max(watched, 1), clock=2, acceleration=n),
             queue=np.array([0, 0, -1, 0, 0]), run=np.full(width, -1, whole), step=np.zeros(width, whole),
             sampled=np.zeros(width, whole), own=np.zeros(max(see.kept, solve.kept, watch.kept, 1)), logging=logging,
@@ -258,11 +259,10 @@ class OnGround:
         return found._replace(contacts=rows[:, :, at[2] :])
 
 
-def servo_tables(system: System) -> Tables:
-    """The tables of a system's servos as drivers take them."""
-    tables = [servo.table for servo in system.servos]
+def tables_of(tables: Sequence[JointTable]) -> Tables:
+    """Tables of joint angles as drivers take them."""
     return Tables(
-        count=len(tables), targets=len(system.targets),
+        count=len(tables), targets=sum(len(table.coordinates) for table in tables),
         shapes=np.array([table.values.shape for table in tables], dtype=np.int64).reshape(-1),
         periods=np.array([table.period for table in tables], dtype=np.float64),
         values=np.concatenate([np.zeros(0), *(np.ravel(table.values) for table in tables)]),

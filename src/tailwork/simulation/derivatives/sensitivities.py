@@ -98,6 +98,7 @@ def sensitivities(
             way, possible, expansion_jvp(system), wanted, directions, start_rates, times, pool
         )
     coordinates = len(model.coordinate_names)
+    both = coordinates + len(model.velocity_names)
     count = len(asked.start.states)
     notes = [f"not possible: {asked.refused.get(k, '')}" for k in range(count)]
     for k, run_status, run_event, end in zip(fine, status, event, ends, strict=True):
@@ -107,7 +108,7 @@ def sensitivities(
     return Sensitivities(
         times,
         {name: every[:, k, :, :coordinates] for k, name in enumerate(named)},
-        {name: every[:, k, :, coordinates:] for k, name in enumerate(named)},
+        {name: every[:, k, :, coordinates:both] for k, name in enumerate(named)},
         np.nan_to_num(among_all(ends, fine, count)),
         tuple(notes),
     )
