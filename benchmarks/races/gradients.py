@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from benchmarks.races.trajectories import ATOL, DURATION, RTOL, course
+from benchmarks.races.trajectories import ATOL, DURATION, RTOL, course, stepped
 from benchmarks.robots import model_of
 from benchmarks.timing import Ratio, interleaved, ratio
 from tailwork.control.context import Context
@@ -15,10 +14,6 @@ from tailwork.control.laws import Constant
 from tailwork.model import Model
 from tailwork.simulation.batch import simulate_batch
 from tailwork.simulation.derivatives.gradient import gradients
-from tailwork.simulation.integrate.choose import METHODS as KNOWN
-from tailwork.simulation.integrate.compiled import Kernels, Settings, Tableau
-from tailwork.simulation.integrate.driver import integrate
-from tailwork.simulation.simulate import compiled_system
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
@@ -55,9 +50,7 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
     model, (q, v, tau) = model_of(name), course(name)
     law, method, names = Constant(values=tuple(tau)), METHODS[name], model.parameter_names
     system = System(model, [law], events=())
-    kernels, tableau = compiled_system(system, KNOWN[method])
-    settings, nothing = Settings(RTOL, ATOL, 0.0, 1e-4, 1_000_000), np.zeros(0, dtype=np.bool_)
-    held, x = np.zeros(system.efforts), system.state(q, v)
+    trajectory = stepped(system, system.state(q, v), method)
 
     def batch(count: int) -> dict[str, Floats]:
         mass = {"torso.mass": np.full(count, model._numbers["torso.mass"])}
@@ -70,7 +63,7 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
     error = np.abs((found - expected) * values).max() / np.abs(expected * values).max()
     small, large = RUNS[name]
     contenders = {
-        "trajectory": lambda: _again(kernels, tableau, settings, nothing, held, x, DURATION, large - small),
+        "trajectory": lambda: [trajectory() for _ in range(large - small)],
         "large": lambda: batch(large),
         "small": lambda: batch(small),
     }
@@ -88,16 +81,6 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
         differences=float(len(names) + 1),
         error=float(error),
     )
-
-
-@njit(cache=True)
-def _again(
-    kernels: Kernels, method: Tableau, settings: Settings, stops: np.ndarray, held: Floats, x: Floats, end: float,
-    count: int,
-) -> None:  # fmt: skip
-    """The same run so many times, in compiled code as the gradients are."""
-    for _ in range(count):
-        integrate(kernels, method, settings, stops, held, x, 0.0, end)
 
 
 def central_differences(model: Model, q: Floats, v: Floats, law: Constant, method: str) -> Floats:

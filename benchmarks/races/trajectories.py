@@ -13,8 +13,7 @@ from benchmarks.timing import Ratio, interleaved, ratio
 from tailwork.control.laws import Constant
 from tailwork.simulation.integrate.choose import METHODS
 from tailwork.simulation.integrate.compiled import Settings
-from tailwork.simulation.integrate.driver import Steps, integrate
-from tailwork.simulation.simulate import compiled_system
+from tailwork.simulation.integrate.integrator import Integrator, SingleRuns, Start, Steps
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
@@ -48,10 +47,9 @@ class Race:
 
 def stepped(system: System, x: Floats, method: str, rtol: float = RTOL, atol: float = ATOL) -> Callable[[], Steps]:
     """A trajectory by one of our methods, ready to be timed."""
-    kernels, tableau = compiled_system(system, METHODS[method])
-    settings, held = Settings(rtol, atol, 0.0, 1e-4, 1_000_000), np.zeros(system.efforts)
-    none = np.zeros(0, dtype=np.bool_)
-    return lambda: Steps(*integrate(kernels, tableau, settings, none, held, x, 0.0, DURATION))
+    way = Integrator(system, METHODS[method], Settings(rtol, atol, 0.0, 1e-4, 1_000_000), DURATION)
+    single = SingleRuns(way, Start(x[None].copy(), np.zeros((1, system.control_inputs)), {}))
+    return single.run
 
 
 def races(repeats: int = 9) -> list[Race]:

@@ -11,7 +11,8 @@ import ctypes
 import inspect
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
 from types import FunctionType, ModuleType
@@ -41,6 +42,17 @@ class Value(NamedTuple):
 
 _drivers: dict[tuple[Any, int], tuple[Code, Callable[[int], int]]] = {}
 _compiling = Lock()
+_in_python: list[None] = []
+
+
+@contextmanager
+def drivers_in_python() -> Iterator[None]:
+    """While this holds, drivers run as plain Python, for a debugger: the same bits, thousands of times slower."""
+    _in_python.append(None)
+    try:
+        yield
+    finally:
+        _in_python.pop()
 
 
 def driver(entry: Callable[[Any], int], lanes: int) -> Callable[[Struct], int]:
@@ -48,6 +60,8 @@ def driver(entry: Callable[[Any], int], lanes: int) -> Callable[[Struct], int]:
 
     While it runs other threads do, and a keyboard interrupt waits.
     """
+    if _in_python:
+        return entry
     with _compiling:
         if (entry, lanes) not in _drivers:
             text = translated([entry], lanes)

@@ -21,12 +21,15 @@ from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import batch_inputs, workers
 from tailwork.simulation.batch_kernels import evaluated, parameter_rows
 from tailwork.simulation.chunk import Chunk, to_ends
+from tailwork.simulation.contact.compliant import OnGround, why_ended_on_ground
+from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.events import Event, LegStraight
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.integrator import Ends, Start, no_ends
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Problem, State, problem_of
+from tailwork.simulation.run import Contact
 from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
@@ -91,6 +94,8 @@ def simulate_batch(
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
+    ground: CompliantGround | None = None,
+    contact: Contact | None = None,
     measures: Mapping[str, Measure] | None = None,
     events: Sequence[Event] = (LegStraight(),),
     limits: str = "report",
@@ -111,6 +116,8 @@ def simulate_batch(
         control: laws, the same kinds for all runs.
         motions: by limb, as for `simulate`.
         forces: from outside.
+        ground: compliant ground, as for `simulate`; each run has steps of its own.
+        contact: how the feet touch it at the start, the same for all runs.
         measures: what to compute of each run from its samples, by name; see `Chunk`.
         events: what to watch; only those that stop a run matter.
         limits: as for `simulate`.
@@ -118,8 +125,9 @@ def simulate_batch(
         options: as for `simulate`; "auto" chooses a method for all by the first run that is possible.
     """
     problem = problem_of(
-        model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits
-    )
+        model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits,
+        ground=ground, contact=contact,
+    )  # fmt: skip
     return batch_of(problem, options_of(options), parameters, measures, to_end)
 
 
@@ -146,15 +154,17 @@ def batch_of(
             own = integrator.ends(start, times, pool, whole=possible[here])
             for whole, piece in zip(ends[:6], own[:6], strict=True):
                 whole[here] = piece
-            tile = Chunk(first, times[0], own.samples, own.times, own.steps, possible[here], integrator, start, pool)
+            about = (own.samples, own.times, own.steps, possible[here], integrator, start, own.contacts)
+            tile = Chunk(first, times[0], *about, pool)
             tile = to_ends(tile, own.status) if to_end and measures else tile
             for name, measure in (measures or {}).items():
                 kept[name].append(_measured(name, measure, tile))
             options.progress(here.stop, count)
-    reasons = _reasons(ends, refused, system.event_names)
+    why = why_ended_on_ground if isinstance(integrator, OnGround) else why_ended
+    reasons = _reasons(ends, refused, system.event_names, why)
     final_q, final_v = _final(system, ends, everything)
     return Batch(
-        model=problem.model, method=integrator.method.name, why_method=asked.why_method, q=final_q, v=final_v,
+        model=problem.model, method=asked.method, why_method=asked.why_method, q=final_q, v=final_v,
         times=ends.times, reasons=reasons, steps=ends.steps, rejected=ends.rejected,
         measures={name: np.concatenate(pieces) for name, pieces in kept.items()},
         parameters={name: np.array(values) for name, values in everything.columns.items()},
@@ -168,8 +178,10 @@ def _measured(name: str, measure: Measure, tile: Chunk) -> Floats:
     return found
 
 
-def _reasons(ends: Ends, refused: Mapping[int, str], names: Sequence[str]) -> tuple[str, ...]:
-    said = [why_ended(int(status), int(event), names) for status, event in zip(ends.status, ends.event, strict=True)]
+def _reasons(
+    ends: Ends, refused: Mapping[int, str], names: Sequence[str], why: Callable[[int, int, Sequence[str]], str]
+) -> tuple[str, ...]:
+    said = [why(int(status), int(event), names) for status, event in zip(ends.status, ends.event, strict=True)]
     for k in np.flatnonzero((ends.status == STUCK) & (ends.times == 0.0)):
         said[k] = "not possible: the start cannot be evaluated (does each leg reach its foot?)"
     for k, reason in refused.items():

@@ -14,10 +14,12 @@ from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model.questions import POSE
 from tailwork.robots.quantities import Kind
 from tailwork.simulation.batch_kernels import evaluated, parameter_rows
+from tailwork.simulation.contact.compliant import OnGround
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
 from tailwork.simulation.integrate.compiled import Settings
 from tailwork.simulation.integrate.integrator import Integrator, Start
+from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
 from tailwork.simulation.options import Options
 from tailwork.simulation.problem import Problem
 from tailwork.simulation.system import System
@@ -28,9 +30,10 @@ from tailwork.typing import Floats
 class BatchInputs:
     """Runs to be simulated, a row each."""
 
-    integrator: Integrator
+    integrator: Integrator | OnGround
     start: Start
     refused: dict[int, str]  # why a run's design is not possible
+    method: str
     why_method: str
 
     @property
@@ -50,12 +53,10 @@ def batch_inputs(
     """Check what differs between runs; `by` are further names of numbers that are not structure."""
     if problem.controller is not None:
         raise RobotError("control", problem.controller, "laws (a controller in Python cannot run in a batch)")
-    if problem.ground is not None:
-        raise RobotError("ground", problem.ground, "none: a batch has no compliant ground yet")
     if problem.start_time:
         raise RobotError("start_time", problem.start_time, "0 in a batch")
     system = problem.system(varied=[*(parameters or {}), *by])
-    if system.servos:
+    if system.servos and problem.ground is None:
         raise RobotError("control", "JointServo", "laws that need no ground")
     columns = varied_numbers(system, parameters or {})
     initial = problem.initial
@@ -76,6 +77,10 @@ def batch_inputs(
     else:
         x = system.state(np.broadcast_to(q, (count, q.shape[1])), np.broadcast_to(v, (count, v.shape[1])))
     held = np.zeros((count, system.control_inputs))
+    if problem.ground is not None:
+        way = OnGround(system, problem.ground, contact=problem.contact)
+        start = way.started(Start(x, held, columns), refused, problem.duration, options)
+        return BatchInputs(way, start, refused, IMPLICIT_EULER, "on compliant ground")
     usual = next((k for k in range(count) if k not in refused), 0)
     own = {name: values[usual : usual + 1] for name, values in columns.items()}
     method, why = chosen_method(
@@ -84,7 +89,7 @@ def batch_inputs(
     step = options.step
     settings = Settings(options.rtol, options.atol, step or 0.0, step or min(1e-4, problem.duration), options.max_steps)
     integrator = Integrator(system, method, settings, problem.duration)
-    return BatchInputs(integrator, Start(x, held, columns), refused, why)
+    return BatchInputs(integrator, Start(x, held, columns), refused, method.name, why)
 
 
 def initial_states(system: System, columns: Mapping[str, Floats], count: int, pool: Any = None) -> Floats:

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from tailwork.algebra.columns import Column, plain
+from tailwork.errors import StateError
 from tailwork.model import Model
 from tailwork.robots.paths import numbers, rebuild
 from tailwork.simulation.batch_kernels import answers, evaluated, parameter_rows
+from tailwork.simulation.contact.compliant import OnGround
+from tailwork.simulation.contact.record import recorded, servo_targets
 from tailwork.simulation.integrate.driver import FINISHED
 from tailwork.simulation.integrate.integrator import REFUSED, Ends, Integrator, Start
 from tailwork.simulation.run import GAUSS_NODES, GAUSS_WEIGHTS, unbalanced
@@ -25,6 +28,7 @@ MOST_ROWS = 2**13
 LEAST_RUNS = 16
 """Runs that are integrated together, however many their steps, so that no lane waits."""
 
+
 @dataclass(frozen=True)
 class Chunk:
     """Some runs of a batch with their samples, as a measure sees them: (runs, times, …)."""
@@ -35,8 +39,9 @@ class Chunk:
     ended: Floats  # when each run ended [s]
     steps: np.ndarray  # how many each took
     possible: np.ndarray  # which designs are: the others were refused
-    integrator: Integrator  # how the runs were integrated
+    integrator: Integrator | OnGround  # how the runs were integrated
     start: Start  # where they began, with their designs
+    contacts: Floats  # (runs, times, …): what is recorded of feet on compliant ground; see `feet`
     pool: Executor | None = None  # threads that answer; None: this one
 
     @property
@@ -49,7 +54,8 @@ class Chunk:
         times = self.times[here] if self.times.ndim > 1 else self.times
         return replace(
             self, first=self.first + here.start, times=times, states=self.states[here], ended=self.ended[here],
-            steps=self.steps[here], possible=self.possible[here], start=self.start.only(here), pool=None,
+            steps=self.steps[here], possible=self.possible[here], start=self.start.only(here),
+            contacts=self.contacts[here], pool=None,
         )  # fmt: skip
 
     def again(self, times: Floats) -> Chunk:
@@ -125,16 +131,25 @@ class Chunk:
     def _full(self) -> tuple[Floats, ...]:
         kernel, names = self.system.compiled("expand")
         runs, rows, _ = self.states.shape
-        held = self.start.control_inputs
         times = np.broadcast_to(self.times[..., None], (runs, rows, 1))
-        inputs = np.concatenate(
-            [times, self.states, np.broadcast_to(held[:, None], (runs, rows, held.shape[1]))], axis=2
-        )
+        held = np.repeat(self.start.control_inputs[:, None], rows, axis=1)
+        if self.system.servos:
+            targets = servo_targets(self.system, times.reshape(-1))
+            held[:, :, self.system.efforts :] = targets.reshape(runs, rows, -1)
+        inputs = np.concatenate([times, self.states, held], axis=2)
         parameters = parameter_rows(names, self.system.numbers, self.start.columns, runs)
         found = evaluated(kernel, parameters, inputs, self.pool)
         layout = self.system.model.layout
         sizes = [len(layout.coordinate_names), len(layout.velocity_names), len(layout.actuator_names)]
         return tuple(np.split(found, np.cumsum(sizes), axis=2))
+
+    @cached_property
+    def feet(self) -> dict[str, Floats]:
+        """On compliant ground, by name as in `Run.data`: foot_force [N], foot_impulse [N s], foot_work [J], joint_work
+        [J], contact (−1 after a run's end), anchor [m]; (runs, times, …)."""
+        if not isinstance(self.integrator, OnGround):
+            raise StateError("feet", "required: a batch on compliant ground")
+        return recorded(self.system, self.contacts)[-1]
 
     @property
     def q(self) -> Floats:

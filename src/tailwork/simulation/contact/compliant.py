@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tailwork.control.gait.joint_table import JointTable
-from tailwork.errors import ControllerError, RobotError
+from tailwork.errors import ControllerError, RobotError, StateError
 from tailwork.kernels.language import lanes
 from tailwork.kernels.translate import driver
 from tailwork.model import Model
 from tailwork.simulation.batch_kernels import answers, evaluated, in_shares, parameter_rows, run_driver
 from tailwork.simulation.contact.friction import FRICTION, NUMBERS, OFF_THE_FIELD, Feet
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface_at
-from tailwork.simulation.contact.record import UNDER_GROUND, ContactRecord
+from tailwork.simulation.contact.record import UNDER_GROUND, ContactRecord, record_columns
 from tailwork.simulation.contact.stepping import (
     CHANGED,
     HAPPENED,
@@ -30,7 +30,8 @@ from tailwork.simulation.contact.stepping import (
 )
 from tailwork.simulation.integrate.compiled import WIDTH, lane_kernel
 from tailwork.simulation.integrate.driver import AT_EVENT, DONE, FINISHED, LAST, MORE_ROOM, STUCK
-from tailwork.simulation.integrate.integrator import Ends, Start, no_ends
+from tailwork.simulation.integrate.integrator import Ends, Start, among, no_ends
+from tailwork.simulation.options import Options
 from tailwork.simulation.run import Contact, Run, Stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
@@ -86,9 +87,7 @@ def contact_frequencies(system: System, ground: CompliantGround, start: Start, p
     return np.sqrt(np.linalg.eigvalsh(root[:, None] * mobility * root).max(axis=1))
 
 
-def paced(
-    frequency: float, duration: float, step: float | None, samples: int = 2, rate: float | None = None
-) -> Pace:
+def paced(frequency: float, duration: float, step: float | None, samples: int = 2, rate: float | None = None) -> Pace:
     """Steps that divide the duration: as asked if they are short enough, or chosen for the frequency of robot and
     ground [rad/s]; then so that they divide the period of a controller that is asked at a rate [Hz], or else the spaces
     between samples."""
@@ -153,7 +152,8 @@ class OnGround:
 
     system: System
     ground: CompliantGround
-    begin: float  # time of the start [s]
+    begin: float = 0.0  # time of the start [s]
+    contact: Contact | None = None  # how the feet of all runs touch at the start; None: they start at or above it
 
     def __post_init__(self) -> None:
         model = self.system.model
@@ -165,13 +165,6 @@ class OnGround:
         for name in model.layout.legs:
             if model.layout.limbs[name].gearing is not None or name in model.layout.prescribed:
                 raise RobotError("ground", name, "feet on limbs that are neither geared nor prescribed")
-
-    @property
-    def columns(self) -> list[int]:
-        """Where the parts of a recorded row begin: state, efforts, impulses, work, joint work, forces, anchors, modes,
-        acceleration."""
-        count, n = len(self.system.model.layout.legs), self.system.size
-        return list(np.cumsum([1, n, self.system.efforts, 3 * count, count, 1, 3 * count, 3 * count, count]))
 
     def places(self, start: Start) -> Floats:
         """Where the feet are, (runs, feet, 3) [m]."""
@@ -191,7 +184,7 @@ class OnGround:
             own = system.compiled(kernel)[1] if wanted else ()
             parameters = parameter_rows(own, system.numbers, start.columns, count)
             rows |= {name: parameters.reshape(-1), f"{name}_size": parameters.shape[1]}
-        size = self.columns[-1] + system.size
+        size = record_columns(system)[-1] + system.size
         modes = [CONTACT_NAMES.index(state) for contact in contacts for state in contact.states]
         return GroundRuns(
             states=np.ascontiguousarray(start.states).reshape(-1),
@@ -226,20 +219,44 @@ class OnGround:
         logged = STEPS_A_CALL if logging else 0
         return GroundJob(
             feet=feet, tables=tables_of([servo.table for servo in system.servos]), runs=runs, start=self.begin,
-            pause=STEPS_A_CALL, watched=watched, watch=watch, stops=system.stops.astype(whole), below=np.zeros(max(watched * width, 1), whole),
+            pause=STEPS_A_CALL, watched=watched, watch=watch, stops=system.stops.astype(whole),
+            below=np.zeros(max(watched * width, 1), whole),
             **lanes(width, watch_constants=max(watch.kept, 1), values=max(watched, 1), clock=2, acceleration=n),
             queue=np.array([0, 0, -1, 0, 0]), run=np.full(width, -1, whole), step=np.zeros(width, whole),
             sampled=np.zeros(width, whole), own=np.zeros(max(see.kept, solve.kept, watch.kept, 1)), logging=logging,
             room=logged, changes=np.empty(3 * logged * count), happened=np.empty(2 * logged * watched),
         )  # fmt: skip
 
+    def started(self, start: Start, refused: dict[int, str], duration: float, options: Options) -> Start:
+        """Runs with their steps; those that are not possible join the refused ones, with the reason."""
+        counts, lengths = np.zeros(len(start.states), np.int64), np.zeros(len(start.states))
+        fine = np.array([k for k in range(len(start.states)) if k not in refused], dtype=np.int64)
+        frequencies = contact_frequencies(self.system, self.ground, start.only(fine))
+        for k, frequency, place in zip(fine.tolist(), frequencies, self.places(start.only(fine)), strict=True):
+            try:
+                pace = paced(float(frequency), duration, options.step, options.samples)
+                check_steps(pace, options.max_steps, duration)
+                checked_contact(self.system.model, self.ground, self.contact, place)
+                counts[k], lengths[k] = pace.count, pace.step
+            except RobotError as error:
+                refused[k] = str(error)
+        return replace(start, more={"counts": counts, "lengths": lengths})
+
     def ends(
-        self, start: Start, paces: Sequence[Pace], contacts: Sequence[Contact], samples: int, pool: Executor | None
+        self, start: Start, times: Floats, pool: Executor | None, steps: int = 0, whole: np.ndarray | None = None
     ) -> Ends:
-        """What becomes of many runs."""
-        count = len(start.states)
-        marks = np.array([np.round(np.linspace(0, pace.count, samples)) for pace in paces]).reshape(count, samples)
-        runs = self.runs(start, paces, contacts, marks)
+        """What becomes of some runs that `started`; see Integrator.ends. Samples are as near to the given times as
+        steps allow."""
+        if steps or len(times) > 1:
+            raise StateError("ground", "steps are even and samples at the same times for all runs on compliant ground")
+        return among(start, whole, lambda own: self._ends(own, times.shape[1], pool))
+
+    def _ends(self, start: Start, samples: int, pool: Executor | None) -> Ends:
+        count, feet = len(start.states), len(self.system.model.layout.legs)
+        contact = Contact(("air",) * feet, np.full((feet, 3), np.nan)) if self.contact is None else self.contact
+        marks = np.round(np.linspace(np.zeros(count), start.more["counts"], samples, axis=1))
+        paces = [Pace(*own, "") for own in zip(start.more["lengths"], start.more["counts"], strict=True)]
+        runs = self.runs(start, paces, [contact] * count, marks)
         call = driver(advance, WIDTH)
 
         def share(here: slice) -> None:
@@ -247,16 +264,16 @@ class OnGround:
             job.queue[:2] = here.start, here.stop
             run_driver(call, job)
 
-        in_shares(pool, count, share)
+        in_shares(pool, count, share, 4 * WIDTH)
         found = no_ends(count, self.system.size, samples)
         rows = runs.record.reshape(count, samples + 1, -1)[:, :samples].copy()
         rows[np.arange(samples) >= runs.recorded[:, None]] = np.nan
-        at = self.columns
+        at = record_columns(self.system)
         found.status[:], found.event[:], found.steps[:] = runs.status, runs.event, runs.steps
         found.times[:] = self.begin + runs.steps * runs.lengths
         found.states[:] = runs.final.reshape(count, -1)
         found.samples[:] = rows[:, :, at[0] : at[1]]
-        return found._replace(contacts=rows[:, :, at[2] :])
+        return found._replace(contacts=rows)
 
 
 def tables_of(tables: Sequence[JointTable]) -> Tables:
@@ -288,7 +305,7 @@ def simulate_on_ground(
     marks = np.unique(np.round(np.linspace(0, pace.count, samples)).astype(int))[None]
     runs = way.runs(start, [pace], [touching], marks)
     job = way.job(1, runs, logging=True)
-    record = ContactRecord(system, ground, pace.step, way.columns)
+    record = ContactRecord(system, ground, pace.step)
     efforts, inputs = slice(1 + system.size, 1 + system.size + system.efforts), job.feet.inputs[:, 0]
 
     def finished_run(stopped: Stopped | None) -> Run:

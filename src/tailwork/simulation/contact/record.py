@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,10 +21,10 @@ DIVERGED = "the motion diverges: a controller that is too stiff for its rate, or
 
 
 class ContactRecord:
-    """What happens in a run, and the run that its samples make; a sample is a row, whose parts begin at `columns`."""
+    """What happens in a run, and the run that its samples make, a row each."""
 
-    def __init__(self, system: System, ground: CompliantGround, step: float, columns: Sequence[int]) -> None:
-        self.system, self.ground, self.step, self.columns = system, ground, step, columns
+    def __init__(self, system: System, ground: CompliantGround, step: float) -> None:
+        self.system, self.ground, self.step = system, ground, step
         self.changes: list[tuple[float, int, int]] = []
         self.happened: list[tuple[float, str]] = []
 
@@ -60,10 +59,8 @@ class ContactRecord:
 
     def _arrays(self, rows: Floats) -> Arrays:
         model, system = self.system.model, self.system
-        parts = np.split(rows, self.columns, axis=1)
-        time, x, efforts, impulses, work, joint_work, forces, anchors, modes, rates = parts
-        times, shape = time[:, 0], (len(rows), -1, 3)
-        held = np.concatenate([efforts, _servo_targets(system, times)], axis=1)
+        times, x, efforts, rates, contacts = recorded(system, rows)
+        held = np.concatenate([efforts, servo_targets(system, times)], axis=1)
         q, v, tau, given = system.full(times, x, held)
         acceleration = np.zeros_like(v)
         acceleration[:, system.free_v] = rates[:, len(system.free_q) :]
@@ -78,12 +75,7 @@ class ContactRecord:
             "prescribed_effort": (("time", "prescribed"), needed, "N m"),
             "power": (("time", "source"), powers, "W"),
             "dissipation": (("time",), path.dissipation, "W"),
-            "foot_force": (("time", "foot", "axis"), forces.reshape(shape), "N"),
-            "foot_impulse": (("time", "foot", "axis"), impulses.reshape(shape), "N s"),
-            "foot_work": (("time", "foot"), work, "J"),
-            "joint_work": (("time",), joint_work[:, 0], "J"),
-            "contact": (("time", "foot"), modes.astype(np.int32), "1"),
-            "anchor": (("time", "foot", "axis"), anchors.reshape(shape), "m"),
+            **{name: (axes, contacts[name], unit) for name, (axes, unit) in CONTACTS.items()},
         }
         more |= force_arrays(system, times, q)
         outside = np.concatenate(
@@ -114,12 +106,41 @@ def _under_ground(ground: CompliantGround, data: Arrays) -> list[tuple[float, st
     return []
 
 
-def _servo_targets(system: System, times: Floats) -> Floats:
-    """Targets of all servos over time: angles, then rates."""
+def servo_targets(system: System, times: Floats) -> Floats:
+    """Targets of all servos at times [s]: angles [rad], then rates [rad/s], (times, …)."""
     found = [servo.table.at(times) for servo in system.servos]
     if not found:
         return np.zeros((len(times), 0))
     return np.concatenate([*(values for values, _ in found), *(rates for _, rates in found)], axis=1)
+
+
+def record_columns(system: System) -> list[int]:
+    """Where the parts of a recorded row begin (see `contact.stepping.record_sample`): state, efforts, impulses, work of
+    the feet, work of the joints, forces, anchors, modes, acceleration of the state; the time comes before."""
+    count, n = len(system.model.layout.legs), system.size
+    return list(np.cumsum([1, n, system.efforts, 3 * count, count, 1, 3 * count, 3 * count, count]))
+
+
+def recorded(system: System, rows: Floats) -> tuple[Floats, Floats, Floats, Floats, dict[str, Floats]]:
+    """Recorded rows, (…, columns): times [s], states, efforts, accelerations of the state, and by name CONTACTS."""
+    parts = np.split(rows, record_columns(system), axis=-1)
+    times, x, efforts, impulses, work, joint_work, forces, anchors, modes, rates = parts
+    by_axis = {name: part.reshape(*rows.shape[:-1], -1, 3)
+               for name, part in (("foot_force", forces), ("foot_impulse", impulses), ("anchor", anchors))}  # fmt: skip
+    contact = np.nan_to_num(modes, nan=-1.0).astype(np.int32)
+    contacts = {**by_axis, "foot_work": work, "joint_work": joint_work[..., 0], "contact": contact}
+    return times[..., 0], x, efforts, rates, contacts
+
+
+CONTACTS = {
+    "foot_force": (("time", "foot", "axis"), "N"),
+    "foot_impulse": (("time", "foot", "axis"), "N s"),
+    "foot_work": (("time", "foot"), "J"),
+    "joint_work": (("time",), "J"),
+    "contact": (("time", "foot"), "1"),
+    "anchor": (("time", "foot", "axis"), "m"),
+}
+"""What is recorded of feet on compliant ground: dimensions and unit."""
 
 
 def _energy_balance(data: Arrays, outside: Floats) -> float:

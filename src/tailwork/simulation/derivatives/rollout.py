@@ -57,4 +57,4 @@ def rollout_tangents(
         sides.append(RolledKernel(own.main, np.tile(passed, (count, 1)), place,
                                   np.concatenate([rows, own.outputs + rows]), base))  # fmt: skip
     states = np.concatenate([start_rates, state_rows], axis=1)
-    return rolled(*sides, slice(n, nodes.outputs), states, steps, True, None)
+    return rolled(sides[0], sides[1], slice(n, nodes.outputs), states, steps, True, None)

@@ -29,9 +29,7 @@ class Rows(Struct):
     own: Reals
 
 
-def rows_job(
-    kernel: Kernel, lane_count: int, parameters: Floats, inputs: Floats, outputs: Floats, here: slice
-) -> Rows:
+def rows_job(kernel: Kernel, lane_count: int, parameters: Floats, inputs: Floats, outputs: Floats, here: slice) -> Rows:
     """The rows of some designs; all arrays contiguous."""
     (_, rows, size), count = inputs.shape, outputs.shape[2]
     return Rows(

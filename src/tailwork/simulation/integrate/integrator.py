@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tailwork.kernels.kernel import Kernel
-from tailwork.kernels.language import Struct, lanes
+from tailwork.kernels.language import lanes
 from tailwork.kernels.translate import driver
 from tailwork.simulation.batch_kernels import in_shares, parameter_rows, run_driver
 from tailwork.simulation.integrate.compiled import WIDTH, Method, Settings, lane_kernel, method_arrays
@@ -76,12 +76,25 @@ class Start:
     states: Floats  # x at the start
     control_inputs: Floats
     columns: Mapping[str, Floats]  # varied numbers
+    more: Mapping[str, np.ndarray] = field(default_factory=dict)  # what else an integrator knows of each run
 
     def only(self, rows: Any) -> Start:
         """Some of them, by a slice or by their numbers."""
-        return Start(
-            self.states[rows], self.control_inputs[rows], {name: own[rows] for name, own in self.columns.items()}
-        )
+        columns, more = ({name: own[rows] for name, own in part.items()} for part in (self.columns, self.more))
+        return Start(self.states[rows], self.control_inputs[rows], columns, more)
+
+
+def among(start: Start, whole: np.ndarray | None, ends: Callable[[Start], Ends]) -> Ends:
+    """The ends of those runs that are possible, among all: the others are refused. None: all are possible."""
+    if whole is None or whole.all():
+        return ends(start)
+    own = ends(start.only(whole))
+    every = Ends(*(np.full((len(whole), *part.shape[1:]), np.nan if part.dtype.kind == "f" else 0, part.dtype)
+                   for part in own))  # fmt: skip
+    every.status[:], every.event[:], every.times[:] = REFUSED, -1, 0.0
+    for target, part in zip(every, own, strict=True):
+        target[whole] = part
+    return every
 
 
 @dataclass(frozen=True)
@@ -122,10 +135,13 @@ class Integrator:
             steps: how many steps of each to write down.
             whole: which runs to integrate; None: all. The others are marked as refused.
         """
-        fine = np.arange(len(start.states)) if whole is None else np.flatnonzero(whole)
-        times = np.ascontiguousarray(times[fine] if len(times) > 1 else times)
-        found = no_ends(len(fine), self.system.size, times.shape[1], steps)
-        runs = self.runs(start.only(fine), found, times)
+        if len(times) > 1:
+            start = replace(start, more={"times": times})
+        return among(start, whole, lambda own: self._ends(own, own.more.get("times", times), pool, steps))
+
+    def _ends(self, start: Start, times: Floats, pool: Executor | None, steps: int) -> Ends:
+        found = no_ends(len(start.states), self.system.size, times.shape[1], steps)
+        runs = self.runs(start, found, times)
         call = driver(drive, WIDTH)
 
         def share(here: slice) -> None:
@@ -133,13 +149,8 @@ class Integrator:
             job.queue[:] = here.start, here.stop, 0
             run_driver(call, job)
 
-        in_shares(pool, len(fine), share)
-        if len(fine) == len(start.states):
-            return found
-        every = no_ends(len(start.states), self.system.size, times.shape[1], steps)
-        for target, part in zip(every, found, strict=True):
-            target[fine] = part
-        return every
+        in_shares(pool, len(start.states), share)
+        return found
 
     def runs(self, start: Start, ends: Ends, times: Floats) -> Runs:
         """Runs as the driver takes them."""
@@ -243,11 +254,12 @@ class SingleRuns:
         job = self.job
         job.start, job.end, job.first, job.most = start, end, first, most
         found = self.run()
-        return Steps(*(part.copy() if isinstance(part, np.ndarray) else part for part in found))
+        return found._replace(
+            times=found.times.copy(), states=found.states.copy(), stages=found.stages.copy(),
+            lengths=found.lengths.copy(), event_times=found.event_times.copy(),
+            event_numbers=found.event_numbers.copy(),
+        )  # fmt: skip
 
 
 def _flat(array: Floats) -> Floats:
     return np.ascontiguousarray(array).reshape(-1)
-
-
-Call = Callable[[Struct], int]

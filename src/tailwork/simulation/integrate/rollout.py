@@ -231,24 +231,20 @@ class Rollout:
     ) -> Floats:
         system, count, rows = self.system, len(states), np.arange(self.system.size)
         derivative, names = system.compiled("derivative")
-        sides = [
+        first, second = (
             RolledKernel(kernel, parameter_rows(own, system.numbers, columns, count), 1 + rows, rows)
             for kernel, own in ((derivative, names), (self.node, self.node_names))
-        ]
-        return rolled(*sides, slice(system.size, self.node.outputs), states, steps, every, pool)
+        )
+        return rolled(first, second, slice(system.size, self.node.outputs), states, steps, every, pool)
 
-    def _stiff_nodes(
-        self, columns: Mapping[str, Floats], states: Floats, steps: int, pool: Executor | None
-    ) -> Floats:
+    def _stiff_nodes(self, columns: Mapping[str, Floats], states: Floats, steps: int, pool: Executor | None) -> Floats:
         """The same by the stiff method."""
         count, held = len(states), self.system.control_inputs
         start = Start(np.ascontiguousarray(states), np.zeros((count, held)), columns)
         times = np.linspace(0.0, 1.0, steps + 1)
         samples = Integrator(self.system, RODAS5P, fixed_steps(steps), 1.0).ends(start, times[None], pool).samples
         lead = (count, steps + 1)
-        inputs = np.concatenate(
-            [np.broadcast_to(times[:, None], (*lead, 1)), samples, np.zeros((*lead, held))], axis=2
-        )
+        inputs = np.concatenate([np.broadcast_to(times[:, None], (*lead, 1)), samples, np.zeros((*lead, held))], axis=2)
         parameters = parameter_rows(self.node_names, self.system.numbers, columns, count)
         return evaluated(self.node, parameters, inputs, pool)[..., self.system.size :]
 

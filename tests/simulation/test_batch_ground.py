@@ -1,0 +1,94 @@
+"""Batches on compliant ground: each run is what it would be alone, with its own design, steps and contacts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tailwork.control import JointServo, joint_table, trot, walking_start
+from tailwork.errors import StateError
+from tailwork.model import Model
+from tailwork.robots import biswal
+from tailwork.simulation import Chunk, CompliantGround, simulate, simulate_batch
+from tailwork.simulation.contact.ground import HeightField
+from tailwork.typing import Floats
+
+NUMBERS: dict[str, Any] = {"stiffness": 2e4, "damping": 1.0, "tangential_stiffness": 2e4, "tangential_damping": 20.0,
+                           "static_friction": 0.8, "kinetic_friction": 0.6}  # fmt: skip
+MASSES = np.array([0.05, 0.08, 0.1, 0.12, 0.2])  # of a shank [kg]
+FEET = ("foot_force", "foot_impulse", "foot_work", "joint_work", "contact", "anchor")
+
+
+def asked(friction: float = 0.8, surface: HeightField | None = None) -> tuple[Model, tuple[Floats, Floats], Any]:
+    """The README's trot: model, start and the rest."""
+    robot = biswal()
+    model = Model(robot, stance="none")
+    gait = trot(robot, speed=0.15, frequency=2.0, lift=0.03)
+    table = joint_table(model, gait)
+    numbers = NUMBERS | {"static_friction": friction, "kinetic_friction": 0.7 * friction}
+    how = {"ground": CompliantGround(**numbers, surface=surface), "control": JointServo(table=table, kp=30.0, kd=0.5)}
+    return model, walking_start(model, gait, table), how
+
+
+@pytest.mark.parametrize("friction", [0.8, 0.15])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_batch_is_its_runs(friction: float, threads: int) -> None:
+    """States, forces, impulses, work and contacts have the bits of single runs, also where feet slip; steps are chosen
+    for each design."""
+    model, start, how = asked(friction)
+    measures = {name: lambda chunk, name=name: chunk.feet[name] for name in FEET}
+    batch = simulate_batch(model, start, 0.3, parameters={"legs.shank_mass": MASSES}, measures=measures, threads=threads,
+                           samples=31, **how)  # fmt: skip
+    assert len(set(batch.steps.tolist())) > 1 and batch.method == "implicit-euler"
+    for k, mass in enumerate(MASSES):
+        own = Model(model.robot.replace({"legs.shank_mass": float(mass)}), stance="none")
+        run = simulate(own, start, 0.3, samples=31, **how)
+        np.testing.assert_array_equal(batch.q[k], run.final_state[0])
+        np.testing.assert_array_equal(batch.v[k], run.final_state[1])
+        assert (batch.reasons[k] == "") == (run.stopped is None)
+        for name in FEET:
+            np.testing.assert_array_equal(batch.measures[name][k], run.data[name].to_numpy(), err_msg=name)
+    assert (batch.measures["contact"] == 2).any(axis=(1, 2)).all() or friction > 0.5  # all slip on slippery ground
+
+
+def test_efforts_of_servos() -> None:
+    """A measure sees the efforts that the servos of each run give, to rounding of the times of samples."""
+    model, start, how = asked()
+
+    def efforts(chunk: Chunk) -> Floats:
+        return chunk.tau
+
+    batch = simulate_batch(model, start, 0.1, measures={"tau": efforts}, samples=11, **how)
+    run = simulate(model, start, 0.1, samples=11, **how)
+    np.testing.assert_allclose(batch.measures["tau"][0], run.data["tau"].to_numpy(), rtol=0, atol=1e-12)
+
+
+def test_a_run_that_ends_has_its_own_status() -> None:
+    """One that leaves the height field ends there, the others go on; what cannot start is refused and says why."""
+    field = HeightField(x=(-0.5, 0.5), y=(-0.5, 0.5), heights=np.zeros((3, 3)))
+    model, (q, v), how = asked(surface=field)
+    rows, rates = np.tile(q, (3, 1)), np.tile(v, (3, 1))
+    rows[1, 2] -= 0.1
+    rates[2, 0] = 8.0
+    batch = simulate_batch(model, (rows, rates), 0.2, **how)
+    assert batch.reasons[0] == ""
+    assert "under the ground" in batch.reasons[1] and batch.reasons[1].startswith("not possible")
+    assert batch.reasons[2] == "a foot leaves the height field" and 0.0 < batch.times[2] < 0.2
+    alone = simulate(model, (rows[2], rates[2]), 0.2, **how)
+    assert alone.stopped is not None and alone.stopped.time == batch.times[2]
+    np.testing.assert_array_equal(batch.q[2], alone.final_state[0])
+
+
+def test_what_a_batch_on_ground_does_not_tell() -> None:
+    """Feet of a batch without ground, and samples at other times on ground, are refused."""
+    model, start, how = asked()
+
+    def again(chunk: Chunk) -> Floats:
+        return chunk.again(np.zeros((2, 3))).q
+
+    with pytest.raises(StateError, match="compliant ground"):
+        simulate_batch(model, start, 0.01, measures={"again": again}, **how)
+    with pytest.raises(StateError, match="required: a batch on compliant ground"):
+        simulate_batch(model, start, 0.01, measures={"feet": lambda chunk: chunk.feet["contact"]})
