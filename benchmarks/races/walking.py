@@ -45,7 +45,8 @@ def walking_race(repeats: int = 3) -> WalkingRace:
     q, v = walking_start(model, gait, table)
     system = System(model, [servo])
     x = system.state(q, v)
-    step = paced(system, ground, x, DURATION, None, 3).step
+    frequency = contact_frequency(system, ground, x)
+    step = paced(frequency, DURATION, None, 3).step
 
     def ours() -> Any:
         return simulate(model, (q, v), DURATION, ground=ground, control=servo, samples=3)
@@ -58,7 +59,6 @@ def walking_race(repeats: int = 3) -> WalkingRace:
     except ImportError:
         pass
     else:
-        frequency = contact_frequency(system, ground, x)
         contenders["mujoco"] = mujoco_walk.walk(model, ground, servo, q, v, DURATION, step, frequency)
         way = contenders["mujoco"]()[:, 0]
         theirs = float((way[-1] - way[len(way) // 2]) / (DURATION / 2))

@@ -100,8 +100,8 @@ def no_result(job: Sums) -> int:  # pyright: ignore[reportReturnType]
 def narrowed(job: Sums) -> int:
     """A number that would lose its decimals."""
     total = 0
-    total += job.scale  # pyright: ignore[reportAssignmentType]
-    return total
+    total += job.scale
+    return total  # pyright: ignore[reportReturnType]
 
 
 def dictionary(job: Sums) -> int:

@@ -39,8 +39,8 @@ def test_a_batch_is_its_runs(friction: float, threads: int) -> None:
     for each design."""
     model, start, how = asked(friction)
     measures = {name: lambda chunk, name=name: chunk.feet[name] for name in FEET}
-    batch = simulate_batch(model, start, 0.3, parameters={"legs.shank_mass": MASSES}, measures=measures, threads=threads,
-                           samples=31, **how)  # fmt: skip
+    batch = simulate_batch(model, start, 0.3, parameters={"legs.shank_mass": MASSES}, measures=measures,
+                           threads=threads, samples=31, **how)  # fmt: skip
     assert len(set(batch.steps.tolist())) > 1 and batch.method == "implicit-euler"
     for k, mass in enumerate(MASSES):
         own = Model(model.robot.replace({"legs.shank_mass": float(mass)}), stance="none")

@@ -11,26 +11,24 @@ from __future__ import annotations
 import ctypes
 import struct
 from functools import lru_cache
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 
 from tailwork.typing import Floats
 
+if TYPE_CHECKING:
+    Reals = Ints = Lanes = Any
+else:
 
-class Reals:
-    """Floating-point numbers one after the other: values[k]; values[k:] begins further on."""
+    class Reals:
+        """Floating-point numbers one after the other: values[k]; values[k:] begins further on."""
 
-    def __getitem__(self, k: Any) -> Any: ...
-    def __setitem__(self, k: Any, value: Any) -> None: ...
+    class Ints:
+        """Integers, likewise."""
 
-
-class Ints(Reals):
-    """Integers, likewise."""
-
-
-class Lanes(Reals):
-    """Rows of numbers, one for each lane: rows[k] are those of all lanes, rows[k, lane] is one; rows[k:] as above."""
+    class Lanes:
+        """Rows of numbers, one for each lane: rows[k] are all of them, rows[k, lane] is one; rows[k:] as above."""
 
 
 class Function:

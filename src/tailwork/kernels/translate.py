@@ -460,7 +460,7 @@ class _Writer:
         if not isinstance(node.op, ast.USub):
             return self.unknown(node)
         if isinstance(node.operand, ast.Constant):
-            return self.constant(-node.operand.value, node)  # pyright: ignore[reportOperatorIssue]
+            return self.constant(-node.operand.value, node)  # pyright: ignore[reportOperatorIssue, reportOptionalOperand]
         a = self.value(node.operand)
         return self.new(a.kind, f"sub i64 0, {a.name}" if a.kind is int else f"fneg {self.type(a.kind)} {a.name}")
 

@@ -37,6 +37,12 @@ class BatchInputs:
     why_method: str
 
     @property
+    def pinned(self) -> Integrator:
+        """How runs without compliant ground are integrated."""
+        assert isinstance(self.integrator, Integrator)
+        return self.integrator
+
+    @property
     def possible(self) -> np.ndarray:
         """Numbers of the runs whose design is possible."""
         return np.array([k for k in range(len(self.start.states)) if k not in self.refused], dtype=np.int64)

@@ -87,6 +87,11 @@ def contact_frequencies(system: System, ground: CompliantGround, start: Start, p
     return np.sqrt(np.linalg.eigvalsh(root[:, None] * mobility * root).max(axis=1))
 
 
+def contact_frequency(system: System, ground: CompliantGround, x: Floats) -> float:
+    """That of one robot at a state x [rad/s]."""
+    return float(contact_frequencies(system, ground, Start(x[None], np.zeros((1, system.control_inputs)), {}))[0])
+
+
 def paced(frequency: float, duration: float, step: float | None, samples: int = 2, rate: float | None = None) -> Pace:
     """Steps that divide the duration: as asked if they are short enough, or chosen for the frequency of robot and
     ground [rad/s]; then so that they divide the period of a controller that is asked at a rate [Hz], or else the spaces
@@ -295,8 +300,9 @@ def simulate_on_ground(
     way = OnGround(system, ground, begin)
     held = np.zeros(system.control_inputs)
     start = Start(x[None], held[None], {})
-    frequency = float(contact_frequencies(system, ground, start)[0])
-    pace = paced(frequency, duration, step, samples, None if controller is None else control_rate)
+    pace = paced(
+        contact_frequency(system, ground, x), duration, step, samples, None if controller is None else control_rate
+    )
     check_steps(pace, max_steps, duration)
     touching = checked_contact(system.model, ground, contact, way.places(start)[0])
     ticks: list[int] = []

@@ -191,7 +191,7 @@ def _vjps(asked: BatchInputs, objective: Objective | None, integrand: Objective 
         found[name] = objective_vjp(system, function, name)
     if system.watched:
         found["watch"] = event_vjp(system)
-    if isinstance(asked.integrator.method, Rosenbrock):
+    if isinstance(asked.pinned.method, Rosenbrock):
         found["curvature"] = curvature_vjp(system)
     return found
 
@@ -200,7 +200,7 @@ def _differentiated(
     asked: BatchInputs, vjps: Mapping[str, Products], threads: int, progress: Callable[[int, int], None]
 ) -> tuple[GradientRows, dict[str, Floats]]:
     """Simulate and differentiate those runs that are possible, on threads; and derivatives by the system's numbers."""
-    way, fine, count = asked.integrator, asked.possible, len(asked.start.states)
+    way, fine, count = asked.pinned, asked.possible, len(asked.start.states)
     system, start, possible, whole = way.system, asked.start.only(fine), len(fine), np.int64
     names = {name: vjps[name].names if name in vjps else () for name in PRODUCTS}
     numbers = {name: asked.rows(own) for name, own in names.items()}

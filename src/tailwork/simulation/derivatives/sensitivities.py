@@ -79,7 +79,7 @@ def sensitivities(
     )
     how = options_of(options)
     asked = batch_inputs(problem, how, parameters, by)
-    way, system, fine = asked.integrator, asked.integrator.system, asked.possible
+    way, system, fine = asked.pinned, asked.pinned.system, asked.possible
     wanted = checked_names(system, by)
     places = _start_places(system, start)
     if not wanted and not places:
