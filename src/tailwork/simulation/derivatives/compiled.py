@@ -30,10 +30,11 @@ class Product(Struct):
     rates: Lanes  # jvp: rates of what is handed over
 
 
-def product(products: Products | None, numbers: Floats) -> Product:
-    """Products as drivers take them, with the numbers of designs, a row a run; None: there is no graph."""
+def product(products: Products | None, numbers: Floats, width: int = WIDTH) -> Product:
+    """Products as drivers take them, for so many lanes, with the numbers of designs, a row a run; None: there is no
+    graph."""
     kernels = (None, None, None) if products is None else (products.handing, products.main, products.design)
-    handing, main, design = (lane_kernel(kernel) for kernel in kernels)
+    handing, main, design = (lane_kernel(own, lanes) for own, lanes in zip(kernels, (1, width, 1), strict=True))
     handed = -1 if products is None else products.handed
     size = max(handed, 1)
     return Product(

@@ -215,7 +215,9 @@ def _differentiated(
 
     def share(here: slice) -> None:
         single = SingleRuns(way, start.only(here))
-        products = {name: product(vjps.get(name), numbers[name][here]) for name in PRODUCTS}
+        products = {
+            name: product(vjps.get(name), numbers[name][here], WIDTH if name == "curvature" else 1) for name in PRODUCTS
+        }
         job: GradientJob | None = None
         for k, r in enumerate(range(here.start, here.stop)):
             steps = single.run(k)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ class LaneKernel(Struct):
     kept: int  # numbers that the prelude computes
 
 
+@lru_cache(maxsize=512)
 def lane_kernel(kernel: Kernel | None, lanes: int = WIDTH) -> LaneKernel:
     """A kernel as drivers take it; None: there is none."""
     if kernel is None:
