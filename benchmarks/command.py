@@ -13,17 +13,28 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks import tables
-from benchmarks.goals import Goal, design_goals, evaluation_goals, gradient_goals, trajectory_goals, walking_goals
+from benchmarks.goals import (
+    Goal,
+    call_goals,
+    design_goals,
+    evaluation_goals,
+    gradient_goals,
+    start_goals,
+    trajectory_goals,
+    walking_goals,
+)
 from benchmarks.machine import machine_description
+from benchmarks.races.calls import call_races
 from benchmarks.races.designs import TAILS, DesignRace, design_race
 from benchmarks.races.evaluation import EngineTiming, Speed, evaluated
 from benchmarks.races.gradients import METHODS, gradient_race
 from benchmarks.races.growth import Growth, growths
 from benchmarks.races.peak import measured_peak
 from benchmarks.races.preparation import prepared
+from benchmarks.races.starts import first_results
 from benchmarks.races.synthesis import LEAST_RATE, synthesis_race
 from benchmarks.races.trajectories import races
-from benchmarks.races.walking import walking_race
+from benchmarks.races.walking import trot_race, walking_race
 from benchmarks.races.work_precision import Point, work_precision
 from benchmarks.robots import ROBOTS
 from benchmarks.timing import THREADS
@@ -151,9 +162,10 @@ def _trajectories(console: Console, repeats: int, say: Say) -> Measured:
 
 def _designs(console: Console, repeats: int, say: Say) -> Measured:
     found: list[DesignRace] = []
-    for name, tenfold in [*((name, False) for name in TAILS), ("usrt", True)]:
+    for name, tenfold, swing in [*((name, False, False) for name in TAILS), ("usrt", True, False),
+                                 ("pendulum", False, True)]:  # fmt: skip
         say(f"different designs, {name}")
-        found.append(design_race(name, _seldom(repeats, 15), tenfold))
+        found.append(design_race(name, _seldom(repeats, 15), tenfold, swing=swing))
     console.print(tables.design_table(found))
     return {"designs": [asdict(r) | {"accuracy": r.accuracy} for r in found]}, design_goals(found)
 
@@ -180,7 +192,24 @@ def _walking(console: Console, repeats: int, say: Say) -> Measured:
     say("a walk")
     race = walking_race(_seldom(repeats, 30))
     console.print(tables.walk_table(race))
-    return {"walking": asdict(race) | {"ratio": race.ratio}}, walking_goals(race)
+    say("many trots")
+    trots = trot_race(_seldom(repeats, 30))
+    console.print(tables.trot_table(trots))
+    return {"walking": asdict(race) | {"ratio": race.ratio}, "trots": asdict(trots)}, walking_goals(race, trots)
+
+
+def _calls(console: Console, repeats: int, say: Say) -> Measured:
+    say("public calls")
+    found = call_races(_seldom(repeats, 3))
+    console.print(tables.call_table(found))
+    return {"calls": [asdict(r) for r in found]}, call_goals(found)
+
+
+def _starts(console: Console, repeats: int, say: Say) -> Measured:
+    say("first results of fresh processes")
+    found = first_results(min(3, repeats))
+    console.print(tables.start_table(found))
+    return {"starts": [asdict(r) for r in found]}, start_goals(found)
 
 
 def _synthesis(console: Console, repeats: int, say: Say) -> Measured:
@@ -200,6 +229,8 @@ def _growth(console: Console, repeats: int, say: Say) -> Measured:
 
 SECTIONS: dict[str, Callable[[Console, int, Say], Measured]] = {
     "evaluations": _evaluations,
+    "calls": _calls,
+    "starts": _starts,
     "model": _model,
     "trajectories": _trajectories,
     "designs": _designs,

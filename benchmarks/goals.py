@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from benchmarks.races.calls import LEAST as LEAST_CALLS
+from benchmarks.races.calls import MOST_MILLISECONDS, CallRace
 from benchmarks.races.designs import DesignRace
 from benchmarks.races.evaluation import EngineTiming, Speed
 from benchmarks.races.gradients import GradientRace
 from benchmarks.races.peak import Peak
+from benchmarks.races.starts import MOST as MOST_SECONDS_TO_FIRST
+from benchmarks.races.starts import FirstResult
 from benchmarks.races.trajectories import GOALS as TRAJECTORY_GOALS
 from benchmarks.races.trajectories import Race
-from benchmarks.races.walking import MOST_SECONDS, WalkingRace
+from benchmarks.races.walking import LEAST_RATIO, MOST_SECONDS, TrotRace, WalkingRace
 
 PINOCCHIO = {
     ("pendulum", "loop"): 10.0, ("usrt", "loop"): 7.0, ("cockroach", "loop"): 5.0,
@@ -71,9 +75,9 @@ def design_goals(races: Iterable[DesignRace]) -> list[Goal]:
     """Of batches of trajectories."""
     goals = []
     for r in races:
-        said = f"{r.robot}, {r.varied}"
+        said = f"{r.robot}, {r.workload}, {r.varied}"
         goals.append(Goal(f"{said}: designs that fail", r.failed, 0, least=False))
-        if r.robot in DESIGNS and r.ratio is not None:
+        if r.workload == "free swing" and r.robot in DESIGNS and r.ratio is not None:
             goals.append(Goal(f"{said}: designs a second / MuJoCo's", r.ratio.median, DESIGNS[r.robot]))
         if r.robot in ACCURACY and r.accuracy is not None:
             goals.append(Goal(f"{said}: MuJoCo's error / ours", r.accuracy, ACCURACY[r.robot]))
@@ -89,6 +93,30 @@ def gradient_goals(races: Iterable[GradientRace]) -> list[Goal]:
     return goals
 
 
-def walking_goals(race: WalkingRace) -> list[Goal]:
-    """Of a walk."""
-    return [Goal("a second of walking [s]", race.ours, MOST_SECONDS, least=False)]
+def walking_goals(race: WalkingRace, trots: TrotRace) -> list[Goal]:
+    """Of a walk, and of many trots."""
+    return [
+        Goal("a second of walking [s]", race.ours, MOST_SECONDS, least=False),
+        Goal(f"{trots.runs} trots: rate of a batch / of single runs, a core", trots.ratio.median, LEAST_RATIO),
+    ]
+
+
+def call_goals(races: Iterable[CallRace]) -> list[Goal]:
+    """Of public calls."""
+    goals = []
+    for r in races:
+        if r.call in LEAST_CALLS and r.pairs is not None:
+            goals.append(Goal(f"{r.call}: {r.peer} / ours", r.pairs.median, LEAST_CALLS[r.call]))
+        if r.call in MOST_MILLISECONDS:
+            goals.append(Goal(f"{r.call} [ms]", r.ours, MOST_MILLISECONDS[r.call], least=False))
+    return goals
+
+
+def start_goals(found: Iterable[FirstResult]) -> list[Goal]:
+    """Of first results."""
+    return [
+        Goal(f"{r.asked}, {caches} caches [s]", getattr(r, caches), MOST_SECONDS_TO_FIRST[r.asked, caches], least=False)
+        for r in found
+        for caches in ("cold", "warm")
+        if (r.asked, caches) in MOST_SECONDS_TO_FIRST
+    ]

@@ -9,15 +9,17 @@ from rich.table import Table
 from rich.text import Text
 
 from benchmarks.goals import Goal
+from benchmarks.races.calls import CallRace
 from benchmarks.races.designs import DesignRace
 from benchmarks.races.evaluation import EngineTiming, Speed
 from benchmarks.races.gradients import GradientRace
 from benchmarks.races.growth import Growth
 from benchmarks.races.peak import Peak
 from benchmarks.races.preparation import Preparation
+from benchmarks.races.starts import FirstResult
 from benchmarks.races.synthesis import SynthesisRace
 from benchmarks.races.trajectories import Race
-from benchmarks.races.walking import WalkingRace
+from benchmarks.races.walking import TrotRace, WalkingRace
 from benchmarks.races.work_precision import Point
 from benchmarks.timing import THREADS, Ratio
 from tailwork.cli.terminal import plain_table
@@ -87,33 +89,69 @@ def race_table(races: Sequence[Race]) -> Table:
     return table
 
 
+def call_table(races: Sequence[CallRace]) -> Table:
+    """Public calls."""
+    table = plain_table("\nThe README's swing, 0.3 s at rtol 1e-6, one thread [ms]", "call", "time", "compiled part",
+                        "steps", "error")  # fmt: skip
+    table.add_column("beside")
+    for column in ("time", "error", "times faster"):
+        table.add_column(Text(column), justify="right")
+    for r in races:
+        theirs = (r.peer or "—", _number(r.theirs, ".2f"), _number(r.peer_error, ".0e"), _pairs(r.pairs))
+        table.add_row(r.call, f"{r.ours:.3f}", f"{r.compiled:.3f}", str(r.steps), f"{r.error:.0e}", *theirs)
+    said = "error: largest entry of the last state against a run at rtol 1e-12; the peer's: of the torso's place"
+    return _captioned(table, said)
+
+
+def start_table(found: Sequence[FirstResult]) -> Table:
+    """First results of processes."""
+    table = plain_table("\nFrom the start of a process to its first result [s]", "asked for", "empty caches",
+                        "filled caches", "Python alone")  # fmt: skip
+    for r in found:
+        table.add_row(r.asked, f"{r.cold:.2f}", f"{r.warm:.2f}", f"{r.python:.2f}")
+    return table
+
+
 def design_table(races: Sequence[DesignRace]) -> Table:
     """Batches of trajectories of different designs."""
     table = plain_table(
-        f"\nDifferent designs, 0.3 s each at rtol 1e-6, {THREADS} threads", "robot", "designs/s", "failed", "error"
-    )
+        f"\nDifferent designs, 0.3 s each by simulate_batch at rtol 1e-6, {THREADS} threads", "robot", "designs/s",
+        "steps", "failed", "error",
+    )  # fmt: skip
     table.add_column("beside")
-    for column in ("designs/s", "error", "times as many"):
+    for column in ("designs/s", "error", "times as many", "our rtol for that error", "then times as many"):
         table.add_column(Text(column), justify="right")
     table.add_column("varied")
     for r in races:
         failed = f"[red]{r.failed}[/]" if r.failed else "0"
         theirs = (r.peer or r.note, _number(r.peer_rate, ".0f"), _number(r.peer_error, ".0e"), _pairs(r.ratio))
-        table.add_row(r.robot, f"{r.rate:.0f}", failed, f"{r.error:.0e}", *theirs, r.varied)
+        equal = (_number(r.equal_rtol, ".0e"), _pairs(r.equal))
+        table.add_row(f"{r.robot}, {r.workload}", f"{r.rate:.0f}", f"{r.steps:.0f}", failed, f"{r.error:.0e}", *theirs,
+                      *equal, r.varied)  # fmt: skip
     return _captioned(table, "error: largest entry of the last q and v against runs at rtol 1e-11 of the same designs")
 
 
 def gradient_table(races: Sequence[GradientRace]) -> Table:
     """Gradients."""
     table = plain_table(
-        "\nA gradient by the whole design", "robot", "parameters", "run [ms]", "with gradient [ms]", "times the run",
-        "by differences", "error",
+        "\nA gradient by the whole design, one thread", "robot", "parameters", "run [ms]", "run of a batch [ms]",
+        "with gradient [ms]", "times the run", "times that of a batch", "by differences", "error",
     )  # fmt: skip
     for r in races:
-        times = (f"{r.trajectory:.3f}", f"{r.gradient:.3f}", _pairs(r.ratio), f"{r.differences:.0f}")
-        table.add_row(r.robot, str(r.parameters), *times, f"{r.error:.0e}")
-    said = "the compiled part of `gradients`; error: against five-point differences of tight runs, as shares of the "
-    return _captioned(table, said + "largest p ∂/∂p")
+        times = (f"{r.trajectory:.3f}", f"{r.lanes:.4f}", f"{r.gradient:.3f}", _pairs(r.ratio), _pairs(r.lane_ratio))
+        table.add_row(r.robot, str(r.parameters), *times, f"{r.differences:.0f}", f"{r.error:.0e}")
+    said = "a run of `gradients`, without what is done once a call; error: against five-point differences of tight "
+    return _captioned(table, said + "runs, as shares of the largest p ∂/∂p")
+
+
+def trot_table(race: TrotRace) -> Table:
+    """A batch of trots."""
+    table = plain_table(
+        f"\n{race.runs} trots of 2 s on compliant ground by simulate_batch, {race.steps} steps each, one thread [ms]",
+        "a run alone", "a run of the batch", "times the rate",
+    )  # fmt: skip
+    table.add_row(f"{race.alone * 1e3:.1f}", f"{race.together * 1e3:.2f}", str(race.ratio))
+    return table
 
 
 def precision_table(points: Sequence[Point]) -> Table:

@@ -98,6 +98,30 @@ class MujocoPeer:
 
 
 @dataclass(frozen=True)
+class Servo:
+    """Springs and dampers on the joints of a limb, whose ends move: kp (target − q) + kd (rate − v)."""
+
+    limb: str
+    kp: float
+    kd: float
+    value: Callable[[float], Floats]  # of the time [s]: targets of the joints [rad]
+    rate: Callable[[float], Floats]  # their rates [rad/s]
+
+    def put_on(self, peer: MujocoPeer, times: Floats) -> Floats:
+        """Make a peer have it; the torques besides springs and dampers, (times, velocities)."""
+        tree, model = peer.tree, peer.model
+        places = list(zip(tree.positions(self.limb), tree.velocities(self.limb), strict=True))
+        for position, velocity in places:
+            joint = model.dof_jntid[velocity]
+            model.jnt_stiffness[joint], model.dof_damping[velocity] = self.kp / tree.unit, self.kd / tree.unit
+            model.qpos_spring[position] = 0.0
+        found = np.zeros((len(times), model.nv))
+        for row, t in zip(found, times, strict=True):
+            row[[velocity for _, velocity in places]] = (self.kp * self.value(t) + self.kd * self.rate(t)) / tree.unit
+        return found
+
+
+@dataclass(frozen=True)
 class Rollout:
     """Many runs of constant efforts by MuJoCo's own compiled loop on its own threads, one model a run."""
 
@@ -127,9 +151,10 @@ class Rollout:
 
 def rollout(
     models: Sequence[Model], q: Floats, v: Floats, tau: Floats, *, steps: int, step: float = 1e-3,
-    integrator: str = "RK4", threads: int = 1,
+    integrator: str = "RK4", threads: int = 1, servo: Servo | None = None,
 ) -> Rollout:  # fmt: skip
-    """Runs of several designs from one state, each with its own constant efforts (a row), ready to be timed."""
+    """Runs of several designs from one state, each with its own constant efforts (a row), ready to be timed; what a
+    servo follows is held over a step, as it is in its middle."""
     made = {id(model): MujocoPeer(model, integrator, step) for model in models}  # equal ones share what they read
     peers = [made[id(model)] for model in models]
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS
@@ -138,7 +163,11 @@ def rollout(
     for peer, row, own in zip(peers, states, tau, strict=True):
         peer.set(q, v, own)
         mujoco.mj_getState(peer.model, peer.data, row, full)
-        efforts.append(np.concatenate([peer.data.ctrl, peer.data.qfrc_applied]))
+        own = np.concatenate([peer.data.ctrl, peer.data.qfrc_applied])[None]
+        if servo is not None:
+            moving = servo.put_on(peer, step * (np.arange(steps) + 0.5))
+            own = own + np.concatenate([np.zeros((steps, len(peer.data.ctrl))), moving], axis=1)
+        efforts.append(own)
     scratch = [mujoco.MjData(peers[0].model) for _ in range(threads)]
     pool = mujoco_rollout.Rollout(nthread=threads)
-    return Rollout(peers, pool, states, np.array(efforts)[:, None], scratch, steps)
+    return Rollout(peers, pool, states, np.array(efforts), scratch, steps)

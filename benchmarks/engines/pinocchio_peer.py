@@ -105,8 +105,15 @@ class PinocchioPeer:
                 found.append(a[self.model.joints[self.ids[name, coordinate]].idx_v])
         return np.array(found)
 
-    def derivative(self, q: Floats, v: Floats, tau: Floats) -> tuple[Callable[[float, Floats], Floats], Floats]:
-        """Its state-space form for constant torques, and the state to start from, in Pinocchio's coordinates."""
+    def derivative(
+        self,
+        q: Floats,
+        v: Floats,
+        tau: Floats,
+        feedback: Callable[[float, Floats, Floats, Floats], Floats] | None = None,
+    ) -> tuple[Callable[[float, Floats], Floats], Floats]:
+        """Its state-space form for constant torques, or for those that a feedback of (t, q, v, torques) gives, and the
+        state to start from, in Pinocchio's coordinates."""
         pin_q, pin_v, torque = self.state(q, v, tau)
         size = len(pin_q)
         model, data, settings = self.model, self.data, self.settings
@@ -121,7 +128,8 @@ class PinocchioPeer:
             out[3:6] = 0.5 * (w * rate[3:6] + np.array([y * oz - zz * oy, zz * ox - x * oz, x * oy - y * ox]))
             out[6] = -0.5 * (x * ox + y * oy + zz * oz)
             out[7:size] = rate[6:]
-            out[size:] = pin.constraintDynamics(model, data, where, rate, torque, contacts, contact_data, settings)
+            own = torque if feedback is None else feedback(t, where, rate, torque)
+            out[size:] = pin.constraintDynamics(model, data, where, rate, own, contacts, contact_data, settings)
             return out
 
         return derivative, np.concatenate([pin_q, pin_v])

@@ -20,6 +20,8 @@ from tailwork.typing import Floats
 METHODS = {"pendulum": "dopri5", "usrt": "rodas5p"}
 RUNS = {"pendulum": (16, 784), "usrt": (16, 144)}
 """Runs of two batches: their difference in time is the compiled part, without what is done once a call."""
+LANE_RUNS = 1024
+"""Runs of the batch without gradients that they are compared with."""
 STEP = 1e-3
 """Share by which a parameter is moved for a difference."""
 TIGHT = 1e-12, 1e-14
@@ -36,6 +38,8 @@ class GradientRace:
     trajectory: float  # one run [ms], best of the repeats
     gradient: float  # one run with its gradient [ms]
     ratio: Ratio  # gradient over trajectory
+    lanes: float  # one run of a batch [ms], one thread
+    lane_ratio: Ratio  # gradient over a run of a batch
     differences: float  # one-sided differences would take so many trajectories
     error: float  # largest, against differences of tight runs; shares of the largest p ∂/∂p
 
@@ -52,10 +56,16 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
     system = System(model, [law], events=())
     trajectory = stepped(system, system.state(q, v), method)
 
+    def mass(count: int) -> Floats:
+        return np.full(count, model._numbers["torso.mass"])
+
     def batch(count: int) -> dict[str, Floats]:
-        mass = {"torso.mass": np.full(count, model._numbers["torso.mass"])}
-        return gradients(model, (q, v), DURATION, inclination, parameters=mass, by=names, control=law, method=method,
-                         rtol=RTOL, atol=ATOL, events=(), threads=1).by_parameter  # fmt: skip
+        return gradients(model, (q, v), DURATION, inclination, parameters={"torso.mass": mass(count)}, by=names,
+                         control=law, method=method, rtol=RTOL, atol=ATOL, events=(), threads=1).by_parameter  # fmt: skip
+
+    def runs(count: int) -> object:
+        return simulate_batch(model, (q, v), DURATION, parameters={"torso.mass": mass(count)}, control=law,
+                              method=method, rtol=RTOL, atol=ATOL, events=(), threads=1)  # fmt: skip
 
     found = np.array([values[0] for values in batch(1).values()])
     values = np.array([model._numbers[path] for path in names])
@@ -64,12 +74,14 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
     small, large = RUNS[name]
     contenders = {
         "trajectory": lambda: [trajectory() for _ in range(large - small)],
+        "lanes": lambda: runs(LANE_RUNS),
         "large": lambda: batch(large),
         "small": lambda: batch(small),
     }
     contenders["trajectory"]()
     times = interleaved(contenders, {}, repeats)
     times["trajectory"] = [seconds / (large - small) for seconds in times["trajectory"]]
+    times["lanes"] = [seconds / LANE_RUNS for seconds in times["lanes"]]
     each = (np.array(times["large"]) - np.array(times["small"])) / (large - small)
     return GradientRace(
         robot=name,
@@ -78,6 +90,8 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
         trajectory=min(times["trajectory"]) * 1e3,
         gradient=(min(times["large"]) - min(times["small"])) / (large - small) * 1e3,
         ratio=ratio(each.tolist(), times["trajectory"]),
+        lanes=min(times["lanes"]) * 1e3,
+        lane_ratio=ratio(each.tolist(), times["lanes"]),
         differences=float(len(names) + 1),
         error=float(error),
     )

@@ -6,17 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.timing import interleaved
+import numpy as np
+
+from benchmarks.timing import Ratio, interleaved, ratio
+from tailwork.control.gait.gait import trot
 from tailwork.control.gait.joint_table import joint_table, walking_start
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
 from tailwork.papers.nelson_quinn.experiments import WALK_KD, WALK_KP, insect_ground, walking_gait
-from tailwork.robots import blaberus
-from tailwork.simulation import simulate
+from tailwork.robots import biswal, blaberus
+from tailwork.simulation import CompliantGround, simulate, simulate_batch
 from tailwork.simulation.contact.compliant import contact_frequency, paced
 from tailwork.simulation.system import System
 
 DURATION = 1.0  # s
+TROTS, LEAST_RATIO = 4096, 3.0
+"""Trots of a batch, and how many times the rate of single runs it must have on a core."""
 MOST_SECONDS = 5.0
 """Most wall time that we allow ourselves for a simulated second of walking, on one core."""
 
@@ -35,6 +40,43 @@ class WalkingRace:
     def ratio(self) -> float | None:
         """How many times faster ours is."""
         return None if self.mujoco is None else self.mujoco / self.ours
+
+
+@dataclass(frozen=True)
+class TrotRace:
+    """2 s of the README's trot on compliant ground, the mass of the torso varied, on one thread."""
+
+    runs: int
+    steps: int  # of a run
+    alone: float  # one run by tailwork.simulate, without its data [s]
+    together: float  # one run of a batch [s]
+    ratio: Ratio  # alone over together
+
+
+def trot_race(repeats: int, runs: int = TROTS) -> TrotRace:
+    """Time single runs beside a batch."""
+    robot = biswal()
+    model = Model(robot, stance="none")
+    gait = trot(robot, speed=0.15, frequency=2.0, lift=0.03)
+    table = joint_table(model, gait)
+    start = walking_start(model, gait, table)
+    ground = CompliantGround(stiffness=2e4, damping=1.0, tangential_stiffness=2e4, tangential_damping=20.0,
+                             static_friction=0.8, kinetic_friction=0.6)  # fmt: skip
+    servo = JointServo(table=table, kp=30.0, kd=0.5)
+    masses = model._numbers["torso.mass"] * np.linspace(0.9, 1.1, runs)
+
+    def together() -> Any:
+        return simulate_batch(model, start, 2.0, ground=ground, control=servo, parameters={"torso.mass": masses},
+                              threads=1)  # fmt: skip
+
+    def alone() -> Any:
+        return simulate(model, start, 2.0, ground=ground, control=servo)
+
+    alone()
+    steps = int(together().steps.mean())
+    times = interleaved({"alone": alone, "together": together}, {"alone": 5}, repeats)
+    each = [seconds / runs for seconds in times["together"]]
+    return TrotRace(runs, steps, min(times["alone"]), min(each), ratio(times["alone"], each))
 
 
 def walking_race(repeats: int = 3) -> WalkingRace:
