@@ -165,7 +165,7 @@ def rollout(
         mujoco.mj_getState(peer.model, peer.data, row, full)
         own = np.concatenate([peer.data.ctrl, peer.data.qfrc_applied])[None]
         if servo is not None:
-            moving = servo.put_on(peer, step * (np.arange(steps) + 0.5))
+            moving = servo.put_on(peer, np.asarray(step * (np.arange(steps) + 0.5), dtype=np.float64))
             own = own + np.concatenate([np.zeros((steps, len(peer.data.ctrl))), moving], axis=1)
         efforts.append(own)
     scratch = [mujoco.MjData(peers[0].model) for _ in range(threads)]

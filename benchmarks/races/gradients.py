@@ -61,7 +61,8 @@ def gradient_race(name: str, repeats: int = 9) -> GradientRace:
 
     def batch(count: int) -> dict[str, Floats]:
         return gradients(model, (q, v), DURATION, inclination, parameters={"torso.mass": mass(count)}, by=names,
-                         control=law, method=method, rtol=RTOL, atol=ATOL, events=(), threads=1).by_parameter  # fmt: skip
+                         control=law, method=method, rtol=RTOL, atol=ATOL, events=(),
+                         threads=1).by_parameter  # fmt: skip
 
     def runs(count: int) -> object:
         return simulate_batch(model, (q, v), DURATION, parameters={"torso.mass": mass(count)}, control=law,

@@ -20,7 +20,7 @@ law = Constant(values=tuple(model.static_torques(q)))
 FIRST = {
     "import tailwork": "import tailwork",
     "simulate": f"{HEAD}tailwork.simulate(model, q, 0.3, control=law)",
-    "simulate_batch": f"{HEAD}tailwork.simulate_batch(model, q, 0.3, control=law, parameters={{'tail.mass': [1.0, 2.0]}})",
+    "simulate_batch": f"{HEAD}tailwork.simulate_batch(model, q, 0.3, control=law, parameters={{'tail.mass': [1, 2]}})",
     "gradient": f"{HEAD}tailwork.gradient(model, q, 0.3, lambda end: end.coordinate('phi_z'), control=law)",
     "simulate on ground": f"""{HEAD}
 ground = CompliantGround(stiffness=2e4, damping=1.0, tangential_stiffness=2e4, tangential_damping=20.0,
