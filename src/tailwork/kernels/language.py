@@ -65,6 +65,10 @@ def address_of(array: Any) -> int:
     return array.__array_interface__["data"][0]
 
 
+_changes = [0]
+"""How often a field of any struct was changed."""
+
+
 class Struct:
     """Named arguments of a driver. The fields of a subclass are its annotations; a driver reads them only."""
 
@@ -79,10 +83,13 @@ class Struct:
     def __setattr__(self, name: str, value: Any) -> None:
         self.__dict__[name] = value
         self.__dict__["_changed"] = True
+        _changes[0] += 1
 
     def packed(self) -> int:
         """Address of the fields in memory, eight bytes each: the same as long as the struct lives."""
-        own, kinds = self.__dict__, fields_of(type(self))
+        own, kinds, changes = self.__dict__, fields_of(type(self)), _changes[0]
+        if own.get("_seen") == changes:  # no struct has changed since
+            return own["_address"]
         if own["_changed"]:
             values = [_packed(kind, own[name]) for name, kind in kinds.items()]
             if self._memory is None:
@@ -93,6 +100,7 @@ class Struct:
         else:
             for name in _nested(type(self)):
                 own[name].packed()
+        own["_seen"] = changes
         return own["_address"]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from tailwork.kernels.language import Lanes, Reals, Struct, lanes
 from tailwork.simulation.derivatives.products import Products
 from tailwork.simulation.integrate.compiled import WIDTH, LaneKernel, lane_kernel
-from tailwork.simulation.integrate.integrator import Integrator, Steps
+from tailwork.simulation.integrate.integrator import Integrator
 from tailwork.typing import Floats
 
 
@@ -58,22 +58,8 @@ def prepare(product: Product, r: int) -> None:
         product.by_handed[k] = 0.0
 
 
-class TakenSteps(Struct):
-    """Steps of a run, flat; see tailwork.simulation.integrate.integrator.Steps."""
-
-    count: int
-    times: Reals
-    states: Reals
-    stages: Reals
-    lengths: Reals
-
-
-def taken_steps(steps: Steps) -> TakenSteps:
-    """Steps as drivers take them."""
-    return TakenSteps(
-        count=len(steps.lengths), times=steps.times, states=steps.states.reshape(-1),
-        stages=steps.stages.reshape(-1), lengths=steps.lengths,
-    )  # fmt: skip
+RUN, COUNT, STATUS, EVENT = 0, 1, 2, 3
+"""Of what is differentiated now: the run, how many steps it took, how it ended."""
 
 
 class Linearised(Struct):

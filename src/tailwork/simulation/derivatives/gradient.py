@@ -22,7 +22,7 @@ from tailwork.kernels.translate import driver
 from tailwork.model import Model
 from tailwork.simulation.batch_inputs import BatchInputs, batch_inputs, checked_names, workers
 from tailwork.simulation.batch_kernels import in_shares
-from tailwork.simulation.derivatives.compiled import Product, among_all, linearised, product, taken_steps
+from tailwork.simulation.derivatives.compiled import Product, among_all, linearised, product
 from tailwork.simulation.derivatives.products import (
     Objective,
     Products,
@@ -220,15 +220,21 @@ def _differentiated(
         }
         job: GradientJob | None = None
         for k, r in enumerate(range(here.start, here.stop)):
-            steps = single.run(k)
-            own.status[r], own.event[r], own.times[r] = steps.status, steps.event, steps.times[-1]
-            own.steps[r] = len(steps.lengths)
-            if steps.status > AT_EVENT or not len(steps.lengths):
+            steps, kept, ends = single.drive(k), single.job.kept, single.ends
+            own.status[r], own.event[r], own.steps[r], own.times[r] = (
+                ends.status[k],
+                ends.event[k],
+                steps,
+                ends.times[k],
+            )
+            if own.status[r] > AT_EVENT or not steps:
                 continue
             if job is None:
                 job = _job(single, products, own, {name: rows[here] for name, rows in by.items()}, here)
+            if job.steps is not kept:
+                job.steps = kept
             job.at.inputs[1 + system.size :] = single.start.control_inputs[k]
-            job.run, job.status, job.event, job.steps = k, steps.status, steps.event, taken_steps(steps)
+            job.now[:] = k, steps, own.status[r], own.event[r]
             own.status[r] = call(job)
 
     done = 0
@@ -260,7 +266,7 @@ def _job(
     inputs = at.known + max(own.outputs for own in products.values())
     curvature = products["curvature"]
     return GradientJob(
-        run=0, status=0, event=0, method=method, steps=taken_steps(single.none()), at=at,
+        now=np.zeros(4, np.int64), method=method, steps=single.job.kept, at=at,
         derivative_numbers=runs.derivative, derivative_size=runs.derivative_size, linear_numbers=runs.linear,
         linear_size=runs.linear_size, rates=n_v, **products,
         stage=Function(stage_vjp(system).code.address("scalar")) if method.stiff else NO_FUNCTION,

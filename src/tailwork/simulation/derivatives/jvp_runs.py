@@ -10,7 +10,7 @@ import numpy as np
 from tailwork.kernels.language import NO_FUNCTION, Function, lanes
 from tailwork.kernels.translate import driver
 from tailwork.simulation.batch_kernels import in_shares, parameter_rows
-from tailwork.simulation.derivatives.compiled import linearised, product, taken_steps
+from tailwork.simulation.derivatives.compiled import linearised, product
 from tailwork.simulation.derivatives.jvp_steps import TangentJob, tangents
 from tailwork.simulation.derivatives.products import Products, curvature_jvp, derivative_jvp, stage_jvp
 from tailwork.simulation.integrate.compiled import WIDTH
@@ -61,7 +61,7 @@ def runs_jvp(
         }
         handed = {name: max(own.handed, 0) for name, own in products.items()}
         job = TangentJob(
-            run=0, method=method, steps=taken_steps(single.none()), at=at, derivative_numbers=runs.derivative,
+            now=np.zeros(2, np.int64), method=method, steps=single.job.kept, at=at, derivative_numbers=runs.derivative,
             derivative_size=runs.derivative_size, linear_numbers=runs.linear, linear_size=runs.linear_size, rates=n_v,
             **products, stage=Function(stage_jvp(system).lane_address()) if method.stiff else NO_FUNCTION,
             directions=len(directions), **rates, start_rates=np.ascontiguousarray(start_rates).reshape(-1), times=times,
@@ -75,10 +75,14 @@ def runs_jvp(
             ),
         )  # fmt: skip
         for k, r in enumerate(range(here.start, here.stop)):
-            steps = single.run(k)
-            status[r], event[r], ends[r] = steps.status, steps.event, steps.times[-1]
+            steps, kept = single.drive(k), single.job.kept
+            status[r], event[r], ends[r] = (
+                part[k] for part in (single.ends.status, single.ends.event, single.ends.times)
+            )
             at.inputs[1 + n :] = own.control_inputs[k]
-            job.run, job.steps = k, taken_steps(steps)
+            job.now[:] = k, steps
+            if job.steps is not kept:
+                job.steps = kept
             call(job)
 
     in_shares(pool, count, share, SHARE)

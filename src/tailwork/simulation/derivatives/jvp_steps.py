@@ -5,25 +5,27 @@ Steps are frozen: what is differentiated is the sequence of operations that the 
 
 from __future__ import annotations
 
-from tailwork.kernels.language import Function, Lanes, Reals, Struct, width
+from tailwork.kernels.language import Function, Ints, Lanes, Reals, Struct, width
 from tailwork.simulation.derivatives.compiled import (
+    COUNT,
+    RUN,
     Linearised,
     Product,
-    TakenSteps,
     dense_state,
     linearise,
     prepare,
 )
 from tailwork.simulation.integrate.compiled import Method
+from tailwork.simulation.integrate.driver import Kept
 from tailwork.simulation.integrate.steps import dense_weight
 
 
 class TangentJob(Struct):
     """A run with its steps and the directions, as many at a time as there are lanes."""
 
-    run: int
+    now: Ints  # RUN, COUNT
     method: Method
-    steps: TakenSteps
+    steps: Kept
     at: Linearised  # with the held efforts in place
     derivative_numbers: Reals  # parameters of its kernels, a row a run
     derivative_size: int
@@ -61,7 +63,7 @@ class TangentJob(Struct):
 
 def tangents(job: TangentJob) -> int:
     """All directions of one run."""
-    at, r = job.at, job.run
+    at, r = job.at, job.now[RUN]
     at.derivative.prelude(at.constants, job.derivative_numbers[r * job.derivative_size :], at.constants)
     if job.method.stiff:
         at.linear.prelude(at.linear_constants, job.linear_numbers[r * job.linear_size :], at.linear_constants)
@@ -77,7 +79,7 @@ def direct(job: TangentJob, product: Product, rates: Reals, first: int, target: 
     """Rates of what the design hands over, along directions from number `first` on, into inputs of a product."""
     if product.handed < 0:
         return
-    product.design.prelude(product.own, product.numbers[job.run * product.numbers_size :], product.own)
+    product.design.prelude(product.own, product.numbers[job.now[RUN] * product.numbers_size :], product.own)
     for lane in range(width(target)):
         if first + lane < job.directions:
             product.design.scalar(rates[(first + lane) * product.numbers_size :], product.own, job.one)
@@ -107,7 +109,7 @@ def steps_jvp(job: TangentJob, first: int) -> None:
             job.point[k] = steps.states[k]
         show(job, sampled, first)
         sampled += 1
-    for s in range(steps.count):
+    for s in range(job.now[COUNT]):
         h, t, u, here = steps.lengths[s], steps.times[s], steps.stages[s * stages * n :], steps.states[s * n :]
         if method.stiff:
             begin_stiff(job, t, h, here)
@@ -200,6 +202,6 @@ def show(job: TangentJob, sampled: int, first: int) -> None:
         job.seen_inputs[known + k] = job.sample[k]
     job.expansion.main.lanes(job.seen_inputs, job.expansion.wide, job.seen)
     for lane in range(min(width(job.x), job.directions - first)):
-        row = ((job.run * job.directions + first + lane) * job.samples + sampled) * job.shown
+        row = ((job.now[RUN] * job.directions + first + lane) * job.samples + sampled) * job.shown
         for k in range(job.shown):
             job.out[row + k] = job.seen[k, lane]

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from tailwork.kernels.language import Function, Ints, Lanes, Reals, Struct, width
 from tailwork.simulation.derivatives.compiled import (
+    COUNT,
+    EVENT,
+    RUN,
+    STATUS,
     Linearised,
     Product,
-    TakenSteps,
     add,
     copy,
     dense_state,
@@ -18,7 +21,7 @@ from tailwork.simulation.derivatives.compiled import (
     prepare,
 )
 from tailwork.simulation.integrate.compiled import Method
-from tailwork.simulation.integrate.driver import AT_EVENT
+from tailwork.simulation.integrate.driver import AT_EVENT, Kept
 from tailwork.simulation.integrate.steps import dense_weight
 
 NODE = 0.15**0.5
@@ -34,11 +37,9 @@ TIED = 1e-9
 class GradientJob(Struct):
     """A run with its steps, what is differentiated, and room for the derivatives."""
 
-    run: int
-    status: int  # how the run ended
-    event: int
+    now: Ints  # RUN, COUNT, STATUS, EVENT
     method: Method
-    steps: TakenSteps
+    steps: Kept
     at: Linearised  # with the held efforts in place
     derivative_numbers: Reals  # parameters of its kernels, a row a run
     derivative_size: int
@@ -81,7 +82,7 @@ class GradientJob(Struct):
 
 def differentiate(job: GradientJob) -> int:
     """The gradient of one run; how it ended, or GRAZED."""
-    r, n, at, steps, weight = job.run, job.at.n, job.at, job.steps, job.weight
+    r, count, n, at, steps, weight = job.now[RUN], job.now[COUNT], job.at.n, job.at, job.steps, job.weight
     at.derivative.prelude(at.constants, job.derivative_numbers[r * job.derivative_size :], at.constants)
     if job.method.stiff:
         at.linear.prelude(at.linear_constants, job.linear_numbers[r * job.linear_size :], at.linear_constants)
@@ -90,8 +91,8 @@ def differentiate(job: GradientJob) -> int:
     prepare(job.integrand, r)
     prepare(job.watch, r)
     prepare(job.curvature, r)
-    at.inputs[0] = steps.times[steps.count]
-    copy(steps.states[steps.count * n :], at.inputs[1:], n)
+    at.inputs[0] = steps.times[count]
+    copy(steps.states[count * n :], at.inputs[1:], n)
     value, rate = 0.0, 0.0
     for k in range(n):
         weight[k] = 0.0
@@ -101,7 +102,7 @@ def differentiate(job: GradientJob) -> int:
         rate = job.found[0]
         copy(job.found[1:], weight, n)
         copy(job.found[1 + n :], job.objective.by_handed, job.objective.handed)
-    if job.status == AT_EVENT and not end_moves(job, rate):
+    if job.now[STATUS] == AT_EVENT and not end_moves(job, rate):
         return GRAZED
     value += steps_vjp(job)
     job.values[r] = value
@@ -111,7 +112,7 @@ def differentiate(job: GradientJob) -> int:
     by_design(job.integrand, r, job.by_integrand)
     by_design(job.watch, r, job.by_watch)
     by_design(job.curvature, r, job.by_curvature)
-    return job.status
+    return job.now[STATUS]
 
 
 def ask(job: GradientJob, product: Product, which: int, weight: float) -> None:
@@ -126,12 +127,12 @@ def ask(job: GradientJob, product: Product, which: int, weight: float) -> None:
 def end_moves(job: GradientJob, objective_rate: float) -> bool:
     """The end moves so that the event's value g stays zero: dT = −dg/g-dot. With T, the value changes at the rate of
     the objective plus the integrand. False where the event is only grazed."""
-    n, rate, found = job.at.n, objective_rate, job.found
+    n, rate, found, event = job.at.n, objective_rate, job.found, job.now[EVENT]
     job.at.derivative.scalar(job.at.inputs, job.at.constants, job.moving)
     if job.integrand.handed >= 0:
         ask(job, job.integrand, 0, 0.0)
         rate += found[1 + n + job.integrand.handed]
-    ask(job, job.watch, job.event, 1.0)
+    ask(job, job.watch, event, 1.0)
     falling, size = found[0], abs(found[0])
     for k in range(n):
         rate += job.weight[k] * job.moving[k]
@@ -140,8 +141,8 @@ def end_moves(job: GradientJob, objective_rate: float) -> bool:
     if abs(falling) <= GRAZING * size:
         return False
     for k in range(job.watched):
-        if k != job.event and job.stops[k] != 0 and abs(found[1 + n + job.watch.handed + k]) < TIED:
-            job.tied[job.run] = k
+        if k != event and job.stops[k] != 0 and abs(found[1 + n + job.watch.handed + k]) < TIED:
+            job.tied[job.now[RUN]] = k
     share = -rate / falling
     add(share, found[1:], job.weight, n)
     add(share, found[1 + n :], job.watch.by_handed, job.watch.handed)
@@ -159,11 +160,11 @@ def steps_vjp(job: GradientJob) -> float:
     """From the last step to the first: the weight becomes the derivative by the first state. Returns the integral of
     the integrand."""
     n, stages, steps, ends, method = job.at.n, job.method.stages, job.steps, job.ends, job.method
-    integral, known = 0.0, job.at.known
-    for s in range(steps.count - 1, -1, -1):
+    integral, known, count = 0.0, job.at.known, job.now[COUNT]
+    for s in range(count - 1, -1, -1):
         h, t, x, u = steps.lengths[s], steps.times[s], steps.states[s * n :], steps.stages[s * stages * n :]
         share = (steps.times[s + 1] - t) / h
-        if not (s == steps.count - 1 and share < 1.0 - 1e-9):
+        if not (s == count - 1 and share < 1.0 - 1e-9):
             share = 1.0
         for i in range(stages):
             ends[i] = dense_weight(method.p, method.powers, i, share) if share < 1.0 else method.b[i]

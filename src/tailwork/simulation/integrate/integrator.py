@@ -222,9 +222,9 @@ class SingleRuns:
             event_numbers=np.empty(max(events, 1), np.int64),
         )  # fmt: skip
 
-    def run(self, r: int = 0) -> Steps:
-        """Run number r from job.start to job.end [s]. Its arrays are valid until the next one."""
-        job, n = self.job, self.way.system.size
+    def drive(self, r: int) -> int:
+        """Run number r from job.start to job.end [s], whose steps are in job.kept then; how many there are."""
+        job = self.job
         job.queue[NEXT], job.queue[LAST], job.queue[HAPPENED] = r, r + 1, 0
         job.run[0] = -1
         while run_driver(self.call, job) == MORE_ROOM:
@@ -233,7 +233,12 @@ class SingleRuns:
             for name in ("times", "states", "stages", "lengths", "event_times", "event_numbers"):
                 part = getattr(old, name)
                 getattr(job.kept, name)[: len(part)] = part
-        kept, done, happened = job.kept, int(self.ends.steps[r]), int(job.queue[HAPPENED])
+        return int(self.ends.steps[r])
+
+    def run(self, r: int = 0) -> Steps:
+        """Run number r. Its arrays are valid until the next one."""
+        done, n, kept = self.drive(r), self.way.system.size, self.job.kept
+        happened = int(self.job.queue[HAPPENED])
         return Steps(
             int(self.ends.status[r]), int(self.ends.event[r]), kept.times[: done + 1],
             kept.states[: (done + 1) * n].reshape(-1, n),
@@ -241,12 +246,6 @@ class SingleRuns:
             kept.lengths[:done], kept.event_times[:happened], kept.event_numbers[:happened],
             int(self.ends.rejected[r]),
         )  # fmt: skip
-
-    def none(self) -> Steps:
-        """No steps."""
-        nothing = np.zeros(0)
-        stages = np.zeros((0, self.way.arrays.stages, self.way.system.size))
-        return Steps(0, -1, nothing, stages[:, 0], stages, nothing, nothing, nothing, 0)
 
     def piece(self, x: Floats, held: Floats, start: float, end: float, first: float, most: int) -> Steps:
         """The next piece of a run, with other control inputs, from `start` to `end` [s]; its arrays are its own."""
