@@ -19,7 +19,7 @@ from tailwork.simulation.integrate.integrator import Integrator, SingleRuns, Sta
 from tailwork.simulation.integrate.tableaus import Rosenbrock
 from tailwork.typing import Floats
 
-SHARE = 4
+SHARE = 16
 """Runs that a thread takes at a time."""
 
 
