@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import isfinite, prod
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import ArgumentError, RobotError, StateError, UnknownNameError, UnreachableError
-from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.kernel import Kernel
 from tailwork.mechanics.kinematics import joint_names, named_points, point_names
 from tailwork.mechanics.layout import Layout, Push, check_push, make_layout
@@ -25,9 +24,12 @@ from tailwork.model.questions import QUESTIONS, argument_names, recorded
 from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 from tailwork.model.rules import rules_for
 from tailwork.robots.limb import Cable
-from tailwork.robots.paths import numbers, rebuild, structure
+from tailwork.robots.paths import numbers, rebuild, structure, total_paths
 from tailwork.robots.robot import Robot, listed
 from tailwork.typing import Floats
+
+if TYPE_CHECKING:
+    import casadi
 
 LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb", "leg3.hb", "leg4.hb")
 """The six redundant actuators of the 2018 paper (Eq. 28)."""
@@ -35,6 +37,20 @@ LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb"
 _kernels: dict[tuple[Any, ...], tuple[Kernel, tuple[str, ...]]] = {}
 """Kernels of this process by question and structure: a changed number finds its kernel here."""
 _compiling = Lock()
+
+
+class Structure:
+    """What shapes the equations of a model, as a key: its hash is computed once."""
+
+    def __init__(self, content: tuple[Any, ...]) -> None:
+        self.content = content
+        self._hash = hash(content)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Structure) and self.content == other.content)
 
 
 class Model:
@@ -66,15 +82,17 @@ class Model:
     ) -> None:
         if not isinstance(robot, Robot):
             raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
-        if not all(isinstance(value, float) for value in numbers(robot).values()):
+        own = numbers(robot)
+        if not all(isinstance(value, float) for value in own.values()):
             raise RobotError("robot", robot.name, "numbers only; for symbols take the functions of Model.casadi")
         self.robot = robot
         self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
-        self._numbers = numbers(robot)
-        self.structure = (
-            structure((robot.torso, robot.parts)), robot.forward, robot.gravity != 0.0, self.layout.drive(),
-        )  # fmt: skip
+        self._numbers = own
+        self.structure = Structure(
+            (structure((robot.torso, robot.parts)), robot.forward, robot.gravity != 0.0, self.layout.drive())
+        )
         self._calls: dict[str, Call] = {}
+        self._systems: dict[Any, Any] = {}  # simulations of late; see tailwork.simulation.system
         self._pulling = _pulling_groups(self.layout)
         self._cables = [k for group in self._pulling for k in group.cables]
         self._call("forward_dynamics")
@@ -109,7 +127,7 @@ class Model:
         """The pinned feet, in the order of `foot_forces`."""
         return self.layout.stance
 
-    @property
+    @cached_property
     def point_names(self) -> tuple[str, ...]:
         """Names of the points that `points` gives."""
         return tuple(point_names(self.layout))
@@ -119,7 +137,7 @@ class Model:
         """Where the feet of all legs, pinned or not, stand among `point_names`."""
         return [self.point_names.index(f"{name}.foot") for name in self.layout.legs]
 
-    @property
+    @cached_property
     def part_names(self) -> tuple[str, ...]:
         """The parts that `part_momenta` tells apart: the torso and every limb."""
         return tuple(part_names(self.layout))
@@ -137,6 +155,13 @@ class Model:
             if self.layout.attitude == "quaternion":
                 q[3] = 1.0
         return q
+
+    @cached_property
+    def _totals(self) -> dict[str, float]:
+        """Numbers of whole parts, such as "tail.total_mass", by path [SI]."""
+        robot = self.robot
+        parted = ((path, *path.partition(".")) for path in total_paths(robot))
+        return {path: float(robot.part(part).total(name)) for path, part, _, name in parted}
 
     def __repr__(self) -> str:
         layout = self.layout
@@ -443,6 +468,8 @@ class Model:
                 "centroidal_momentum", "centroidal_momentum_matrix", "part_momenta", "center_of_mass", "points",
                 "joint_angles", "joint_rates", "frame_jacobians", "frame_drifts" or "coordinate_rates".
         """
+        from tailwork.kernels.casadi_export import casadi_function  # takes long to import
+
         graph, names = recorded(self._layout_with, _known(question))
         sizes = {argument: len(argument_names(self.layout, argument)) for argument in QUESTIONS[question].arguments}
         return casadi_function(

@@ -6,9 +6,11 @@ number of threads.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -139,18 +141,18 @@ def batch_of(
     times = np.linspace(0.0, problem.duration, options.samples)[None] if measures else np.zeros((1, 0))
     kept: dict[str, list[Any]] = {name: [] for name in measures or {}}
     size = max(1, min(TILE, ROOM // max(1, times.shape[1] * system.size)))
-    with ThreadPoolExecutor(pool_size) as pool:
-        for first in range(0, count, size):
-            here = slice(first, min(first + size, count))
-            start = everything.only(here)
-            own = integrator.ends(start, times, pool, whole=possible[here])
-            for whole, piece in zip(ends[:-2], own[:-2], strict=True):
-                whole[here] = piece
-            tile = Chunk(first, times[0], own.samples, own.times, own.steps, possible[here], integrator, start, pool)
-            tile = to_ends(tile, own.status) if to_end and measures else tile
-            for name, measure in (measures or {}).items():
-                kept[name].append(_measured(name, measure, tile))
-            options.progress(here.stop, count)
+    pool = _threads(pool_size)
+    for first in range(0, count, size):
+        here = slice(first, min(first + size, count))
+        start = everything.only(here)
+        own = integrator.ends(start, times, pool, whole=possible[here])
+        for whole, piece in zip(ends[:-2], own[:-2], strict=True):
+            whole[here] = piece
+        tile = Chunk(first, times[0], own.samples, own.times, own.steps, possible[here], integrator, start, pool)
+        tile = to_ends(tile, own.status) if to_end and measures else tile
+        for name, measure in (measures or {}).items():
+            kept[name].append(_measured(name, measure, tile))
+        options.progress(here.stop, count)
     reasons = _reasons(ends, refused, system.event_names)
     final_q, final_v = _final(system, ends, everything)
     return Batch(
@@ -159,6 +161,16 @@ def batch_of(
         measures={name: np.concatenate(pieces) for name, pieces in kept.items()},
         parameters={name: np.array(values) for name, values in everything.columns.items()},
     )  # fmt: skip
+
+
+@cache
+def _threads(count: int) -> ThreadPoolExecutor:
+    """Threads that stay for later batches: to start them takes as long as a short run."""
+    return ThreadPoolExecutor(count, "tailwork")
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def _measured(name: str, measure: Measure, tile: Chunk) -> Floats:

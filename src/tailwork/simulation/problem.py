@@ -20,7 +20,7 @@ from tailwork.simulation.forces import Force, check_forces
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.options import check_positive
 from tailwork.simulation.run import Contact
-from tailwork.simulation.system import Motion, System
+from tailwork.simulation.system import Motion, System, system_of
 from tailwork.typing import Floats
 
 LIMITS = ("report", "respect")
@@ -72,10 +72,9 @@ class Problem:
 
     def system(self, varied: Sequence[str] = (), scaled: str = "") -> System:
         """The compiled equations; see `System` for the arguments."""
-        return System(
-            self.model, self.control, self.motions, self.events, self.limits == "respect", forces=self.forces,
-            initial=self.initial if isinstance(self.initial, Standing) else None, start=self.start_time,
-            varied=varied, scaled=scaled,
+        return system_of(
+            self.model, self.control, self.motions, self.events, self.limits == "respect", self.forces,
+            self.initial if isinstance(self.initial, Standing) else None, self.start_time, varied, scaled,
         )  # fmt: skip
 
 

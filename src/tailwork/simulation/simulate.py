@@ -249,6 +249,10 @@ def _short(answer: Any) -> str:
 
 def compiled_system(system: System, method: RungeKutta | Rosenbrock) -> tuple[Kernels, Tableau]:
     """What the compiled steppers need of a system and a method."""
+    return system.kept(("steppers", method.name), lambda: _compiled_system(system, method))
+
+
+def _compiled_system(system: System, method: RungeKutta | Rosenbrock) -> tuple[Kernels, Tableau]:
     none = np.zeros(1)
     derivative, constants = system.kernel("derivative")
     watch, watch_constants = system.kernel("events") if system.watched else (derivative, constants)
