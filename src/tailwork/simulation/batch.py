@@ -23,7 +23,7 @@ from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import batch_inputs, workers
 from tailwork.simulation.batch_kernels import evaluated
 from tailwork.simulation.chunk import Chunk, Start, kernel_parameters, no_ends, to_ends
-from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.lane_driver import Ends
@@ -94,7 +94,7 @@ def simulate_batch(
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
     measures: Mapping[str, Measure] | None = None,
-    events: Sequence[Event] = (LegStraight(),),
+    events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     to_end: bool = False,
     **options: Unpack[OptionArguments],

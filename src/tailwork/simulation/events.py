@@ -55,6 +55,32 @@ class LegStraight(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LegFolded(Event):
+    """A stance leg is nearly folded onto its hip: there, too, forces and rates grow without bound."""
+
+    extension: float = 0.1  # share of the way from folded (0) to straight (1) that must be left [1]
+    action: str = "stop"  # as of all events; here the run stops by default
+
+    def names(self, layout: Layout) -> list[str]:
+        """One a foot."""
+        return [f"{foot} nearly folded onto its hip (extension {self.extension:g})" for foot in layout.stance]
+
+    def values(self, context: Context, path: Path) -> list[Scalar]:
+        """What is left until there [1]."""
+        left: list[Scalar] = []
+        for foot, extension in zip(context.layout.stance, path.extensions, strict=True):
+            form = context.layout.limbs[foot].closed_form
+            assert form is not None
+            folded, straight = form.reach()
+            left.append(extension - (folded + (straight - folded) * self.extension))
+        return left
+
+
+DEFAULT_EVENTS: tuple[Event, ...] = (LegStraight(), LegFolded())
+"""What is watched unless a caller says what: where the equations of a stance leg end."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FootPulls(Event):
     """A foot would have to pull on the ground to stay."""
 

@@ -15,7 +15,7 @@ from tailwork.control.context import Law
 from tailwork.errors import RobotError, StateError
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CompliantGround
-from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force, check_forces
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.options import check_positive
@@ -52,7 +52,7 @@ class Problem:
     controller: Controller | None = None  # in Python; its efforts add to those of the laws
     motions: Mapping[str, Motion] = field(default_factory=dict)  # by limb: imposed, or for laws to follow
     forces: tuple[Force, ...] = ()  # from outside, in time
-    events: tuple[Event, ...] = (LegStraight(),)  # what to watch
+    events: tuple[Event, ...] = DEFAULT_EVENTS  # what to watch
     limits: str = "report"  # efforts beyond an actuator's limit: "report" them, or "respect" the limit as well
     ground: CompliantGround | None = None  # compliant ground under feet that are free (a model with stance="none")
     contact: Contact | None = None  # how the feet touch it at the start; by default all start at or above it

@@ -15,7 +15,7 @@ from tailwork.errors import ControllerError, RobotError, StateError
 from tailwork.model import Model
 from tailwork.simulation.contact.compliant import simulate_on_ground
 from tailwork.simulation.contact.ground import CompliantGround
-from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, Event, FootPulls, FootSlips
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
@@ -48,7 +48,7 @@ def simulate(
     control: Law | Controller | Sequence[Law | Controller] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    events: Sequence[Event] = (LegStraight(),),
+    events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     ground: CompliantGround | None = None,
     contact: Contact | None = None,

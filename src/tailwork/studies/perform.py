@@ -18,7 +18,7 @@ from tailwork.simulation.batch import Batch, batch_of
 from tailwork.simulation.batch_inputs import initial_states, varied_numbers, workers
 from tailwork.simulation.batch_kernels import evaluated, in_shares, spectral_radii
 from tailwork.simulation.chunk import MOST_ROWS, Chunk, kernel_parameters
-from tailwork.simulation.events import LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS
 from tailwork.simulation.integrate.choose import STIFF
 from tailwork.simulation.options import OptionArguments, Options
 from tailwork.simulation.problem import Problem
@@ -146,7 +146,7 @@ def _ready(scenario: Scenario, group: Group, refused: dict[int, str], pool: Exec
     """The designs of a group that can be simulated, or None; the others are added to those refused, with why."""
     first = scenario.with_robot(group.robot)
     try:
-        problem = replace(first.problem(), events=(LegStraight(),))
+        problem = replace(first.problem(), events=DEFAULT_EVENTS)
     except TailworkError as error:
         if len(group.rows) == 1 or first.motion.angle != "chain":  # of the structure: it is the same for all
             refused |= {int(k): str(error) for k in group.rows}
@@ -162,7 +162,7 @@ def _ready(scenario: Scenario, group: Group, refused: dict[int, str], pool: Exec
         return None
     group = group.only(fine)
     first = scenario.with_robot(group.design(0))
-    problem = problem or replace(first.problem(), events=(LegStraight(),))
+    problem = problem or replace(first.problem(), events=DEFAULT_EVENTS)
     ready = _Ready(group.rows, first, problem, group.columns)
     if not group.columns:
         for k in range(len(group.rows)):

@@ -31,7 +31,7 @@ from tailwork.simulation.derivatives.products import (
     stage_vjp,
 )
 from tailwork.simulation.derivatives.vjp_runs import GRAZED, DesignRows, GradientRows, VjpKernels, runs_vjp
-from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
 from tailwork.simulation.integrate.tableaus import Rosenbrock
@@ -80,7 +80,7 @@ def gradient(
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    events: Sequence[Event] = (LegStraight(),),
+    events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     **options: Unpack[OptionArguments],
 ) -> Gradient:
@@ -128,7 +128,7 @@ def gradients(
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    events: Sequence[Event] = (LegStraight(),),
+    events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     **options: Unpack[OptionArguments],
 ) -> Gradients:

@@ -28,7 +28,7 @@ from tailwork.simulation.derivatives.products import (
     initial_tangents,
     stage_jvp,
 )
-from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.tableaus import Rosenbrock
@@ -64,7 +64,7 @@ def sensitivities(
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    events: Sequence[Event] = (LegStraight(),),
+    events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     **options: Unpack[OptionArguments],
 ) -> Sensitivities:
