@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.model import Model
 from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import batch_inputs, workers
@@ -131,7 +131,7 @@ def batch_of(
 ) -> Batch:  # fmt: skip
     """The runs of a problem whose parameters or initial states differ."""
     if measures is not None and not (isinstance(measures, Mapping) and all(map(callable, measures.values()))):
-        raise RobotError("measures", measures, "functions of a Chunk, by name")
+        raise ArgumentError("measures", measures, "functions of a Chunk, by name")
     pool_size = workers(options.threads)
     asked = batch_inputs(problem, options, parameters)
     integrator, everything, refused, count = asked.integrator, asked.start, asked.refused, len(asked.start.states)
@@ -176,7 +176,7 @@ if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
 def _measured(name: str, measure: Measure, tile: Chunk) -> Floats:
     found = np.asarray(measure(tile), dtype=np.float64)
     if found.ndim < 1 or len(found) != len(tile.states):
-        raise RobotError(f"measures.{name}", found.shape, f"one value a run: ({len(tile.states)}, …)")
+        raise ArgumentError(f"measures.{name}", found.shape, f"one value a run: ({len(tile.states)}, …)")
     return found
 
 

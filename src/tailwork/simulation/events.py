@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, is_zero, larger, sqrt
 from tailwork.control.context import Context
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
 from tailwork.robots.limb import Cable, Motor
@@ -27,7 +27,7 @@ class Event(ABC):
 
     def __post_init__(self) -> None:
         if self.action not in ACTIONS:
-            raise RobotError("action", self.action, "'stop' or 'record'")
+            raise ArgumentError("action", self.action, "'stop' or 'record'")
 
     @abstractmethod
     def names(self, layout: Layout) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import RobotError, StateError
+from tailwork.errors import ArgumentError, StateError, shown
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
@@ -62,13 +62,13 @@ class Problem:
         _check_model(self.model)
         check_positive("duration", self.duration)
         if self.limits not in LIMITS:
-            raise RobotError("limits", self.limits, "'report' or 'respect'")
+            raise ArgumentError("limits", self.limits, "'report' or 'respect'")
         if isinstance(self.start_time, bool) or not isinstance(self.start_time, Real) or not isfinite(self.start_time):
-            raise RobotError("start_time", self.start_time, "a finite number [s]")
+            raise ArgumentError("start_time", self.start_time, "a finite number [s]")
         if self.contact is not None and self.ground is None:
-            raise RobotError("contact", self.contact, "none without a ground")
+            raise ArgumentError("contact", self.contact, "none without a ground")
         if self.ground is not None and not isinstance(self.ground, CompliantGround):
-            raise RobotError("ground", self.ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
+            raise ArgumentError("ground", self.ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
 
     def system(self, varied: Sequence[str] = (), scaled: str = "") -> System:
         """The compiled equations; see `System` for the arguments."""
@@ -96,7 +96,7 @@ def problem_of(
 
 def _check_model(model: Any) -> None:
     if not isinstance(model, Model):
-        raise RobotError("model", type(model).__name__, "a Model, such as Model(robot)")
+        raise ArgumentError("model", type(model).__name__, "a Model, such as Model(robot)")
 
 
 def _control(control: Any) -> tuple[tuple[Law, ...], Controller | None]:
@@ -106,7 +106,7 @@ def _control(control: Any) -> tuple[tuple[Law, ...], Controller | None]:
     others = [one for one in given if not hasattr(one, "efforts")]
     required = "a law, a function of (t, q, v) that returns efforts, or a list of laws and at most one such function"
     if len(others) > 1 or not all(map(callable, others)):
-        raise RobotError("control", control, required)
+        raise ArgumentError("control", control, required)
     return tuple(laws), cast(Controller, others[0]) if others else None
 
 
@@ -118,7 +118,9 @@ def states_of(model: Model, state: Any) -> tuple[Floats, Floats]:
         try:
             array = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
-            raise StateError(name, f"required: numbers, {len(wanted)} a state") from None
+            raise StateError(
+                name, f"got {shown(given)}; required: numbers, {len(wanted)} a state, or equations such as Standing()"
+            ) from None
         if array.ndim not in (1, 2) or array.shape[-1] != len(wanted) or not len(array):
             raise StateError(name, f"got shape {np.shape(given)}; required: ({len(wanted)},), or (runs, {len(wanted)})")
         if not np.isfinite(array).all():

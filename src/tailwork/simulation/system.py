@@ -27,7 +27,7 @@ from tailwork.algebra.vectors import Array, array
 from tailwork.control.context import Context, Law, LimbMotion, no_initial_configuration
 from tailwork.control.profiles import Profiles
 from tailwork.control.servo import JointServo, followed
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Constants, Kernel
 from tailwork.mechanics.contact import ContactImpedance
@@ -162,7 +162,7 @@ class System:
         self.respect_limits = respect_limits
         if respect_limits and limited_motions(model.layout):
             required = "'report' where a prescribed limb's motors have limits: its motion is imposed, whatever it needs"
-            raise RobotError("limits", "respect", required)
+            raise ArgumentError("limits", "respect", required)
         self.forces, self.initial, self.start, self.scaled = tuple(forces), initial, start, scaled
         self.motions = _checked_motions(motions or {}, model.layout)
         layout = model.layout
@@ -170,10 +170,10 @@ class System:
             check_push(force.push, layout.limbs, layout.torso, "forces")
         for k, law in enumerate(self.laws):
             if not isinstance(law, Described) or not hasattr(law, "efforts"):
-                raise RobotError(f"control.{k + 1}", law, "a law: a Described dataclass with a method `efforts`")
+                raise ArgumentError(f"control.{k + 1}", law, "a law: a Described dataclass with a method `efforts`")
         for event in self.watched:
             if not isinstance(event, Event):
-                raise RobotError("events", event, "events, such as LegStraight() or FootPulls()")
+                raise ArgumentError("events", event, "events, such as LegStraight() or FootPulls()")
         fixed_q = {k for name in layout.prescribed for k in _range(layout.coordinates[name])}
         fixed_v = {k for name in layout.prescribed for k in _range(layout.rates[name])}
         self.free_q = [k for k in range(len(layout.coordinate_names)) if k not in fixed_q]
@@ -585,19 +585,19 @@ def _always_watched(layout: Layout) -> list[Event]:
 def _checked_motions(motions: Any, layout: Layout) -> dict[str, Any]:
     required = "profiles by limb and coordinate, such as {'tail': {'ta': …, 'tb': point_to_point(0.0, 0.7, 0.3)}}"
     if not isinstance(motions, Mapping):
-        raise RobotError("motions", motions, required)
+        raise ArgumentError("motions", motions, required)
     for limb, motion in motions.items():
         if limb not in layout.prescribed and (limb not in layout.limbs or not isinstance(motion, LimbMotion)):
             raise UnknownNameError.among("motions", str(limb), layout.prescribed, "prescribed limb of the model")
         if isinstance(motion, LimbMotion):
             continue
         if not isinstance(motion, Mapping) or not all(isinstance(profile, Profiles) for profile in motion.values()):
-            raise RobotError("motions", motion, required)
+            raise ArgumentError("motions", motion, required)
     for limb in layout.prescribed:
         motion, wanted = motions.get(limb, {}), set(layout.limbs[limb].coordinates)
         if not isinstance(motion, LimbMotion) and set(motion) != wanted:
             required = f"a profile for each coordinate of the prescribed limb {limb}, {sorted(wanted)}"
-            raise RobotError("motions", sorted(motion), required)
+            raise ArgumentError("motions", sorted(motion), required)
     return {limb: motion if isinstance(motion, LimbMotion) else dict(motion) for limb, motion in motions.items()}
 
 

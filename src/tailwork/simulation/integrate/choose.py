@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.simulation.batch_kernels import spectral_radii
 from tailwork.simulation.integrate.tableaus import DORMAND_PRINCE, IMPLICIT_EULER, RK4, RODAS5P, Rosenbrock, RungeKutta
 from tailwork.simulation.system import System
@@ -27,12 +27,12 @@ def chosen_method(
     """
     if method == "auto":
         if step is not None:
-            raise RobotError("step", step, "no fixed step with method 'auto'; name a method")
+            raise ArgumentError("step", step, "no fixed step with method 'auto'; name a method")
         stiffness = float(spectral_radii(system, columns or {}, x[None], held, start)[0]) * duration
         said = f"spectral radius times duration {stiffness:.3g}, stiff above {STIFF:g}"
         return (RODAS5P if stiffness > STIFF else DORMAND_PRINCE), said
     if method not in METHODS:
         raise UnknownNameError.among("method", str(method), ["auto", *METHODS, IMPLICIT_EULER], "method")
     if method == "rk4" and step is None:
-        raise RobotError("step", step, "a fixed step [s] with method 'rk4'")
+        raise ArgumentError("step", step, "a fixed step [s] with method 'rk4'")
     return METHODS[method], "as asked"
