@@ -188,7 +188,10 @@ def test_wrong_input(model: Model, what: str) -> None:
 
 
 def test_wrong_states(model: Model) -> None:
-    for wrong, message in ((np.zeros((2, 7)), "q: got shape"), ("standing", r"q: got 'standing'; required: numbers, 8 a state, .*Standing\(\)")):
+    for wrong, message in (
+        (np.zeros((2, 7)), "q: got shape"),
+        ("standing", r"q: got 'standing'; required: numbers, 8 a state, .*Standing\(\)"),
+    ):
         with pytest.raises(StateError, match=message):
             simulate_batch(model, wrong, DURATION)  # type: ignore[arg-type]
     q = np.tile(model.standing(), (3, 1))

@@ -16,7 +16,15 @@ import xarray
 import tailwork
 from oracles.layout import Array
 from tailwork.control import Constant, Driven, Polynomial, Sine, Tracking, point_to_point
-from tailwork.errors import ArgumentError, ControllerError, FileError, RobotError, StateError, TailworkError, UnknownNameError
+from tailwork.errors import (
+    ArgumentError,
+    ControllerError,
+    FileError,
+    RobotError,
+    StateError,
+    TailworkError,
+    UnknownNameError,
+)
 from tailwork.kernels import kernel as kernel_module
 from tailwork.kernels import native
 from tailwork.model import Model

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 from tailwork.errors import TailworkError
 from tailwork.simulation.batch import Batch, batch_of
 from tailwork.simulation.batch_inputs import initial_states, varied_numbers, workers
-from tailwork.simulation.batch_kernels import evaluated, in_shares, spectral_radii
+from tailwork.simulation.batch_kernels import evaluated, in_shares
 from tailwork.simulation.chunk import MOST_ROWS, Chunk, kernel_parameters
 from tailwork.simulation.events import DEFAULT_EVENTS
-from tailwork.simulation.integrate.choose import STIFF
+from tailwork.simulation.integrate.choose import STIFF, stiffness
 from tailwork.simulation.options import OptionArguments, Options
 from tailwork.simulation.problem import Problem
 from tailwork.simulation.run import Run
@@ -217,8 +217,7 @@ def _methods(ready: _Ready, how: Options, pool: Executor) -> list[tuple[str, np.
     system = ready.system()
     columns = {name: np.broadcast_to(x, rows.shape) for name, x in varied_numbers(system, ready.columns).items()}
     x = initial_states(system, columns, len(rows), pool)
-    radii = spectral_radii(system, columns, x, np.zeros(system.control_inputs), 0.0, pool)
-    stiff = radii * ready.scenario.duration > STIFF
+    stiff = stiffness(system, columns, x, np.zeros(system.control_inputs), 0.0, pool) > STIFF
     chosen = (("rodas5p", rows[stiff]), ("dopri5", rows[~stiff]))
     return [(method, some) for method, some in chosen if len(some)]
 
