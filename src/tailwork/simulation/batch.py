@@ -10,14 +10,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import ArgumentError
+from tailwork.errors import ArgumentError, StateError
 from tailwork.model import Model
 from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import batch_inputs, workers
@@ -29,6 +29,7 @@ from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.lane_driver import Ends
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Problem, State, problem_of
+from tailwork.simulation.run import TRUSTED, poor_balance, trusted_balance
 from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 TILE = 4096
 """Runs whose samples are held in memory at a time."""
+ENERGY_BALANCE = "energy_balance"
+"""Name of the measure that says how well the energy of each run balances; see `Run.energy_balance_error`."""
 ROOM = 2**25
 """Numbers of samples that are held in memory at a time."""
 
@@ -57,6 +60,8 @@ class Batch:
     rejected: np.ndarray  # (runs,): how many were tried and done again, shorter
     measures: dict[str, Floats]  # by name, (runs, …), in the units of what was asked for
     parameters: dict[str, Floats] = field(default_factory=dict)  # those in which the runs differ, by name, (runs,) [SI]
+    trusted: float = TRUSTED  # energy balances that are worse than this are pointed out [1]
+    again: Callable[[], Floats] | None = None  # integrates the runs once more for their energy balances, (runs,) [1]
 
     def __getitem__(self, name: str) -> Floats:
         """A measure, a coordinate or a velocity of all runs by name, (runs, …), at the end of each run [its unit]."""
@@ -67,7 +72,35 @@ class Batch:
 
     def __repr__(self) -> str:
         ended = len(self) - int(self.finished.sum())
-        return f"{len(self)} runs of {self.model.robot.name} by {self.method}, {ended} ended early"
+        said = f"{len(self)} runs of {self.model.robot.name} by {self.method}, {ended} ended early"
+        known = ENERGY_BALANCE in self.measures or "_energy_balance" in vars(self)
+        poor = sum(map(bool, self.warnings)) if known else 0
+        return f"{said}; warning: the energy of {poor} does not balance, see `warnings`" if poor else said
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Batches travel between processes; energy balances go with them where they are known."""
+        return {**vars(self), "again": None}
+
+    def energy_balance_error(self) -> Floats:
+        """As `Run.energy_balance_error`, by run, (runs,) [1]; NaN where a run was refused, and with outside forces.
+
+        Unless it is among the measures, as "energy_balance", all runs are integrated once more, which takes about three
+        times as long as the batch.
+        """
+        return self._energy_balance
+
+    @cached_property
+    def _energy_balance(self) -> Floats:
+        if ENERGY_BALANCE in self.measures:
+            return self.measures[ENERGY_BALANCE]
+        if self.again is None:
+            raise StateError("energy_balance", "not known of a batch from another process; ask for it there")
+        return self.again()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """By run: what speaks against trusting it, in words; empty: nothing. See `energy_balance_error`."""
+        return tuple(poor_balance(float(error), self.trusted) for error in self.energy_balance_error())
 
     @property
     def data(self) -> xarray.Dataset:
@@ -153,6 +186,17 @@ def batch_of(
         for name, measure in (measures or {}).items():
             kept[name].append(_measured(name, measure, tile))
         options.progress(here.stop, count)
+
+    def balances() -> Floats:
+        found = []
+        for first in range(0, count, size):
+            here = slice(first, min(first + size, count))
+            none = np.zeros((here.stop - first, 0, system.size))
+            tile = Chunk(first, np.zeros(0), none, ends.times[here], ends.steps[here], possible[here], integrator,
+                         everything.only(here), pool)  # fmt: skip
+            found.append(np.where(possible[here], tile.energy_balance(), np.nan))
+        return np.concatenate(found)
+
     reasons = _reasons(ends, refused, system.event_names)
     final_q, final_v = _final(system, ends, everything)
     return Batch(
@@ -160,6 +204,7 @@ def batch_of(
         times=ends.times, reasons=reasons, steps=ends.steps, rejected=ends.rejected,
         measures={name: np.concatenate(pieces) for name, pieces in kept.items()},
         parameters={name: np.array(values) for name, values in everything.columns.items()},
+        trusted=trusted_balance(options.rtol, options.step), again=balances,
     )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER, Rosenbrock, R
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Controller, Problem, State, problem_of
 from tailwork.simulation.record import SampledTrajectory
-from tailwork.simulation.run import Contact, Run, Stopped
+from tailwork.simulation.run import Contact, Run, Stopped, trusted_balance
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
 
@@ -110,6 +110,7 @@ def run_of(problem: Problem, options: Options) -> Run:
             events=tuple(sorted(happened)),
             method=method.name,
             why_method=why,
+            trusted=trusted_balance(options.rtol, options.step),
         )
 
     t, taken, last = start, 0, start + problem.duration

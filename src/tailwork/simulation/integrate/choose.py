@@ -2,14 +2,15 @@
 
 An explicit method takes steps of a few times 1/|lambda| of its fastest mode for as long as it runs, however little of
 that mode is left. The motion itself has to be followed through each mode only until that has decayed. A system is stiff
-where the first takes many more steps than the second. How long a run lasts makes no difference, and an undamped
-oscillation is not stiff.
+where the first takes many more steps than the second. That does not depend on how long a run lasts, and an undamped
+oscillation is not stiff; a run may only be too short for it to matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,8 @@ STIFF = 80.0
 pendulum on motors), three to ten times as quick from 250 on."""
 HORIZON = 0.2
 """Time over which modes are compared: motions of robots last tenths of a second [s]."""
+SHORT = 300.0
+"""Below this product of spectral radius and duration explicit steps are as few as others would be."""
 
 
 def chosen_method(
@@ -39,8 +42,10 @@ def chosen_method(
     if method == "auto":
         if step is not None:
             raise ArgumentError("step", step, "no fixed step with method 'auto'; name a method")
-        found = float(stiffness(system, columns or {}, x[None], held, start)[0])
-        return (RODAS5P if found > STIFF else DORMAND_PRINCE), f"stiffness {found:.3g}, stiff above {STIFF:g}"
+        found = stiffness(system, columns or {}, x[None], held, duration, start)
+        said = f"stiffness {float(found.ratio[0]):.3g}, stiff above {STIFF:g}"
+        short = found.ratio[0] > STIFF and not found.matters[0]
+        return (RODAS5P if found.matters[0] else DORMAND_PRINCE), said + (", but a short run" if short else "")
     if method not in METHODS:
         raise UnknownNameError.among("method", str(method), ["auto", *METHODS, IMPLICIT_EULER], "method")
     if method == "rk4" and step is None:
@@ -48,19 +53,28 @@ def chosen_method(
     return METHODS[method], "as asked"
 
 
-def stiffness(
-    system: System, columns: Mapping[str, Floats], states: Floats, held: Floats, t: float, pool: Executor | None = None
-) -> Floats:
-    """Of each design, radians that its fastest mode goes through within the horizon, over those that have to be followed
-    because they have not decayed before, of the mode with the most; at least one [1].
+class Stiffness(NamedTuple):
+    """Of each design."""
 
-    Infinite where the equations cannot be evaluated. Arguments as for `eigenvalues`.
+    ratio: Floats  # how stiff it is [1]; infinite where the equations cannot be evaluated
+    matters: np.ndarray  # whether the stiff method is cheaper
+
+
+def stiffness(
+    system: System, columns: Mapping[str, Floats], states: Floats, held: Floats, duration: float, t: float = 0.0,
+    pool: Executor | None = None,
+) -> Stiffness:  # fmt: skip
+    """How stiff each design is: radians of its fastest mode within the horizon, over those that have to be followed
+    because they have not decayed before (of the mode with the most of them; at least one).
+
+    Arguments as for `eigenvalues`, and the duration of the run [s].
     """
     found = eigenvalues(system, columns, states, held, t, pool)
     rates = np.abs(found)
-    lasting = 1.0 / np.maximum(-found.real, 1.0 / HORIZON)
-    ratio = rates.max(axis=1) * HORIZON / np.maximum((rates * lasting).max(axis=1), 1.0)
-    return np.where(np.isnan(ratio), np.inf, ratio)
+    fastest, lasting = rates.max(axis=1), 1.0 / np.maximum(-found.real, 1.0 / HORIZON)
+    ratio = fastest * HORIZON / np.maximum((rates * lasting).max(axis=1), 1.0)
+    ratio = np.where(np.isnan(ratio), np.inf, ratio)
+    return Stiffness(ratio, (ratio > STIFF) & ~(fastest * duration <= SHORT))
 
 
 def spectral_radii(
