@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from functools import cache
 
 import numpy as np
@@ -153,6 +155,45 @@ def test_a_controller_may_use_one_array_again() -> None:
     assert float(np.ptp(one["tau"].to_numpy(), axis=0).max()) > 0.5
     for name in ("tau", "power", "foot_force", "q"):
         np.testing.assert_array_equal(one[name], other[name])
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np
+from tailwork import Model, robots, simulate, simulate_batch
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+tail, q = Model(robots.liu2020("pendulum").without("legs"), "none", torso="fixed"), np.array([0.5, 0.3])
+long = {"max_steps": 10**9}
+runs = {
+    "dopri5": lambda duration: simulate(tail, q, duration, method="dopri5", **long),
+    "rodas5p": lambda duration: simulate(tail, q, duration, method="rodas5p", **long),
+    "controller": lambda duration: simulate(tail, q, duration, control=lambda t, q, v: (0.0, 0.0), **long),
+    "batch": lambda duration: simulate_batch(tail, np.tile(q, (8, 1)), min(duration, 1e5), **long),
+}
+run = runs[sys.argv[1]]
+run(0.01)  # compiled
+pressed = []
+def press():
+    time.sleep(0.3)
+    pressed.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=press, daemon=True).start()
+try:
+    run(1e7)
+except KeyboardInterrupt:
+    print(time.perf_counter() - pressed[0], flush=True)
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("what", ["dopri5", "rodas5p", "controller", "batch"])
+def test_ctrl_c(what: str) -> None:
+    """It is raised as KeyboardInterrupt, within a second."""
+    command = [sys.executable, "-c", INTERRUPTED, what]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=100.0)
+    assert found.returncode == 0, found.stderr
+    assert float(found.stdout) < 1.0
 
 
 # Wrong arguments

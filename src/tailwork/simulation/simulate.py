@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Unpack
 
@@ -117,7 +117,7 @@ def run_of(problem: Problem, options: Options) -> Run:
     pieces_left = _ends(problem, options, last)
     end, following, asks = next(pieces_left)
     while True:
-        steps = Steps(*integrate(kernels, tableau, settings, system.stops, held, x, t, end))
+        steps = Steps(*_interruptible(integrate, kernels, tableau, settings, system.stops, held, x, t, end))
         pieces.append(Piece(steps, held))
         found = zip(steps.event_times, steps.event_numbers, strict=True)
         happened += [(float(at), names[k]) for at, k in found if at <= steps.times[-1] and not (at == t and k in below)]
@@ -140,6 +140,19 @@ def run_of(problem: Problem, options: Options) -> Run:
                 raise
         end, following, asks = next(pieces_left)
     return finished_run(_stopped(pieces[-1].steps, names))
+
+
+def _interruptible(call: Callable[..., Any], *arguments: Any) -> Any:
+    """A call of compiled code during which Ctrl-C may be pressed: it is raised as what it is."""
+    try:
+        return call(*arguments)
+    except SystemError as error:  # a result with an exception set, and that is the cause, or its cause
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__cause__
+        if cause is not None:
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _ends(problem: Problem, options: Options, last: float) -> Iterator[tuple[float, float, bool]]:
