@@ -23,6 +23,7 @@ from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
 from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 from tailwork.model.rules import rules_for
+from tailwork.progress import compiling
 from tailwork.robots.limb import Cable
 from tailwork.robots.paths import numbers, rebuild, structure, total_paths
 from tailwork.robots.robot import Robot, listed
@@ -497,7 +498,8 @@ class Model:
                 except ZeroDivisionError:
                     required = "every hinge to move some inertia, and springs and cables of some length"
                     raise RobotError("robot", self.robot.name, required) from None
-                _kernels[key] = (Kernel(graph), parameters)
+                with compiling(self.robot.name):
+                    _kernels[key] = (Kernel(graph), parameters)
             return _kernels[key]
 
     def _call(self, name: str) -> Call:

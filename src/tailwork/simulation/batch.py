@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Unpack
@@ -19,8 +20,9 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import ArgumentError, StateError
 from tailwork.model import Model
+from tailwork.progress import compiling
 from tailwork.simulation.batch_data import batch_dataset, batch_values
-from tailwork.simulation.batch_inputs import batch_inputs, workers
+from tailwork.simulation.batch_inputs import BatchInputs, batch_inputs, workers
 from tailwork.simulation.batch_kernels import evaluated
 from tailwork.simulation.chunk import Chunk, Start, kernel_parameters, no_ends, to_ends
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
@@ -43,6 +45,8 @@ ENERGY_BALANCE = "energy_balance"
 """Name of the measure that says how well the energy of each run balances; see `Run.energy_balance_error`."""
 ROOM = 2**25
 """Numbers of samples that are held in memory at a time."""
+_in_lanes: set[Any] = set()
+"""Kinds of batches that there have been."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -166,7 +170,7 @@ def batch_of(
     if measures is not None and not (isinstance(measures, Mapping) and all(map(callable, measures.values()))):
         raise ArgumentError("measures", measures, "functions of a Chunk, by name")
     pool_size = workers(options.threads)
-    asked = batch_inputs(problem, options, parameters)
+    asked = _inputs(problem, options, parameters)
     integrator, everything, refused, count = asked.integrator, asked.start, asked.refused, len(asked.start.states)
     system = integrator.system
     possible = np.array([k not in refused for k in range(count)])
@@ -206,6 +210,15 @@ def batch_of(
         parameters={name: np.array(values) for name, values in everything.columns.items()},
         trusted=trusted_balance(options.rtol, options.step), again=balances,
     )  # fmt: skip
+
+
+def _inputs(problem: Problem, options: Options, parameters: Mapping[str, ArrayLike] | None) -> BatchInputs:
+    """What is simulated; the first time, equations are compiled for the lanes of the processor, which takes long."""
+    kind = (problem.model.structure, options.method)
+    with nullcontext() if kind in _in_lanes else compiling(f"{problem.model.robot.name}, for batches"):
+        found = batch_inputs(problem, options, parameters)
+    _in_lanes.add(kind)
+    return found
 
 
 @cache

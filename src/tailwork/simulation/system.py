@@ -40,6 +40,7 @@ from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE
 from tailwork.model.results import PathValues
+from tailwork.progress import announced, compiling
 from tailwork.robots.paths import numbers, rebuild, structure, total_paths, visited, with_totals
 from tailwork.robots.quantities import Described, Kind
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
@@ -230,7 +231,8 @@ class System:
         if key not in _made:
             with _compiling:
                 if key not in _made:
-                    _made[key] = make()
+                    with announced(f"preparing derivatives or measures of {self.model.robot.name}"):
+                        _made[key] = make()
         return _made[key]
 
     @cached_property
@@ -313,7 +315,8 @@ class System:
             with _compiling:
                 if key not in _kernels:
                     for made, (graph, names) in self.graphs(name).items():
-                        _kernels.setdefault((made, self.structure, watched), (Kernel(graph), names))
+                        with compiling(self.model.robot.name):
+                            _kernels.setdefault((made, self.structure, watched), (Kernel(graph), names))
         return _kernels[key]
 
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
