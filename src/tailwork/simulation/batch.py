@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -24,10 +24,10 @@ from tailwork.progress import compiling
 from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import BatchInputs, batch_inputs, workers
 from tailwork.simulation.batch_kernels import evaluated
-from tailwork.simulation.chunk import Chunk, Start, kernel_parameters, no_ends, to_ends
+from tailwork.simulation.chunk import Chunk, Integrator, Start, kernel_parameters, no_ends, to_ends
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
-from tailwork.simulation.integrate.driver import STUCK
+from tailwork.simulation.integrate.driver import STUCK, TOO_LONG
 from tailwork.simulation.integrate.lane_driver import Ends
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Problem, State, problem_of
@@ -45,6 +45,8 @@ ENERGY_BALANCE = "energy_balance"
 """Name of the measure that says how well the energy of each run balances; see `Run.energy_balance_error`."""
 ROOM = 2**25
 """Numbers of samples that are held in memory at a time."""
+FEW, BRIEF = 8, 5000
+"""So many runs are done without threads, if they take at most so many steps."""
 _in_lanes: set[Any] = set()
 """Kinds of batches that there have been."""
 
@@ -182,7 +184,7 @@ def batch_of(
     for first in range(0, count, size):
         here = slice(first, min(first + size, count))
         start = everything.only(here)
-        own = integrator.ends(start, times, pool, whole=possible[here])
+        own = _ends(integrator, start, times, pool, possible[here])
         for whole, piece in zip(ends[:-2], own[:-2], strict=True):
             whole[here] = piece
         tile = Chunk(first, times[0], own.samples, own.times, own.steps, possible[here], integrator, start, pool)
@@ -219,6 +221,17 @@ def _inputs(problem: Problem, options: Options, parameters: Mapping[str, ArrayLi
         found = batch_inputs(problem, options, parameters)
     _in_lanes.add(kind)
     return found
+
+
+def _ends(integrator: Integrator, start: Start, times: Floats, pool: ThreadPoolExecutor, possible: np.ndarray) -> Ends:
+    """What becomes of some runs. A few short ones are done here: to hand them to a thread takes as long as they do."""
+    settings = integrator.settings
+    if len(start.states) <= FEW:
+        brief = replace(integrator, settings=settings._replace(most=min(settings.most, BRIEF)))
+        found = brief.ends(start, times, None, whole=possible)
+        if settings.most <= BRIEF or not (found.status == TOO_LONG).any():
+            return found
+    return integrator.ends(start, times, pool, whole=possible)  # Ctrl-C need not wait for its end
 
 
 @cache
