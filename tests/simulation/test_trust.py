@@ -99,6 +99,7 @@ def test_warnings_of_a_batch() -> None:
     measured = simulate_batch(model, model.standing(), 0.3, events=(LegStraight(),),
                               measures={"energy_balance": lambda chunk: chunk.energy_balance()})  # fmt: skip
     assert "the energy of 1 does not balance" in repr(measured)
+    assert measured.data["warning"].to_numpy().tolist() == list(measured.warnings)
     single = falling(liu2018(), events=(LegStraight(),))
     assert measured.energy_balance_error()[0] == pytest.approx(single.energy_balance_error(), rel=1e-6)
 

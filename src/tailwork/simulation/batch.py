@@ -79,8 +79,7 @@ class Batch:
     def __repr__(self) -> str:
         ended = len(self) - int(self.finished.sum())
         said = f"{len(self)} runs of {self.model.robot.name} by {self.method}, {ended} ended early"
-        known = ENERGY_BALANCE in self.measures or "_energy_balance" in vars(self)
-        poor = sum(map(bool, self.warnings)) if known else 0
+        poor = sum(map(bool, self.warnings)) if self.balance_known else 0
         return f"{said}; warning: the energy of {poor} does not balance, see `warnings`" if poor else said
 
     def __getstate__(self) -> dict[str, Any]:
@@ -94,6 +93,11 @@ class Batch:
         times as long as the batch.
         """
         return self._energy_balance
+
+    @property
+    def balance_known(self) -> bool:
+        """Whether somebody has asked for the energy balances, so that `warnings` cost nothing."""
+        return ENERGY_BALANCE in self.measures or "_energy_balance" in vars(self)
 
     @cached_property
     def _energy_balance(self) -> Floats:

@@ -13,6 +13,7 @@ from concurrent.futures import Executor
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.simulation.batch_kernels import evaluated, finite, in_shares, parameter_rows
@@ -87,7 +88,7 @@ def spectral_radii(
 
 def eigenvalues(
     system: System, columns: Mapping[str, Floats], states: Floats, held: Floats, t: float, pool: Executor | None = None
-) -> np.ndarray:
+) -> NDArray[np.complex128]:
     """Of each design, the eigenvalues of d(x-dot)/dx at (t, x) [1/s], by central differences, (designs, numbers).
 
     NaN where the equations cannot be evaluated.
@@ -117,8 +118,8 @@ def eigenvalues(
         values = evaluated(kernel, parameter_rows(names, system.numbers, columns, count), inputs, pool)
     jacobians = np.swapaxes(values[:, :size] - values[:, size:], 1, 2) / (2.0 * steps)[:, None]
     if count == 1 and np.isfinite(jacobians).all():
-        return np.linalg.eigvals(jacobians)
-    fine, found = finite(values), np.full((count, size), np.nan, dtype=complex)
+        return np.linalg.eigvals(jacobians).astype(np.complex128)
+    fine, found = finite(values), np.full((count, size), np.nan, dtype=np.complex128)
 
     def share(here: slice) -> None:
         rows = np.flatnonzero(fine[here]) + here.start
