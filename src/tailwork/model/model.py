@@ -158,6 +158,16 @@ class Model:
         return q
 
     @cached_property
+    def _joint_names(self) -> tuple[str, ...]:
+        return tuple(joint_names(self.layout))
+
+    @cached_property
+    def _named_points(self) -> dict[str, tuple[int, Floats]]:
+        """By name of a point: its frame and its place there [m]."""
+        places = named_points(self.layout).items()
+        return {name: self._place(limb, joint, offset) for name, (limb, joint, offset) in places}
+
+    @cached_property
     def _totals(self) -> dict[str, float]:
         """Numbers of whole parts, such as "tail.total_mass", by path [SI]."""
         robot = self.robot
@@ -398,12 +408,12 @@ class Model:
     def joint_angles(self, q: ArrayLike) -> dict[str, Floats]:
         """Angles of all joints by "limb.joint", stance legs included [rad]."""
         found = self.ask("joint_angles", q=q)["angles"]
-        return {name: found[..., k] for k, name in enumerate(joint_names(self.layout))}
+        return {name: found[..., k] for k, name in enumerate(self._joint_names)}
 
     def joint_rates(self, q: ArrayLike, v: ArrayLike) -> dict[str, Floats]:
         """Rates of all joints by "limb.joint", stance legs included [rad/s]."""
         found = self.ask("joint_rates", q=q, v=v)["rates"]
-        return {name: found[..., k] for k, name in enumerate(joint_names(self.layout))}
+        return {name: found[..., k] for k, name in enumerate(self._joint_names)}
 
     def point_jacobian(self, point: str | tuple[str, str | None, Sequence[float]], q: ArrayLike) -> Floats:
         """J(q) of a point, (..., 3, velocities): its velocity in the inertial frame is J v [m/s].
@@ -434,21 +444,23 @@ class Model:
 
     def _frame_and_offset(self, point: str | tuple[str, str | None, Sequence[float]]) -> tuple[int, Floats]:
         """Number of the frame that holds a point, the torso's first, and the point in it [m]."""
-        limbs = self.layout.limbs
         if isinstance(point, str):
-            known = named_points(self.layout)
+            known = self._named_points
             if point not in known:
                 raise UnknownNameError.among("point", point, known, "point")
-            limb, joint, offset = known[point]
-        else:
-            try:
-                limb, name, offset = point
-            except (TypeError, ValueError):
-                required = "the name of a point, or limb, joint and offset, such as ('tail', 'tb', (0.0, -0.48, 0.0))"
-                raise ArgumentError("point", point, required) from None
-            checked = Push(limb, name, offset)  # type: ignore[arg-type]  # which checks it
-            check_push(checked, limbs)
-            joint, offset = 0 if limb == "torso" else limbs[limb].index(name), checked.point
+            return known[point]
+        try:
+            limb, name, offset = point
+        except (TypeError, ValueError):
+            required = "the name of a point, or limb, joint and offset, such as ('tail', 'tb', (0.0, -0.48, 0.0))"
+            raise ArgumentError("point", point, required) from None
+        checked = Push(limb, name, offset)  # type: ignore[arg-type]  # which checks it
+        check_push(checked, self.layout.limbs)
+        return self._place(limb, 0 if limb == "torso" else self.layout.limbs[limb].index(name), checked.point)
+
+    def _place(self, limb: str, joint: int, offset: Sequence[Any]) -> tuple[int, Floats]:
+        """Number of the frame of a joint, and a point in it [m]."""
+        limbs = self.layout.limbs
         before = [] if limb == "torso" else list(limbs)[: list(limbs).index(limb)]
         first = 0 if limb == "torso" else 1 + sum(len(limbs[name].joints) for name in before)
         return first + joint, np.array(offset, dtype=float)
