@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailwork import robots
 from tailwork.model import Model, Push
+from tailwork.progress import show_progress
 from tailwork.robots import Robot, load
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _PACKAGES = ("control", "mechanics", "papers", "simulation", "studies", "view")
 
 __all__ = [
     "Model", "Push", "Robot", "__version__", "control", "gradient", "load", "load_run", "mechanics", "papers", "robots",
-    "sensitivities", "simulate", "simulate_batch", "simulation", "studies", "view",
+    "sensitivities", "show_progress", "simulate", "simulate_batch", "simulation", "studies", "view",
 ]  # fmt: skip
 
 

@@ -45,7 +45,7 @@ class ArgumentError(TailworkError, ValueError):
         self.path = path
         self.value = value
         self.required = required
-        super().__init__(f"{path or 'robot'}: got {_shown(value)}; required: {required}")
+        super().__init__(f"{path or 'robot'}: got {shown(value)}; required: {required}")
 
     def within(self, parent: str) -> Self:
         """The same error, seen from what holds this one."""
@@ -140,7 +140,7 @@ class InadmissibleError(UnreachableError):
         self.friction = friction
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """A value as text, short."""
     try:
         text = repr(value)

@@ -15,6 +15,7 @@ STAGES = (
     "errors",
     "format",
     "files",
+    "progress",
     "algebra",
     "robots",
     "mechanics",

@@ -25,7 +25,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(enco
 MODULES = sorted(module.name for module in pkgutil.walk_packages([str(SOURCE)], "tailwork."))
 NOT_AT_IMPORT = (
     "pinocchio", "mujoco", "matplotlib", "rich", "sympy", "pytest", "hypothesis", "viser", "imageio_ffmpeg", "pymoo",
-    "tailwork.cli",
+    "casadi", "scipy", "xarray", "pandas", "pyarrow", "tailwork.cli",
 )  # fmt: skip
 """What `import tailwork` has no use for."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tailwork.control import Constant, Tracking, point_to_point
-from tailwork.errors import RobotError, StateError
+from tailwork.errors import ArgumentError, StateError
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import Batch, Chunk, LegStraight, batch, batch_kernels, simulate, simulate_batch
@@ -183,12 +183,15 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_input(model: Model, what: str) -> None:
     changes, message = WRONG[what]
-    with pytest.raises(RobotError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         run_batch(model, **changes)
 
 
 def test_wrong_states(model: Model) -> None:
-    for wrong, message in ((np.zeros((2, 7)), "q: got shape"), ("standing", "q: required: numbers")):
+    for wrong, message in (
+        (np.zeros((2, 7)), "q: got shape"),
+        ("standing", r"q: got 'standing'; required: numbers, 8 a state, .*Standing\(\)"),
+    ):
         with pytest.raises(StateError, match=message):
             simulate_batch(model, wrong, DURATION)  # type: ignore[arg-type]
     q = np.tile(model.standing(), (3, 1))

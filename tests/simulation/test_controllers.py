@@ -10,7 +10,7 @@ import pytest
 from oracles.layout import Array
 from tailwork.control import Constant, Tracking, held, point_to_point
 from tailwork.control.standing import HoldPosture, RestTorques
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import Run, Standing, simulate
@@ -114,7 +114,7 @@ def test_an_answer_in_a_buffer_that_is_used_again() -> None:
 
 def test_two_controllers_are_refused() -> None:
     """Laws, and at most one function."""
-    with pytest.raises(RobotError, match=r"^control: got .*at most one such function"):
+    with pytest.raises(ArgumentError, match=r"^control: got .*at most one such function"):
         simulate(model(), Standing(), 0.01, control=[lambda t, q, v: {}, lambda t, q, v: {}])
-    with pytest.raises(RobotError, match=r"^control: got .*a law, a function of \(t, q, v\)"):
+    with pytest.raises(ArgumentError, match=r"^control: got .*a law, a function of \(t, q, v\)"):
         simulate(model(), Standing(), 0.01, control=[3.0])  # type: ignore[list-item]

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 from tailwork.control import Constant, Driven, Polynomial, Sine
-from tailwork.errors import RobotError, TailworkError
+from tailwork.errors import ArgumentError, TailworkError
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import FootPulls, FootSlips, LegStraight, Run, When, simulate
@@ -201,7 +201,7 @@ def test_feet_that_slip() -> None:
 
 def test_bad_action() -> None:
     """An action is 'stop' or 'record'."""
-    with pytest.raises(RobotError, match="action: got 'halt'; required: 'stop' or 'record'"):
+    with pytest.raises(ArgumentError, match="action: got 'halt'; required: 'stop' or 'record'"):
         FootPulls(action="halt")
 
 

@@ -30,7 +30,7 @@ from pucks import (
 from tailwork.control import Constant, Driven, Sine, point_to_point
 from tailwork.control.gait.joint_table import JointTable
 from tailwork.control.servo import JointServo
-from tailwork.errors import ControllerError, RobotError, StateError, UnknownNameError
+from tailwork.errors import ArgumentError, ControllerError, RobotError, StateError, UnknownNameError
 from tailwork.kernels import kernel as kernel_module
 from tailwork.model import Model
 from tailwork.robots import liu2020
@@ -235,24 +235,24 @@ def servo(*coordinates: str, kp: float = 1.0) -> JointServo:
 def test_wrong_calls() -> None:
     """What does not go together is refused, and the message says what does."""
     q, pinned = np.zeros(7), Model(liu2020("pendulum"))
-    with pytest.raises(RobotError, match=r"ground: got 'pinned feet'.*stance='none'"):
+    with pytest.raises(ArgumentError, match=r"ground: got 'pinned feet'.*stance='none'"):
         simulate(pinned, pinned.standing(), 0.1, ground=ground())
     footless = Model(liu2020("pendulum").without("legs"), "none")
-    with pytest.raises(RobotError, match=r"ground: got 'liu2020-pendulum'.*a robot with feet"):
+    with pytest.raises(ArgumentError, match=r"ground: got 'liu2020-pendulum'.*a robot with feet"):
         simulate(footless, np.zeros(8), 0.1, ground=ground())
-    with pytest.raises(RobotError, match=r"contact: got .*none without a ground"):
+    with pytest.raises(ArgumentError, match=r"contact: got .*none without a ground"):
         simulate(model(), q, 0.1, contact=air())
-    with pytest.raises(RobotError, match="control: got 'JointServo'; required: a ground"):
+    with pytest.raises(ArgumentError, match="control: got 'JointServo'; required: a ground"):
         simulate(model(), q, 0.1, control=servo("foot.spin"))
-    with pytest.raises(RobotError, match="ground: got 3; required: a CompliantGround"):
+    with pytest.raises(ArgumentError, match="ground: got 3; required: a CompliantGround"):
         simulate(model(), q, 0.1, ground=3)  # type: ignore[arg-type]
-    with pytest.raises(RobotError, match="ground: got None; required: a CompliantGround"):
+    with pytest.raises(ArgumentError, match="ground: got None; required: a CompliantGround"):
         simulate(model(), q, 0.1, method="implicit-euler")
 
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5", "rodas5p", "euler"])
 def test_methods_for_other_systems(method: str) -> None:
-    with pytest.raises(RobotError, match=f"method: got '{method}'; required: 'auto' or 'implicit-euler'"):
+    with pytest.raises(ArgumentError, match=f"method: got '{method}'; required: 'auto' or 'implicit-euler'"):
         thrown(method=method, step=1e-3)
 
 
@@ -393,7 +393,7 @@ def test_the_clock_of_a_pinned_run_can_start_later() -> None:
     first = simulate(pinned, pinned.standing(), 0.02, control=[legs, law], method="rk4", step=1e-3)
     second = simulate(pinned, first.final_state, 0.04, control=[legs, law], method="rk4", step=1e-3, start_time=0.02)
     np.testing.assert_allclose(second.final_state[0], whole.final_state[0], rtol=0.0, atol=1e-13)
-    with pytest.raises(RobotError, match="start_time: got nan"):
+    with pytest.raises(ArgumentError, match="start_time: got nan"):
         simulate(pinned, pinned.standing(), 0.02, start_time=np.nan)
 
 
@@ -423,7 +423,7 @@ def test_measures_of_pinned_feet_are_not_for_the_ground() -> None:
 
 
 def test_events_of_pinned_feet_are_not_for_the_ground() -> None:
-    with pytest.raises(RobotError, match=r"events: got FootSlips.*`changes`"):
+    with pytest.raises(ArgumentError, match=r"events: got FootSlips.*`changes`"):
         thrown(events=(FootSlips(friction=0.5),))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from oracles.layout import Array
 from tailwork.control import Constant, Driven, Sine, held, point_to_point
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError, RobotError
 from tailwork.model import Model
 from tailwork.robots import liu2020, usrt
 from tailwork.robots.io.toml import load, save
@@ -135,7 +135,7 @@ def test_prescribed_limbs_report() -> None:
     q = run.data["q"].sel(coordinate="tail.tb")
     expected = [motion["tail"]["tb"].value(float(t)) for t in run.data["time"]]
     np.testing.assert_allclose(q, expected, rtol=0, atol=1e-14)
-    with pytest.raises(RobotError, match=r"^limits: got 'respect'; required: 'report' where a prescribed limb's"):
+    with pytest.raises(ArgumentError, match=r"^limits: got 'respect'; required: 'report' where a prescribed limb's"):
         simulate(m, m.standing(), 0.15, motions=motion, limits="respect")
     unlimited = simulate(
         Model(limited(0.0), prescribed=("tail",)), m.standing(), 0.15, motions=motion, limits="respect"
@@ -157,7 +157,7 @@ def test_limits_of_tensions() -> None:
 @pytest.mark.parametrize("limits", ["ignore", "", None, True, 5.0])
 def test_wrong_choice(limits: Any) -> None:
     """Limits are reported or respected."""
-    with pytest.raises(RobotError, match=r"limits: got .*; required: 'report' or 'respect'"):
+    with pytest.raises(ArgumentError, match=r"limits: got .*; required: 'report' or 'respect'"):
         simulate(model(), model().standing(), 0.01, limits=limits)
 
 

@@ -16,7 +16,15 @@ import xarray
 import tailwork
 from oracles.layout import Array
 from tailwork.control import Constant, Driven, Polynomial, Sine, Tracking, point_to_point
-from tailwork.errors import ControllerError, FileError, RobotError, StateError, TailworkError, UnknownNameError
+from tailwork.errors import (
+    ArgumentError,
+    ControllerError,
+    FileError,
+    RobotError,
+    StateError,
+    TailworkError,
+    UnknownNameError,
+)
 from tailwork.kernels import kernel as kernel_module
 from tailwork.kernels import native
 from tailwork.model import Model
@@ -64,14 +72,14 @@ def usual() -> Run:
 @pytest.mark.parametrize("value", [0, 0.0, -1.0, float("nan"), float("inf"), True, "1", [1.0]])
 def test_wrong_numbers(name: str, value: Any) -> None:
     """What must be a positive number says so, by name."""
-    with pytest.raises(RobotError, match=f"{name}: got .*a finite number greater than 0"):
+    with pytest.raises(ArgumentError, match=f"{name}: got .*a finite number greater than 0"):
         simulated(**({"method": "dopri5"} | {name: value}))
 
 
 @pytest.mark.parametrize("samples", [1, 0, -3, 2.5, True, "9"])
 def test_wrong_samples(samples: Any) -> None:
     """Samples are an integer of at least 2."""
-    with pytest.raises(RobotError, match=r"samples: got .*at least 2"):
+    with pytest.raises(ArgumentError, match=r"samples: got .*at least 2"):
         simulated(samples=samples)
 
 
@@ -83,9 +91,9 @@ def test_unknown_method() -> None:
 
 def test_fixed_steps() -> None:
     """rk4 needs a step; auto has none."""
-    with pytest.raises(RobotError, match="step: got None; required: a fixed step"):
+    with pytest.raises(ArgumentError, match="step: got None; required: a fixed step"):
         simulated(method="rk4")
-    with pytest.raises(RobotError, match=r"step: got 0\.001; required: no fixed step"):
+    with pytest.raises(ArgumentError, match=r"step: got 0\.001; required: no fixed step"):
         simulated(step=0.001)
 
 
@@ -191,14 +199,14 @@ def test_unknown_names_in_laws() -> None:
 @pytest.mark.parametrize("tail", [None, {}, {"tail": {"ta": Sine(amplitude=1.0, period=1.0)}}])
 def test_missing_motion(tail: Any) -> None:
     """A prescribed limb needs a profile for each coordinate."""
-    with pytest.raises(RobotError, match=r"motions: got .*a profile for each coordinate of .* tail, \['ta', 'tb'\]"):
+    with pytest.raises(ArgumentError, match=r"motions: got .*a profile for each coordinate of .* tail, \['ta', 'tb'\]"):
         simulated(model=prescribed(), control=Constant(values=resting()[:12]), motions=tail)
 
 
 def test_unknown_coordinate_in_a_motion() -> None:
     """A profile for a coordinate that is not there is refused."""
     motion = {name: Sine(amplitude=0.1, period=1.0) for name in ("ta", "tb", "tc")}
-    with pytest.raises(RobotError, match="'tc'"):
+    with pytest.raises(ArgumentError, match="'tc'"):
         simulated(model=prescribed(), control=Constant(values=resting()[:12]), motions={"tail": motion})
 
 
@@ -515,5 +523,5 @@ def test_wrong_motions(wrong: Any) -> None:
 
 @pytest.mark.parametrize("wrong", [{"tail": 1.0}, {"tail": [1.0]}, [1.0], {"tail": {"ta": 1.0, "tb": 1.0}}], ids=str)
 def test_motions_of_the_wrong_kind(wrong: Any) -> None:
-    with pytest.raises(RobotError, match="profiles by limb and coordinate"):
+    with pytest.raises(ArgumentError, match="profiles by limb and coordinate"):
         simulated(model=prescribed(), control=Constant(values=resting()[:12]), motions=wrong)

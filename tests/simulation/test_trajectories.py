@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -17,6 +18,9 @@ from tailwork.control.profiles import Profiles
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import Run, simulate
+from tailwork.simulation.integrate.choose import chosen_method
+from tailwork.simulation.problem import problem_of
+from tailwork.simulation.simulate import initial_state
 
 ALL = ("leg1", "leg2", "leg3", "leg4")
 TIGHT = {"rtol": 1e-11, "atol": 1e-12}
@@ -144,8 +148,7 @@ def test_auto_takes_the_stiff_method_for_the_usrt() -> None:
     """The USRT is stiff: auto takes rodas5p and says by how much."""
     run = run_of("usrt", tight=False)
     assert run.method == "rodas5p"
-    assert "spectral radius times duration" in run.why_method
-    assert "stiff above 300" in run.why_method
+    assert re.fullmatch(r"stiffness \S+, stiff above 80", run.why_method)
     assert f"by rodas5p ({run.why_method})" in run.summary()
 
 
@@ -153,7 +156,26 @@ def test_auto_takes_the_explicit_method_for_a_prescribed_pendulum() -> None:
     """The prescribed pendulum is not stiff: auto takes dopri5."""
     run = swinging(None)
     assert run.method == "dopri5"
-    assert "stiff above 300" in run.why_method
+    assert re.fullmatch(r"stiffness \S+, stiff above 80", run.why_method)
+
+
+@pytest.mark.parametrize("duration", [0.3, 1000.0])
+def test_an_undamped_swing_is_not_stiff_however_long(duration: float) -> None:
+    """What a run is judged by is the same for every duration but very short ones: a swing is explicit, a pendulum on
+    hard dampers is stiff."""
+    model = Model(liu2020("pendulum").without("legs"), "none", torso="fixed")
+    swing = problem_of(model, np.array([0.5, 0.3]), duration)
+    law = Tracking(limb="tail", coordinate="tb", profile=Polynomial(coefficients=(0.0,)), kp=1000.0, kd=200.0)
+    damped = problem_of(model, np.array([0.5, 0.3]), duration, control=law)
+    found = []
+    for problem in (swing, damped):
+        system = problem.system()
+        x = initial_state(problem, system)
+        found.append(chosen_method(system, "auto", None, x, np.zeros(system.control_inputs), duration)[0].name)
+    assert found == ["dopri5", "rodas5p"]
+    system, x = damped.system(), initial_state(damped, damped.system())
+    method, why = chosen_method(system, "auto", None, x, np.zeros(system.control_inputs), 0.01)
+    assert method.name == "dopri5" and why.endswith("stiff above 80, but a short run")
 
 
 def test_method_as_asked() -> None:

@@ -21,15 +21,16 @@ from tailwork.cli import main
 from tailwork.cli.sweep import rate_text
 from tailwork.errors import FileError, RobotError
 from tailwork.robots import liu2020
+from tailwork.simulation.run import poor_balance
 from tailwork.studies.measures import shown_measures
 from tailwork.studies.motions import pitch, yaw
 from tailwork.studies.perform import measured, perform
 from tailwork.studies.scenario import Scenario
 from tailwork.studies.sweep import plan as module
 from tailwork.studies.sweep.axes import axis_from_text
-from tailwork.studies.sweep.folder import open_folder
+from tailwork.studies.sweep.folder import open_folder, read_results
 from tailwork.studies.sweep.plan import as_data, from_data, measures_from_text, perform_chunk
-from tailwork.studies.sweep.tables import extremes, reason_rows
+from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
 from tailwork.view.report import sweep as sweep_report
 
 GRID = ("tail.length=0.2:0.8:7", "tail.mass=0.2:2:6:log")
@@ -145,6 +146,19 @@ def test_results_are_those_of_single_runs() -> None:
     assert columns["peak_tail_torque"][1] == pytest.approx(alone["peak_tail_torque"], rel=1e-9)
 
 
+def test_rows_with_a_warning(tmp_path: Path) -> None:
+    """A design whose energy does not balance says so in its row; the report and the terminal can count them."""
+    sweep = small_sweep("tail.length=0.4,0.5", measures=("yaw", "energy_balance"))
+    columns = perform_chunk(sweep, 0)
+    assert columns["warning"] == ["", ""]
+    folder = open_folder(tmp_path / "out", sweep)
+    folder.write(0, {**columns, "warning": ["", poor_balance(0.3, 1e-5)]})
+    folder.gather()
+    results = read_results(folder)
+    assert list(results.warned) == [1] and results.whole.all()
+    assert warning_text(results).startswith("1 designs are not to be trusted: energy balances to 3.0e-01 only")
+
+
 def test_what_is_kept(tmp_path: Path, quick: None) -> None:
     """Parquet that others read, with units; all results in the order of their numbers; a plan that says what it is."""
     sweep = small_sweep(*GRID, chunk=5)
@@ -152,7 +166,8 @@ def test_what_is_kept(tmp_path: Path, quick: None) -> None:
     names = sorted(file.name for file in (tmp_path / "out" / "parts").iterdir())
     assert names == [f"part-{k:06d}.parquet" for k in range(9)]
     table = parquet.read_table(tmp_path / "out" / "results.parquet")
-    assert table.column_names == ["design", "tail.length", "tail.mass", "yaw", "peak_tail_torque", "time", "reason"]
+    varied, measures = ["tail.length", "tail.mass"], ["yaw", "peak_tail_torque"]
+    assert table.column_names == ["design", *varied, *measures, "time", "reason", "warning"]
     assert table["design"].to_pylist() == list(range(42))
     units = {field.name: field.metadata[b"unit"].decode() for field in table.schema if b"unit" in field.metadata}
     assert units == {

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tailwork
-from tailwork.simulation.batch_kernels import spectral_radii
+from tailwork.simulation.integrate.choose import spectral_radii
 from tailwork.studies import Scenario, perform, yaw
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import BLUE, INK, VERMILION

@@ -12,6 +12,7 @@ from rich.text import Text
 
 import tailwork
 from tailwork.errors import TailworkError
+from tailwork.progress import quiet
 
 COMMANDS = {
     "robots": ("show", "list the robots of the papers"),
@@ -48,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     texts = list(sys.argv[1:] if arguments is None else arguments)
     options = parser(texts[:1]).parse_args(texts)
     try:
-        return options.run(options)
+        with quiet():  # commands have progress of their own
+            return options.run(options)
     except TailworkError as error:
         Console(stderr=True).print(Text.assemble(("error", "bold red"), f": {error}"), soft_wrap=True)
         return 2

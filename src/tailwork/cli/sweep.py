@@ -35,7 +35,7 @@ from tailwork.studies.sweep.cluster import sweep_on_cluster
 from tailwork.studies.sweep.folder import Results, open_folder, read_results
 from tailwork.studies.sweep.plan import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
 from tailwork.studies.sweep.run import designs_in, sweep_here
-from tailwork.studies.sweep.tables import extremes, reason_rows
+from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
 
 OFTEN = 5.0  # [s], between lines where there is no terminal
 SEED = 0
@@ -209,3 +209,5 @@ def _print(console: Console, results: Results) -> None:
             console.print(f"{count:>8,}  {reason} (design {example})", soft_wrap=True)
         if len(ended) > MOST_REASONS:
             console.print(f"          and {len(ended) - MOST_REASONS} other reasons: see the report")
+    if results.warned:
+        console.print(f"\nWarning: {warning_text(results)}", style="yellow", soft_wrap=True)

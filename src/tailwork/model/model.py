@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import isfinite, prod
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import ArgumentError, RobotError, StateError, UnknownNameError, UnreachableError
-from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.kernel import Kernel
 from tailwork.mechanics.kinematics import joint_names, named_points, point_names
 from tailwork.mechanics.layout import Layout, Push, check_push, make_layout
@@ -24,10 +23,14 @@ from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
 from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 from tailwork.model.rules import rules_for
+from tailwork.progress import compiling
 from tailwork.robots.limb import Cable
-from tailwork.robots.paths import numbers, rebuild, structure
+from tailwork.robots.paths import numbers, rebuild, structure, total_paths
 from tailwork.robots.robot import Robot, listed
 from tailwork.typing import Floats
+
+if TYPE_CHECKING:
+    import casadi
 
 LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb", "leg3.hb", "leg4.hb")
 """The six redundant actuators of the 2018 paper (Eq. 28)."""
@@ -35,6 +38,20 @@ LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb"
 _kernels: dict[tuple[Any, ...], tuple[Kernel, tuple[str, ...]]] = {}
 """Kernels of this process by question and structure: a changed number finds its kernel here."""
 _compiling = Lock()
+
+
+class Structure:
+    """What shapes the equations of a model, as a key: its hash is computed once."""
+
+    def __init__(self, content: tuple[Any, ...]) -> None:
+        self.content = content
+        self._hash = hash(content)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Structure) and self.content == other.content)
 
 
 class Model:
@@ -66,15 +83,17 @@ class Model:
     ) -> None:
         if not isinstance(robot, Robot):
             raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
-        if not all(isinstance(value, float) for value in numbers(robot).values()):
+        own = numbers(robot)
+        if not all(isinstance(value, float) for value in own.values()):
             raise RobotError("robot", robot.name, "numbers only; for symbols take the functions of Model.casadi")
         self.robot = robot
         self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
-        self._numbers = numbers(robot)
-        self.structure = (
-            structure((robot.torso, robot.parts)), robot.forward, robot.gravity != 0.0, self.layout.drive(),
-        )  # fmt: skip
+        self._numbers = own
+        self.structure = Structure(
+            (structure((robot.torso, robot.parts)), robot.forward, robot.gravity != 0.0, self.layout.drive())
+        )
         self._calls: dict[str, Call] = {}
+        self._systems: dict[Any, Any] = {}  # simulations of late; see tailwork.simulation.system
         self._pulling = _pulling_groups(self.layout)
         self._cables = [k for group in self._pulling for k in group.cables]
         self._call("forward_dynamics")
@@ -109,7 +128,7 @@ class Model:
         """The pinned feet, in the order of `foot_forces`."""
         return self.layout.stance
 
-    @property
+    @cached_property
     def point_names(self) -> tuple[str, ...]:
         """Names of the points that `points` gives."""
         return tuple(point_names(self.layout))
@@ -119,7 +138,7 @@ class Model:
         """Where the feet of all legs, pinned or not, stand among `point_names`."""
         return [self.point_names.index(f"{name}.foot") for name in self.layout.legs]
 
-    @property
+    @cached_property
     def part_names(self) -> tuple[str, ...]:
         """The parts that `part_momenta` tells apart: the torso and every limb."""
         return tuple(part_names(self.layout))
@@ -137,6 +156,23 @@ class Model:
             if self.layout.attitude == "quaternion":
                 q[3] = 1.0
         return q
+
+    @cached_property
+    def _joint_names(self) -> tuple[str, ...]:
+        return tuple(joint_names(self.layout))
+
+    @cached_property
+    def _named_points(self) -> dict[str, tuple[int, Floats]]:
+        """By name of a point: its frame and its place there [m]."""
+        places = named_points(self.layout).items()
+        return {name: self._place(limb, joint, offset) for name, (limb, joint, offset) in places}
+
+    @cached_property
+    def _totals(self) -> dict[str, float]:
+        """Numbers of whole parts, such as "tail.total_mass", by path [SI]."""
+        robot = self.robot
+        parted = ((path, *path.partition(".")) for path in total_paths(robot))
+        return {path: float(robot.part(part).total(name)) for path, part, _, name in parted}
 
     def __repr__(self) -> str:
         layout = self.layout
@@ -372,12 +408,12 @@ class Model:
     def joint_angles(self, q: ArrayLike) -> dict[str, Floats]:
         """Angles of all joints by "limb.joint", stance legs included [rad]."""
         found = self.ask("joint_angles", q=q)["angles"]
-        return {name: found[..., k] for k, name in enumerate(joint_names(self.layout))}
+        return {name: found[..., k] for k, name in enumerate(self._joint_names)}
 
     def joint_rates(self, q: ArrayLike, v: ArrayLike) -> dict[str, Floats]:
         """Rates of all joints by "limb.joint", stance legs included [rad/s]."""
         found = self.ask("joint_rates", q=q, v=v)["rates"]
-        return {name: found[..., k] for k, name in enumerate(joint_names(self.layout))}
+        return {name: found[..., k] for k, name in enumerate(self._joint_names)}
 
     def point_jacobian(self, point: str | tuple[str, str | None, Sequence[float]], q: ArrayLike) -> Floats:
         """J(q) of a point, (..., 3, velocities): its velocity in the inertial frame is J v [m/s].
@@ -408,21 +444,23 @@ class Model:
 
     def _frame_and_offset(self, point: str | tuple[str, str | None, Sequence[float]]) -> tuple[int, Floats]:
         """Number of the frame that holds a point, the torso's first, and the point in it [m]."""
-        limbs = self.layout.limbs
         if isinstance(point, str):
-            known = named_points(self.layout)
+            known = self._named_points
             if point not in known:
                 raise UnknownNameError.among("point", point, known, "point")
-            limb, joint, offset = known[point]
-        else:
-            try:
-                limb, name, offset = point
-            except (TypeError, ValueError):
-                required = "the name of a point, or limb, joint and offset, such as ('tail', 'tb', (0.0, -0.48, 0.0))"
-                raise ArgumentError("point", point, required) from None
-            checked = Push(limb, name, offset)  # type: ignore[arg-type]  # which checks it
-            check_push(checked, limbs)
-            joint, offset = 0 if limb == "torso" else limbs[limb].index(name), checked.point
+            return known[point]
+        try:
+            limb, name, offset = point
+        except (TypeError, ValueError):
+            required = "the name of a point, or limb, joint and offset, such as ('tail', 'tb', (0.0, -0.48, 0.0))"
+            raise ArgumentError("point", point, required) from None
+        checked = Push(limb, name, offset)  # type: ignore[arg-type]  # which checks it
+        check_push(checked, self.layout.limbs)
+        return self._place(limb, 0 if limb == "torso" else self.layout.limbs[limb].index(name), checked.point)
+
+    def _place(self, limb: str, joint: int, offset: Sequence[Any]) -> tuple[int, Floats]:
+        """Number of the frame of a joint, and a point in it [m]."""
+        limbs = self.layout.limbs
         before = [] if limb == "torso" else list(limbs)[: list(limbs).index(limb)]
         first = 0 if limb == "torso" else 1 + sum(len(limbs[name].joints) for name in before)
         return first + joint, np.array(offset, dtype=float)
@@ -443,6 +481,8 @@ class Model:
                 "centroidal_momentum", "centroidal_momentum_matrix", "part_momenta", "center_of_mass", "points",
                 "joint_angles", "joint_rates", "frame_jacobians", "frame_drifts" or "coordinate_rates".
         """
+        from tailwork.kernels.casadi_export import casadi_function  # takes long to import
+
         graph, names = recorded(self._layout_with, _known(question))
         sizes = {argument: len(argument_names(self.layout, argument)) for argument in QUESTIONS[question].arguments}
         return casadi_function(
@@ -470,7 +510,8 @@ class Model:
                 except ZeroDivisionError:
                     required = "every hinge to move some inertia, and springs and cables of some length"
                     raise RobotError("robot", self.robot.name, required) from None
-                _kernels[key] = (Kernel(graph), parameters)
+                with compiling(self.robot.name):
+                    _kernels[key] = (Kernel(graph), parameters)
             return _kernels[key]
 
     def _call(self, name: str) -> Call:

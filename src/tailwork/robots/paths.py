@@ -7,6 +7,7 @@ Items of a list go by their name, or by their number from 1: "tail.limb.joints.t
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,12 @@ from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.quantities import Described, Kind, component_names, label
 
 Visitor = Callable[[str, Any, Kind], Any]
+
+
+@functools.cache
+def _inner(kind: Kind) -> Kind:
+    """Of the items of a vector or a list."""
+    return dataclasses.replace(kind, shape=kind.shape[1:])
 
 
 def children(node: Any) -> Iterator[tuple[str, Any]]:
@@ -32,7 +39,7 @@ def rebuild(node: Any, visit: Visitor, path: str = "") -> Any:
     def numeric(value: Any, kind: Kind, here: str) -> Any:
         if not kind.shape:
             return visit(here, value, kind)
-        inner = dataclasses.replace(kind, shape=kind.shape[1:])
+        inner = _inner(kind)
         names = component_names(kind.shape, len(value))
         return tuple(numeric(v, inner, f"{here}.{n}") for n, v in zip(names, value, strict=True))
 
@@ -47,8 +54,7 @@ def rebuild(node: Any, visit: Visitor, path: str = "") -> Any:
             if not kind.structure:
                 changes[f.name] = numeric(value, kind, joined(f.name))
         elif f.name == "closed_form":
-            if value is not None:
-                raise RobotError(joined(f.name), value, "no closed form on a limb that is written out")
+            _check_written_out(value, joined(f.name))
         elif dataclasses.is_dataclass(value):
             changes[f.name] = rebuild(value, visit, joined(f.name))
         elif isinstance(value, Mapping):
@@ -59,16 +65,40 @@ def rebuild(node: Any, visit: Visitor, path: str = "") -> Any:
     return dataclasses.replace(node, **changes)
 
 
+def visited(node: Any, path: str = "") -> Iterator[tuple[str, Any, Kind]]:
+    """(path, number, kind) of every number of a description, in the order in which `rebuild` visits them."""
+
+    def numeric(value: Any, kind: Kind, here: str) -> Iterator[tuple[str, Any, Kind]]:
+        if not kind.shape:
+            yield here, value, kind
+            return
+        inner = _inner(kind)
+        for name, item in zip(component_names(kind.shape, len(value)), value, strict=True):
+            yield from numeric(item, inner, f"{here}.{name}")
+
+    for f in dataclasses.fields(node):
+        value, kind = getattr(node, f.name), f.metadata.get("kind")
+        here = f"{path}.{f.name}" if path else f.name
+        if kind is not None:
+            if not kind.structure:
+                yield from numeric(value, kind, here)
+        elif f.name == "closed_form":
+            _check_written_out(value, here)
+        elif dataclasses.is_dataclass(value):
+            yield from visited(value, here)
+        elif isinstance(value, (Mapping, tuple)):
+            for name, part in children(value):
+                yield from visited(part, name if isinstance(value, Mapping) else f"{here}.{name}")
+
+
+def _check_written_out(closed_form: Any, path: str) -> None:
+    if closed_form is not None:
+        raise RobotError(path, closed_form, "no closed form on a limb that is written out")
+
+
 def numbers(robot: Any) -> dict[str, float]:
     """All numbers of a robot by path; what is structure (axes, fixed rotations, gearing, counts) is not among them."""
-    found: dict[str, float] = {}
-
-    def visit(path: str, value: float, kind: Kind) -> float:
-        found[path] = value
-        return value
-
-    rebuild(robot, visit)
-    return found
+    return {path: value for path, value, _ in visited(robot)}
 
 
 def with_numbers(robot: Any, values: Mapping[str, Any]) -> Any:

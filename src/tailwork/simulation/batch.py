@@ -6,16 +6,18 @@ number of threads.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError, StateError
 from tailwork.model import Model
 from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import batch_inputs, workers
@@ -23,13 +25,13 @@ from tailwork.simulation.batch_kernels import evaluated, parameter_rows
 from tailwork.simulation.chunk import Chunk, to_ends
 from tailwork.simulation.contact.compliant import OnGround, why_ended_on_ground
 from tailwork.simulation.contact.ground import CompliantGround
-from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.integrator import Ends, Start, no_ends
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Problem, State, problem_of
-from tailwork.simulation.run import Contact
+from tailwork.simulation.run import TRUSTED, Contact, poor_balance, trusted_balance
 from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
@@ -39,8 +41,12 @@ if TYPE_CHECKING:
 
 TILE = 4096
 """Runs whose samples are held in memory at a time."""
+ENERGY_BALANCE = "energy_balance"
+"""Name of the measure that says how well the energy of each run balances; see `Run.energy_balance_error`."""
 ROOM = 2**25
 """Numbers of samples that are held in memory at a time."""
+FEW = 8
+"""So many runs are done without threads: to hand them to one takes as long as they do."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -58,6 +64,8 @@ class Batch:
     rejected: np.ndarray  # (runs,): how many were tried and done again, shorter
     measures: dict[str, Floats]  # by name, (runs, …), in the units of what was asked for
     parameters: dict[str, Floats] = field(default_factory=dict)  # those in which the runs differ, by name, (runs,) [SI]
+    trusted: float = TRUSTED  # energy balances that are worse than this are pointed out [1]
+    again: Callable[[], Floats] | None = None  # integrates the runs once more for their energy balances, (runs,) [1]
 
     def __getitem__(self, name: str) -> Floats:
         """A measure, a coordinate or a velocity of all runs by name, (runs, …), at the end of each run [its unit]."""
@@ -68,7 +76,39 @@ class Batch:
 
     def __repr__(self) -> str:
         ended = len(self) - int(self.finished.sum())
-        return f"{len(self)} runs of {self.model.robot.name} by {self.method}, {ended} ended early"
+        said = f"{len(self)} runs of {self.model.robot.name} by {self.method}, {ended} ended early"
+        poor = sum(map(bool, self.warnings)) if self.balance_known else 0
+        return f"{said}; warning: the energy of {poor} does not balance, see `warnings`" if poor else said
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Batches travel between processes; energy balances go with them where they are known."""
+        return {**vars(self), "again": None}
+
+    def energy_balance_error(self) -> Floats:
+        """As `Run.energy_balance_error`, by run, (runs,) [1]; NaN where a run was refused, and with outside forces.
+
+        Unless it is among the measures, as "energy_balance", all runs are integrated once more, which takes about three
+        times as long as the batch.
+        """
+        return self._energy_balance
+
+    @property
+    def balance_known(self) -> bool:
+        """Whether somebody has asked for the energy balances, so that `warnings` cost nothing."""
+        return ENERGY_BALANCE in self.measures or "_energy_balance" in vars(self)
+
+    @cached_property
+    def _energy_balance(self) -> Floats:
+        if ENERGY_BALANCE in self.measures:
+            return self.measures[ENERGY_BALANCE]
+        if self.again is None:
+            raise StateError("energy_balance", "not known of a batch from another process; ask for it there")
+        return self.again()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """By run: what speaks against trusting it, in words; empty: nothing. See `energy_balance_error`."""
+        return tuple(poor_balance(float(error), self.trusted) for error in self.energy_balance_error())
 
     @property
     def data(self) -> xarray.Dataset:
@@ -97,7 +137,7 @@ def simulate_batch(
     ground: CompliantGround | None = None,
     contact: Contact | None = None,
     measures: Mapping[str, Measure] | None = None,
-    events: Sequence[Event] = (LegStraight(),),
+    events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     to_end: bool = False,
     **options: Unpack[OptionArguments],
@@ -137,7 +177,7 @@ def batch_of(
 ) -> Batch:  # fmt: skip
     """The runs of a problem whose parameters or initial states differ."""
     if measures is not None and not (isinstance(measures, Mapping) and all(map(callable, measures.values()))):
-        raise RobotError("measures", measures, "functions of a Chunk, by name")
+        raise ArgumentError("measures", measures, "functions of a Chunk, by name")
     pool_size = workers(options.threads)
     asked = batch_inputs(problem, options, parameters)
     integrator, everything, refused, count = asked.integrator, asked.start, asked.refused, len(asked.start.states)
@@ -147,19 +187,30 @@ def batch_of(
     times = np.linspace(0.0, problem.duration, options.samples)[None] if measures else np.zeros((1, 0))
     kept: dict[str, list[Any]] = {name: [] for name in measures or {}}
     size = max(1, min(TILE, ROOM // max(1, times.shape[1] * system.size)))
-    with ThreadPoolExecutor(pool_size) as pool:
+    pool = _threads(pool_size)
+    for first in range(0, count, size):
+        here = slice(first, min(first + size, count))
+        start = everything.only(here)
+        own = integrator.ends(start, times, pool if count > FEW else None, whole=possible[here])
+        for whole, piece in zip(ends[:6], own[:6], strict=True):
+            whole[here] = piece
+        about = (own.samples, own.times, own.steps, possible[here], integrator, start, own.contacts)
+        tile = Chunk(first, times[0], *about, pool)
+        tile = to_ends(tile, own.status) if to_end and measures else tile
+        for name, measure in (measures or {}).items():
+            kept[name].append(_measured(name, measure, tile))
+        options.progress(here.stop, count)
+
+    def balances() -> Floats:
+        found = []
         for first in range(0, count, size):
             here = slice(first, min(first + size, count))
-            start = everything.only(here)
-            own = integrator.ends(start, times, pool, whole=possible[here])
-            for whole, piece in zip(ends[:6], own[:6], strict=True):
-                whole[here] = piece
-            about = (own.samples, own.times, own.steps, possible[here], integrator, start, own.contacts)
-            tile = Chunk(first, times[0], *about, pool)
-            tile = to_ends(tile, own.status) if to_end and measures else tile
-            for name, measure in (measures or {}).items():
-                kept[name].append(_measured(name, measure, tile))
-            options.progress(here.stop, count)
+            none = np.zeros((here.stop - first, 0, system.size))
+            tile = Chunk(first, np.zeros(0), none, ends.times[here], ends.steps[here], possible[here], integrator,
+                         everything.only(here), none, pool)  # fmt: skip
+            found.append(np.where(possible[here], tile.energy_balance(), np.nan))
+        return np.concatenate(found)
+
     why = why_ended_on_ground if isinstance(integrator, OnGround) else why_ended
     reasons = _reasons(ends, refused, system.event_names, why)
     final_q, final_v = _final(system, ends, everything)
@@ -168,13 +219,24 @@ def batch_of(
         times=ends.times, reasons=reasons, steps=ends.steps, rejected=ends.rejected,
         measures={name: np.concatenate(pieces) for name, pieces in kept.items()},
         parameters={name: np.array(values) for name, values in everything.columns.items()},
+        trusted=trusted_balance(options.rtol, options.step), again=balances,
     )  # fmt: skip
+
+
+@cache
+def _threads(count: int) -> ThreadPoolExecutor:
+    """Threads that stay for later batches: to start them takes as long as a short run."""
+    return ThreadPoolExecutor(count, "tailwork")
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def _measured(name: str, measure: Measure, tile: Chunk) -> Floats:
     found = np.asarray(measure(tile), dtype=np.float64)
     if found.ndim < 1 or len(found) != len(tile.states):
-        raise RobotError(f"measures.{name}", found.shape, f"one value a run: ({len(tile.states)}, …)")
+        raise ArgumentError(f"measures.{name}", found.shape, f"one value a run: ({len(tile.states)}, …)")
     return found
 
 

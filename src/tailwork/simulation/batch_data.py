@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.typing import Floats
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def batch_values(batch: Batch, name: str) -> Floats:
 
 
 def batch_dataset(batch: Batch, parameters: Mapping[str, ArrayLike] | None = None) -> xarray.Dataset:
-    """All of a batch over `run`: q, v, end_time, stopped, steps, rejected and the measures, with names and units.
+    """All of a batch over `run`: q, v, end_time, stopped, steps, rejected and the measures, with names and units;
+    warnings where energy balances are known.
 
     Args:
         batch: the runs.
@@ -53,6 +54,8 @@ def batch_dataset(batch: Batch, parameters: Mapping[str, ArrayLike] | None = Non
         "steps": (("run",), batch.steps),
         "rejected": (("run",), batch.rejected),
     }
+    if batch.balance_known:
+        data["warning"] = (("run",), np.array(batch.warnings, dtype=str))
     coordinates: dict[str, Any] = {
         "run": np.arange(count),
         "coordinate": list(batch.model.coordinate_names),
@@ -62,7 +65,7 @@ def batch_dataset(batch: Batch, parameters: Mapping[str, ArrayLike] | None = Non
     }
     for name, values in batch.measures.items():
         if name in data or name in coordinates:
-            raise RobotError("measures", name, f"other names than {', '.join([*data, *coordinates])}")
+            raise ArgumentError("measures", name, f"other names than {', '.join([*data, *coordinates])}")
         data[name] = (("run", *(f"{name}_{k}" for k in range(1, values.ndim))), values)
     for name, values in (parameters or {}).items():
         coordinates[name] = ("run", np.broadcast_to(np.asarray(values, dtype=np.float64).reshape(-1), (count,)))

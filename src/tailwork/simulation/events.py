@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, is_zero, larger, sqrt
 from tailwork.control.context import Context
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
 from tailwork.robots.limb import Cable, Motor
@@ -27,7 +27,7 @@ class Event(ABC):
 
     def __post_init__(self) -> None:
         if self.action not in ACTIONS:
-            raise RobotError("action", self.action, "'stop' or 'record'")
+            raise ArgumentError("action", self.action, "'stop' or 'record'")
 
     @abstractmethod
     def names(self, layout: Layout) -> list[str]:
@@ -52,6 +52,32 @@ class LegStraight(Event):
     def values(self, context: Context, path: Path) -> list[Scalar]:
         """What is left of the extension [1]."""
         return [self.extension - extension for extension in path.extensions]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LegFolded(Event):
+    """A stance leg is nearly folded onto its hip: there, too, forces and rates grow without bound."""
+
+    extension: float = 0.1  # share of the way from folded (0) to straight (1) that must be left [1]
+    action: str = "stop"  # as of all events; here the run stops by default
+
+    def names(self, layout: Layout) -> list[str]:
+        """One a foot."""
+        return [f"{foot} nearly folded onto its hip (extension {self.extension:g})" for foot in layout.stance]
+
+    def values(self, context: Context, path: Path) -> list[Scalar]:
+        """What is left until there [1]."""
+        left: list[Scalar] = []
+        for foot, extension in zip(context.layout.stance, path.extensions, strict=True):
+            form = context.layout.limbs[foot].closed_form
+            assert form is not None
+            folded, straight = form.reach()
+            left.append(extension - (folded + (straight - folded) * self.extension))
+        return left
+
+
+DEFAULT_EVENTS: tuple[Event, ...] = (LegStraight(), LegFolded())
+"""What is watched unless a caller says what: where the equations of a stance leg end."""
 
 
 @dataclass(frozen=True, kw_only=True)

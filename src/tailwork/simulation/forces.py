@@ -10,8 +10,10 @@ from tailwork.algebra.expression import Scalar, step
 from tailwork.control.profiles import Profiles, held
 from tailwork.errors import RobotError
 from tailwork.mechanics.layout import Push
-from tailwork.robots.quantities import Described, Vector, all_numbers, number, positive, vector
+from tailwork.robots.quantities import Described, Kind, Vector, all_numbers, checked, number, positive, vector
 from tailwork.typing import Floats
+
+NEWTONS = Kind("N")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,7 @@ class Force(Described):
         for axis in "xyz":
             value = getattr(self, axis)
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                object.__setattr__(self, axis, held(float(value)))
+                object.__setattr__(self, axis, held(checked(axis, value, NEWTONS)))
         super().__post_init__()
 
     @property

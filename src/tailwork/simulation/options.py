@@ -8,7 +8,7 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any, TypedDict
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Options:
         for name, least in (("samples", 2), ("max_steps", 1)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                raise RobotError(name, value, f"an integer, at least {least}")
+                raise ArgumentError(name, value, f"an integer, at least {least}")
 
 
 class OptionArguments(TypedDict, total=False):
@@ -60,4 +60,4 @@ def options_of(arguments: Mapping[str, Any]) -> Options:
 def check_positive(name: str, value: Any) -> None:
     """Make sure that a number is finite and greater than 0."""
     if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or value <= 0:
-        raise RobotError(name, value, "a finite number greater than 0")
+        raise ArgumentError(name, value, "a finite number greater than 0")

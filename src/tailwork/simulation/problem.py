@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import RobotError, StateError
+from tailwork.errors import ArgumentError, StateError, shown
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CompliantGround
-from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force, check_forces
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.options import check_positive
 from tailwork.simulation.run import Contact
-from tailwork.simulation.system import Motion, System
+from tailwork.simulation.system import Motion, System, system_of
 from tailwork.typing import Floats
 
 LIMITS = ("report", "respect")
@@ -52,7 +52,7 @@ class Problem:
     controller: Controller | None = None  # in Python; its efforts add to those of the laws
     motions: Mapping[str, Motion] = field(default_factory=dict)  # by limb: imposed, or for laws to follow
     forces: tuple[Force, ...] = ()  # from outside, in time
-    events: tuple[Event, ...] = (LegStraight(),)  # what to watch
+    events: tuple[Event, ...] = DEFAULT_EVENTS  # what to watch
     limits: str = "report"  # efforts beyond an actuator's limit: "report" them, or "respect" the limit as well
     ground: CompliantGround | None = None  # compliant ground under feet that are free (a model with stance="none")
     contact: Contact | None = None  # how the feet touch it at the start; by default all start at or above it
@@ -62,20 +62,19 @@ class Problem:
         _check_model(self.model)
         check_positive("duration", self.duration)
         if self.limits not in LIMITS:
-            raise RobotError("limits", self.limits, "'report' or 'respect'")
+            raise ArgumentError("limits", self.limits, "'report' or 'respect'")
         if isinstance(self.start_time, bool) or not isinstance(self.start_time, Real) or not isfinite(self.start_time):
-            raise RobotError("start_time", self.start_time, "a finite number [s]")
+            raise ArgumentError("start_time", self.start_time, "a finite number [s]")
         if self.contact is not None and self.ground is None:
-            raise RobotError("contact", self.contact, "none without a ground")
+            raise ArgumentError("contact", self.contact, "none without a ground")
         if self.ground is not None and not isinstance(self.ground, CompliantGround):
-            raise RobotError("ground", self.ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
+            raise ArgumentError("ground", self.ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
 
     def system(self, varied: Sequence[str] = (), scaled: str = "") -> System:
         """The compiled equations; see `System` for the arguments."""
-        return System(
-            self.model, self.control, self.motions, self.events, self.limits == "respect", forces=self.forces,
-            initial=self.initial if isinstance(self.initial, Standing) else None, start=self.start_time,
-            varied=varied, scaled=scaled,
+        return system_of(
+            self.model, self.control, self.motions, self.events, self.limits == "respect", self.forces,
+            self.initial if isinstance(self.initial, Standing) else None, self.start_time, varied, scaled,
         )  # fmt: skip
 
 
@@ -97,7 +96,7 @@ def problem_of(
 
 def _check_model(model: Any) -> None:
     if not isinstance(model, Model):
-        raise RobotError("model", type(model).__name__, "a Model, such as Model(robot)")
+        raise ArgumentError("model", type(model).__name__, "a Model, such as Model(robot)")
 
 
 def _control(control: Any) -> tuple[tuple[Law, ...], Controller | None]:
@@ -107,7 +106,7 @@ def _control(control: Any) -> tuple[tuple[Law, ...], Controller | None]:
     others = [one for one in given if not hasattr(one, "efforts")]
     required = "a law, a function of (t, q, v) that returns efforts, or a list of laws and at most one such function"
     if len(others) > 1 or not all(map(callable, others)):
-        raise RobotError("control", control, required)
+        raise ArgumentError("control", control, required)
     return tuple(laws), cast(Controller, others[0]) if others else None
 
 
@@ -119,7 +118,9 @@ def states_of(model: Model, state: Any) -> tuple[Floats, Floats]:
         try:
             array = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
-            raise StateError(name, f"required: numbers, {len(wanted)} a state") from None
+            raise StateError(
+                name, f"got {shown(given)}; required: numbers, {len(wanted)} a state, or equations such as Standing()"
+            ) from None
         if array.ndim not in (1, 2) or array.shape[-1] != len(wanted) or not len(array):
             raise StateError(name, f"got shape {np.shape(given)}; required: ({len(wanted)},), or (runs, {len(wanted)})")
         if not np.isfinite(array).all():

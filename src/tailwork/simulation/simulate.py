@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from tailwork.control.computed_torque import InverseDynamics
 from tailwork.control.context import Law
-from tailwork.errors import ControllerError, RobotError, StateError
+from tailwork.errors import ArgumentError, ControllerError, StateError
 from tailwork.model import Model
 from tailwork.simulation.contact.compliant import simulate_on_ground
 from tailwork.simulation.contact.ground import CompliantGround
-from tailwork.simulation.events import Event, FootPulls, FootSlips, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, Event, FootPulls, FootSlips
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
@@ -27,7 +27,7 @@ from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Controller, Problem, State, problem_of
 from tailwork.simulation.record import SampledTrajectory
-from tailwork.simulation.run import Contact, Run, Stopped
+from tailwork.simulation.run import Contact, Run, Stopped, trusted_balance
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
 
@@ -47,7 +47,7 @@ def simulate(
     control: Law | Controller | Sequence[Law | Controller] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    events: Sequence[Event] = (LegStraight(),),
+    events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     ground: CompliantGround | None = None,
     contact: Contact | None = None,
@@ -84,7 +84,7 @@ def run_of(problem: Problem, options: Options) -> Run:
     if problem.ground is not None or options.method == IMPLICIT_EULER:
         return _on_ground(problem, options, system, x, asking)
     if system.servos:
-        raise RobotError(
+        raise ArgumentError(
             "control", "JointServo", f"a ground: tables of angles are followed by '{IMPLICIT_EULER}' alone"
         )
     held = np.zeros(system.control_inputs) if asking is None else asking.first(start, x)
@@ -108,6 +108,7 @@ def run_of(problem: Problem, options: Options) -> Run:
             events=tuple(sorted(happened)),
             method=method.name,
             why_method=why,
+            trusted=trusted_balance(options.rtol, options.step),
         )
 
     t, last = start, start + problem.duration
@@ -181,13 +182,13 @@ def initial_state(problem: Problem, system: System) -> Floats:
 def _on_ground(problem: Problem, options: Options, system: System, x: Floats, asking: _Asking | None) -> Run:
     """The run of a problem on compliant ground."""
     if problem.ground is None:
-        raise RobotError("ground", problem.ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
+        raise ArgumentError("ground", problem.ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
     for event in problem.events:
         if isinstance(event, (FootPulls, FootSlips)):
             required = "events of other things than pinned feet: what feet do is in the run's `changes`"
-            raise RobotError("events", event, required)
+            raise ArgumentError("events", event, required)
     if options.method not in ("auto", IMPLICIT_EULER):
-        raise RobotError("method", options.method, f"'auto' or '{IMPLICIT_EULER}' on compliant ground")
+        raise ArgumentError("method", options.method, f"'auto' or '{IMPLICIT_EULER}' on compliant ground")
     return simulate_on_ground(
         system, problem.ground, x, problem.contact, problem.duration, options.step, options.samples,
         options.max_steps, None if asking is None else asking.efforts, options.control_rate, problem.start_time,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,7 +27,7 @@ from tailwork.algebra.vectors import Array, array
 from tailwork.control.context import Context, Law, LimbMotion, no_initial_configuration
 from tailwork.control.profiles import Profiles
 from tailwork.control.servo import JointServo, followed
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Constants, Kernel
 from tailwork.mechanics.contact import ContactImpedance
@@ -40,7 +40,8 @@ from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE
 from tailwork.model.results import PathValues
-from tailwork.robots.paths import numbers, rebuild, structure, total_paths, with_totals
+from tailwork.progress import announced, compiling
+from tailwork.robots.paths import numbers, rebuild, structure, total_paths, visited, with_totals
 from tailwork.robots.quantities import Described, Kind
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
 from tailwork.simulation.forces import Force
@@ -54,11 +55,15 @@ Motion = Mapping[str, Profiles] | LimbMotion
 ALONE = ("derivative", "expand", "events", "feet", "step", "ground_events", "initial")
 """Kernels that each have equations of their own."""
 
+RECENT = 8
+"""Systems that a model keeps: those of the simulations before."""
+
 _kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
 _made: dict[Any, Any] = {}
 _compiling = RLock()
 """One thread at a time makes kernels: a second one of the same kind would take the place of the first, whose code is in
 use by its address."""
+_renewing = Lock()
 
 Kept = TypeVar("Kept")
 
@@ -86,6 +91,38 @@ class Symbols:
     def inputs(self) -> Inputs:
         """Arguments of the dynamics."""
         return Inputs(self.q, self.v, self.tau, self.prescribed_acceleration, self.forces)
+
+
+def system_of(
+    model: Model, laws: tuple[Law, ...], motions: Mapping[str, Motion], events: tuple[Event, ...],
+    respect_limits: bool, forces: tuple[Force, ...], initial: Standing | None, start: float, varied: Sequence[str],
+    scaled: str,
+) -> System:  # fmt: skip
+    """The system of these very parts: arguments as for `System`.
+
+    Descriptions are frozen, so that a system which a model has had of late is taken again.
+    """
+    moved: list[Any] = []
+    if isinstance(motions, Mapping):
+        for limb, motion in motions.items():
+            own = motion.items() if isinstance(motion, Mapping) else [("", motion)]
+            moved += [(limb, name, part) for name, part in own]
+    parts = (*laws, *events, *forces, initial, *(part for _, _, part in moved))
+    names = tuple((limb, name) for limb, name, _ in moved)
+    counts = (len(laws), len(events), len(forces))
+    key = (tuple(map(id, parts)), counts, names, respect_limits, start, tuple(varied), scaled)
+    recent = model._systems
+    found = recent.get(key)
+    if found is None:
+        system = System(
+            model, laws, motions, events, respect_limits, forces=forces, initial=initial, start=start, varied=varied,
+            scaled=scaled,
+        )  # fmt: skip
+        with _renewing:
+            if len(recent) >= RECENT:
+                del recent[next(iter(recent))]
+            found = recent[key] = (system, parts)  # which live as long as their identities are compared
+    return found[0]
 
 
 class System:
@@ -126,7 +163,7 @@ class System:
         self.respect_limits = respect_limits
         if respect_limits and limited_motions(model.layout):
             required = "'report' where a prescribed limb's motors have limits: its motion is imposed, whatever it needs"
-            raise RobotError("limits", "respect", required)
+            raise ArgumentError("limits", "respect", required)
         self.forces, self.initial, self.start, self.scaled = tuple(forces), initial, start, scaled
         self.motions = _checked_motions(motions or {}, model.layout)
         layout = model.layout
@@ -134,10 +171,10 @@ class System:
             check_push(force.push, layout.limbs, layout.torso, "forces")
         for k, law in enumerate(self.laws):
             if not isinstance(law, Described) or not hasattr(law, "efforts"):
-                raise RobotError(f"control.{k + 1}", law, "a law: a Described dataclass with a method `efforts`")
+                raise ArgumentError(f"control.{k + 1}", law, "a law: a Described dataclass with a method `efforts`")
         for event in self.watched:
             if not isinstance(event, Event):
-                raise RobotError("events", event, "events, such as LegStraight() or FootPulls()")
+                raise ArgumentError("events", event, "events, such as LegStraight() or FootPulls()")
         fixed_q = {k for name in layout.prescribed for k in _range(layout.coordinates[name])}
         fixed_v = {k for name in layout.prescribed for k in _range(layout.rates[name])}
         self.free_q = [k for k in range(len(layout.coordinate_names)) if k not in fixed_q]
@@ -153,16 +190,15 @@ class System:
         described |= {f"force.{k + 1}.": force for k, force in enumerate(self.forces)}
         described |= {} if initial is None else {"initial.": initial}
         self._described = described
-        self.numbers = {
-            f"{prefix}{path}": value for prefix, part in described.items() for path, value in numbers(part).items()
-        }
-        known = total_paths(model.robot)
-        for total in known:
-            part, _, name = total.partition(".")
-            self.numbers[total] = float(model.robot.part(part).total(name))
-        self.totals = tuple(total for total in known if total in set(varied))
-        zeros = {name for name, value in numbers(model.robot).items() if value == 0.0 and name not in POSE}
-        self.opened = frozenset(zeros & set(varied))
+        self._kept: dict[Any, Any] = {}
+        robot, totals, wanted = model._numbers, model._totals, set(varied)
+        self.numbers = dict(robot)
+        for prefix, part in described.items():
+            if prefix:
+                self.numbers |= {f"{prefix}{path}": value for path, value in numbers(part).items()}
+        self.numbers |= totals
+        self.totals = tuple(total for total in totals if total in wanted)
+        self.opened = frozenset(name for name in wanted if robot.get(name) == 0.0 and name not in POSE)
         parts = tuple((name, structure(part, zeros=False)) for name, part in described.items() if name)
         self.structure = (
             model.structure, parts, respect_limits, self.totals, tuple(sorted(self.opened)), scaled,
@@ -171,14 +207,12 @@ class System:
 
     def kinds(self) -> dict[str, Kind]:
         """By name of a number: what is allowed."""
+        return self.kept("kinds", self._kinds)
+
+    def _kinds(self) -> dict[str, Kind]:
         found: dict[str, Kind] = {}
         for prefix, part in self._described.items():
-
-            def visit(path: str, value: float, kind: Kind, prefix: str = prefix) -> float:
-                found[f"{prefix}{path}"] = kind
-                return value
-
-            rebuild(part, visit)
+            found |= {f"{prefix}{path}": kind for path, _, kind in visited(part)}
         for total, unit in total_paths(self.model.robot).items():
             if unit == "1":
                 found[total] = Kind(unit, requirement="from 0 to 1", allowed=lambda x: 0.0 <= x <= 1.0)
@@ -197,15 +231,16 @@ class System:
         if key not in _made:
             with _compiling:
                 if key not in _made:
-                    _made[key] = make()
+                    with announced(f"preparing derivatives or measures of {self.model.robot.name}"):
+                        _made[key] = make()
         return _made[key]
 
-    @property
+    @cached_property
     def event_names(self) -> list[str]:
         """A name for each watched quantity."""
         return [name for event in self.watched for name in event.names(self.model.layout)]
 
-    @property
+    @cached_property
     def stops(self) -> np.ndarray:
         """Which of them end a run."""
         flags = [event.action == "stop" for event in self.watched for _ in event.names(self.model.layout)]
@@ -220,9 +255,10 @@ class System:
         kernel, constants = self.kernel("expand")
         found = kernel(np.concatenate([times[:, None], x, held], axis=1), constants)
         layout = self.model.layout
-        sizes = [len(layout.coordinate_names), len(layout.velocity_names), len(layout.actuator_names)]
-        q, v, tau, given = np.split(found, np.cumsum(sizes), axis=1)
-        return q, v, tau, given
+        q = len(layout.coordinate_names)
+        v = q + len(layout.velocity_names)
+        tau = v + len(layout.actuator_names)
+        return found[:, :q], found[:, q:v], found[:, v:tau], found[:, tau:]
 
     @cached_property
     def pushed_model(self) -> Model:
@@ -256,18 +292,31 @@ class System:
 
     def kernel(self, name: str) -> tuple[Kernel, Constants]:
         """A kernel and its constants: one of ALONE, "linear" or "solve"."""
+        return self.kept(("constants", name), lambda: self._with_constants(name))
+
+    def _with_constants(self, name: str) -> tuple[Kernel, Constants]:
         kernel, parameters = self.compiled(name)
         return kernel, kernel.constants(np.array([self.numbers[path] for path in parameters]))
 
+    def kept(self, name: Any, make: Callable[[], Kept]) -> Kept:
+        """What is made once for this system."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return self._kept[name]
+
     def compiled(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
         """A kernel and the names of its parameters among `numbers`."""
+        return self.kept(("kernel", name), lambda: self._compiled(name))
+
+    def _compiled(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
         watched = self.watched if name.endswith("events") else ()
         key = (name, self.structure, watched)
         if key not in _kernels:  # those that are there do not wait for one that is being compiled
             with _compiling:
                 if key not in _kernels:
                     for made, (graph, names) in self.graphs(name).items():
-                        _kernels.setdefault((made, self.structure, watched), (Kernel(graph), names))
+                        with compiling(self.model.robot.name):
+                            _kernels.setdefault((made, self.structure, watched), (Kernel(graph), names))
         return _kernels[key]
 
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
@@ -539,19 +588,19 @@ def _always_watched(layout: Layout) -> list[Event]:
 def _checked_motions(motions: Any, layout: Layout) -> dict[str, Any]:
     required = "profiles by limb and coordinate, such as {'tail': {'ta': …, 'tb': point_to_point(0.0, 0.7, 0.3)}}"
     if not isinstance(motions, Mapping):
-        raise RobotError("motions", motions, required)
+        raise ArgumentError("motions", motions, required)
     for limb, motion in motions.items():
         if limb not in layout.prescribed and (limb not in layout.limbs or not isinstance(motion, LimbMotion)):
             raise UnknownNameError.among("motions", str(limb), layout.prescribed, "prescribed limb of the model")
         if isinstance(motion, LimbMotion):
             continue
         if not isinstance(motion, Mapping) or not all(isinstance(profile, Profiles) for profile in motion.values()):
-            raise RobotError("motions", motion, required)
+            raise ArgumentError("motions", motion, required)
     for limb in layout.prescribed:
         motion, wanted = motions.get(limb, {}), set(layout.limbs[limb].coordinates)
         if not isinstance(motion, LimbMotion) and set(motion) != wanted:
             required = f"a profile for each coordinate of the prescribed limb {limb}, {sorted(wanted)}"
-            raise RobotError("motions", sorted(motion), required)
+            raise ArgumentError("motions", sorted(motion), required)
     return {limb: motion if isinstance(motion, LimbMotion) else dict(motion) for limb, motion in motions.items()}
 
 

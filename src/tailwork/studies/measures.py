@@ -24,6 +24,7 @@ from tailwork.mechanics.observe import Path, part_momenta, part_names, path
 from tailwork.mechanics.torso import torso_state
 from tailwork.robots.limb import FORWARD_FRAMES, Cable, Motor
 from tailwork.robots.tails.tail import Tail, direction_vector
+from tailwork.simulation.batch import ENERGY_BALANCE
 from tailwork.simulation.system import Symbols, System
 from tailwork.studies.scenario import ActuatorMass
 from tailwork.typing import Floats
@@ -384,13 +385,13 @@ def _table() -> Iterable[Measure | Combined]:
 for _measure in _table():
     add_measure(_measure)
 
-ENERGY_BALANCE = "energy_balance"
-"""The one measure that is not of the path but of its integration: energy that does not balance, as a share of what
-moved. Runs and batches by adaptive steps have it."""
-
 
 def shown_measures() -> list[str]:
-    """Names of all measures that tables show."""
+    """Names of all measures that tables show.
+
+    The energy balance is the one that is not of the path but of its integration: runs and batches by adaptive steps
+    have it.
+    """
     return [*(name for name, measure in MEASURES.items() if not measure.hidden), ENERGY_BALANCE]
 
 

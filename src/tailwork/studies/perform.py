@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike
 from tailwork.errors import TailworkError
 from tailwork.simulation.batch import Batch, batch_of
 from tailwork.simulation.batch_inputs import initial_states, varied_numbers, workers
-from tailwork.simulation.batch_kernels import evaluated, in_shares, parameter_rows, spectral_radii
+from tailwork.simulation.batch_kernels import evaluated, in_shares, parameter_rows
 from tailwork.simulation.chunk import MOST_ROWS, Chunk
-from tailwork.simulation.events import LegStraight
-from tailwork.simulation.integrate.choose import STIFF
+from tailwork.simulation.events import DEFAULT_EVENTS
+from tailwork.simulation.integrate.choose import stiffness
 from tailwork.simulation.options import OptionArguments, Options
 from tailwork.simulation.problem import Problem
-from tailwork.simulation.run import Run
+from tailwork.simulation.run import Run, poor_balance, trusted_balance
 from tailwork.simulation.simulate import STUCK_REASON, run_of
 from tailwork.studies.leg_policies import EQUATION_85, NEARLY
 from tailwork.studies.measures import ENERGY_BALANCE, checked_measures, from_samples, observer
@@ -73,6 +73,7 @@ class Outcomes:
     measures: dict[str, Floats]  # by name, (designs,), in the units of the measures; NaN where refused
     reasons: tuple[str, ...]  # "" where the run went to its end, else why it ended early or the design is not possible
     times: Floats  # [s] how long each ran; 0 where refused
+    warnings: tuple[str, ...] = ()  # what speaks against trusting a run, "" where nothing is known
 
 
 def perform_many(
@@ -119,7 +120,9 @@ def perform_many(
         reasons[row], times[row] = reason, 0.0
         for name in names:
             found[name][row] = np.nan
-    return Outcomes(found, tuple(reasons), times)
+    balances = found.get(ENERGY_BALANCE, np.full(count, np.nan))
+    trusted = trusted_balance(how.rtol, how.step)
+    return Outcomes(found, tuple(reasons), times, tuple(poor_balance(float(error), trusted) for error in balances))
 
 
 def _counted(how: Options, method: str, before: int, count: int, ends: bool) -> Options:
@@ -146,7 +149,7 @@ def _ready(scenario: Scenario, group: Group, refused: dict[int, str], pool: Exec
     """The designs of a group that can be simulated, or None; the others are added to those refused, with why."""
     first = scenario.with_robot(group.robot)
     try:
-        problem = replace(first.problem(), events=(LegStraight(),))
+        problem = replace(first.problem(), events=DEFAULT_EVENTS)
     except TailworkError as error:
         if len(group.rows) == 1 or first.motion.angle != "chain":  # of the structure: it is the same for all
             refused |= {int(k): str(error) for k in group.rows}
@@ -162,7 +165,7 @@ def _ready(scenario: Scenario, group: Group, refused: dict[int, str], pool: Exec
         return None
     group = group.only(fine)
     first = scenario.with_robot(group.design(0))
-    problem = problem or replace(first.problem(), events=(LegStraight(),))
+    problem = problem or replace(first.problem(), events=DEFAULT_EVENTS)
     ready = _Ready(group.rows, first, problem, group.columns)
     if not group.columns:
         for k in range(len(group.rows)):
@@ -217,8 +220,8 @@ def _methods(ready: _Ready, how: Options, pool: Executor) -> list[tuple[str, np.
     system = ready.system()
     columns = {name: np.broadcast_to(x, rows.shape) for name, x in varied_numbers(system, ready.columns).items()}
     x = initial_states(system, columns, len(rows), pool)
-    radii = spectral_radii(system, columns, x, np.zeros(system.control_inputs), 0.0, pool)
-    stiff = radii * ready.scenario.duration > STIFF
+    held, duration = np.zeros(system.control_inputs), ready.scenario.duration
+    stiff = stiffness(system, columns, x, held, duration, pool=pool).matters
     chosen = (("rodas5p", rows[stiff]), ("dopri5", rows[~stiff]))
     return [(method, some) for method, some in chosen if len(some)]
 

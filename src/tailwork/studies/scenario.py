@@ -23,7 +23,7 @@ from tailwork.model import Model
 from tailwork.robots.io.toml import as_text, from_text
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import Tail, tail_name
-from tailwork.simulation.events import FootPulls, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, FootPulls
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing, Struck
 from tailwork.simulation.problem import Problem
@@ -167,7 +167,7 @@ class Scenario:
             initial = Struck(impulse=self.impulse, point=self.impulse_point)
         return Problem(
             model=model, initial=initial, duration=self.duration, control=self.laws, motions=motions,
-            forces=self.forces, events=(LegStraight(), FootPulls()),
+            forces=self.forces, events=(*DEFAULT_EVENTS, FootPulls()),
         )  # fmt: skip
 
     def check(self) -> Problem:

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -24,6 +24,9 @@ from tailwork.model import Model
 from tailwork.robots.limb import IDENTITY, ClosedForm, Foot, Limb
 from tailwork.robots.quantities import Kind, checked
 from tailwork.typing import Floats
+
+if TYPE_CHECKING:
+    import casadi
 
 PLACE = Kind("m", (3,))
 REACHED = 1e-11
@@ -244,6 +247,8 @@ def _usable_form(limb: Limb) -> ClosedForm | None:
 @lru_cache(maxsize=128)
 def _closed_form_function(form: ClosedForm) -> casadi.Function:
     """place → joint angles, extension, and the derivatives of both by the place."""
+    import casadi  # takes long to import
+
     place = casadi.SX.sym("place", 3)
     foot = (place[0], place[1], place[2])
     angles = casadi.vertcat(*(casadi.atan2(sine, cosine) for cosine, sine in form.angles(foot)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tailwork.algebra.expression import Scalar, sqrt
+from tailwork.algebra.expression import Scalar, larger, sqrt
 
 
 def two_bars(x: Scalar, y: Scalar, first: Scalar, second: Scalar, bend: float) -> list[tuple[Scalar, Scalar]]:
@@ -22,4 +22,4 @@ def two_bars(x: Scalar, y: Scalar, first: Scalar, second: Scalar, bend: float) -
 
 def two_bar_reach(first: Scalar, second: Scalar) -> tuple[Scalar, Scalar]:
     """Extension of two bars that are folded, and of two in line."""
-    return abs(first - second) / (first + second), 1.0
+    return larger(first - second, second - first) / (first + second), 1.0

@@ -34,7 +34,7 @@ from tailwork.simulation.derivatives.products import (
     stage_vjp,
 )
 from tailwork.simulation.derivatives.vjp_steps import GRAZED, GradientJob, differentiate
-from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.compiled import WIDTH
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK
@@ -99,7 +99,7 @@ def gradient(
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    events: Sequence[Event] = (LegStraight(),),
+    events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     **options: Unpack[OptionArguments],
 ) -> Gradient:
@@ -147,7 +147,7 @@ def gradients(
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    events: Sequence[Event] = (LegStraight(),),
+    events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     **options: Unpack[OptionArguments],
 ) -> Gradients:

@@ -21,7 +21,7 @@ from tailwork.simulation.batch_inputs import batch_inputs, checked_names, worker
 from tailwork.simulation.derivatives.compiled import among_all
 from tailwork.simulation.derivatives.jvp_runs import runs_jvp
 from tailwork.simulation.derivatives.products import expansion_jvp, initial_tangents
-from tailwork.simulation.events import Event, LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
 from tailwork.simulation.options import OptionArguments, options_of
 from tailwork.simulation.problem import State, problem_of
@@ -52,7 +52,7 @@ def sensitivities(
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    events: Sequence[Event] = (LegStraight(),),
+    events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     **options: Unpack[OptionArguments],
 ) -> Sensitivities:

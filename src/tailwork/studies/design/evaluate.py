@@ -13,9 +13,8 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.simulation.batch_inputs import initial_states, workers
-from tailwork.simulation.batch_kernels import spectral_radii
 from tailwork.simulation.derivatives.rollout import rollout_tangents
-from tailwork.simulation.integrate.choose import STIFF
+from tailwork.simulation.integrate.choose import spectral_radii
 from tailwork.simulation.integrate.rollout import Rollout
 from tailwork.studies.design.problem import Study, Variable
 from tailwork.studies.design.variables import (
@@ -46,6 +45,9 @@ FEW = 64
 """Designs that one thread takes."""
 STRAIGHT = 0.985
 """Extension of a leg beyond which its closed form is too near to its end."""
+STIFF = 300.0
+"""Above this product of spectral radius and duration the fixed steps of a search are too long for an explicit method.
+"""
 SMALL = 1e-30
 """Imaginary step by which derivatives of reductions are taken: they are exact."""
 ALWAYS = ("most_extension", "least_normal_force")

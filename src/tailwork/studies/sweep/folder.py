@@ -16,7 +16,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,18 @@ import numpy as np
 from tailwork.errors import FileError
 from tailwork.files import ready_folder, why, write_whole
 from tailwork.studies.measures import meaning_of
-from tailwork.studies.sweep.plan import DESIGN, REASON, TIME, Columns, Sweep, as_data, column_units, digest, versions
+from tailwork.studies.sweep.plan import (
+    DESIGN,
+    REASON,
+    TIME,
+    WARNING,
+    Columns,
+    Sweep,
+    as_data,
+    column_units,
+    digest,
+    versions,
+)  # fmt: skip
 from tailwork.typing import Floats
 
 PLAN, PARTS, RESULTS = "plan.json", "parts", "results.parquet"
@@ -193,7 +204,9 @@ def _schema(folder: SweepFolder, more: dict[str, str]) -> Any:
         for name, unit in units.items()
     ]
     why_ended = pyarrow.field(REASON, pyarrow.string(), metadata={"meaning": "why it ended early; empty: it did not"})
-    return pyarrow.schema([*fields, why_ended], {"sweep": folder.digest, "units": json.dumps(units), **more})
+    doubts = {"meaning": "what speaks against trusting it; empty: nothing that is known"}
+    warning = pyarrow.field(WARNING, pyarrow.string(), metadata=doubts)
+    return pyarrow.schema([*fields, why_ended, warning], {"sweep": folder.digest, "units": json.dumps(units), **more})
 
 
 def _table(folder: SweepFolder, chunk: int, columns: Columns) -> Any:
@@ -228,6 +241,7 @@ class Results:
     times: Floats  # simulated [s]
     texts: tuple[str, ...]  # reasons why runs ended early, each once, and "" for those that did not
     which: np.ndarray  # the place of each design's own among them
+    warned: dict[int, str] = field(default_factory=dict)  # by design: what speaks against trusting its run
 
     @cached_property
     def whole(self) -> np.ndarray:
@@ -259,4 +273,5 @@ def read_results(folder: SweepFolder) -> Results:
         table[TIME].to_numpy(),
         tuple(reasons.dictionary.to_pylist()),
         reasons.indices.to_numpy(),
+        {k: text for k, text in enumerate(table[WARNING].to_pylist()) if text},
     )

@@ -32,8 +32,9 @@ MOST_DESIGNS = 2**53
 MOST_SOBOL = 2**30
 SHORT = {"torso_pitch": "pitch", "torso_roll": "roll", "torso_yaw": "yaw", "peak_torque": "peak_tail_torque"}
 """Short words for measures."""
-DESIGN, TIME, REASON = "design", "time", "reason"
-"""Columns of results besides what is varied and the measures: number, time simulated [s], why it ended early."""
+DESIGN, TIME, REASON, WARNING = "design", "time", "reason", "warning"
+"""Columns of results besides what is varied and the measures: number, time simulated [s], why it ended early, what
+speaks against trusting it."""
 
 Columns = dict[str, Any]
 """Results by column: arrays of numbers, and the reasons as a list of texts; an entry a design."""
@@ -189,7 +190,8 @@ def perform_chunk(
     values = sweep.values(numbers)
     outcomes = perform_many(sweep.scenario, values, measures=sweep.measures, threads=threads, progress=progress)
     found = {name: np.asarray(outcomes.measures[name], dtype=float) for name in sweep.measures}
-    return {DESIGN: numbers, **values, **found, TIME: np.asarray(outcomes.times), REASON: list(outcomes.reasons)}
+    texts = {REASON: list(outcomes.reasons), WARNING: list(outcomes.warnings) or [""] * len(numbers)}
+    return {DESIGN: numbers, **values, **found, TIME: np.asarray(outcomes.times), **texts}
 
 
 def column_units(sweep: Sweep) -> dict[str, str]:

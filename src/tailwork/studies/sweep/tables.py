@@ -51,3 +51,11 @@ def reason_rows(results: Results) -> list[tuple[int, int, str]]:
             before = groups.get(kind, (0, int(first), text))
             groups[kind] = (before[0] + int(count), before[1], before[2])
     return sorted(groups.values(), key=lambda found: (-found[0], found[1]))
+
+
+def warning_text(results: Results) -> str:
+    """How many designs are not to be trusted, and why, of the first of them; empty: none."""
+    if not results.warned:
+        return ""
+    first, said = next(iter(results.warned.items()))
+    return f"{len(results.warned):,} designs are not to be trusted: {said} (design {first})"

@@ -14,7 +14,7 @@ from tailwork.studies.measures import meaning_of, unit_of
 from tailwork.studies.motions import motion_text
 from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
-from tailwork.studies.sweep.tables import extremes, reason_rows
+from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
 from tailwork.view.figures.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
 from tailwork.view.report.page import Drawings, Picture, Section, Table, build_report
 
@@ -83,6 +83,8 @@ def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
         text = f"{results.early.sum():,} designs ended early; {results.refused.sum():,} are not possible."
         text += f" {EARLY}" if results.early.any() else ""
         sections.append(Section("Why designs ended early", text, (), [Table(("designs", "one of them", "note"), rows)]))
+    if results.warned:
+        sections.append(Section("Warning", f"{warning_text(results)}."))
     return [*sections, _files(results)]
 
 
@@ -114,7 +116,8 @@ def _files(results: Results) -> Section:
     names = ", ".join([*results.values, *results.measures])
     text = (
         f"All results are in {RESULTS}, a row a design: design, {names}, time (simulated, in s), reason (why it ended "
-        f"early). pandas.read_parquet, polars.read_parquet and DuckDB open it; so they do {PARTS}/*.parquet while a "
-        "sweep goes on. Units stand in the metadata of the columns. plan.json says what the sweep is."
+        "early), warning (what speaks against trusting it). pandas.read_parquet, polars.read_parquet and DuckDB open "
+        f"it; so they do {PARTS}/*.parquet while a sweep goes on. Units stand in the metadata of the columns. "
+        "plan.json says what the sweep is."
     )
     return Section("The results", text)
