@@ -135,7 +135,14 @@ class Shaped(_RestToRest):
 
     def _path(self) -> tuple[Scalar, Sequence[Scalar]]:
         early, skew = self.early, self.skew  # the powers of s are multiplied out
-        return self.sweep, (0.0, 0.0, 3.0 + early + skew, -2.0 - early * 2.0 - skew * 4.0, early + skew * 5.0, skew * -2.0)
+        return self.sweep, (
+            0.0,
+            0.0,
+            3.0 + early + skew,
+            -2.0 - early * 2.0 - skew * 4.0,
+            early + skew * 5.0,
+            skew * -2.0,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

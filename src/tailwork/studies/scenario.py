@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -29,6 +29,7 @@ from tailwork.simulation.initial import Standing, Struck
 from tailwork.simulation.problem import Problem
 from tailwork.simulation.simulate import initial_state
 from tailwork.simulation.system import Motion
+from tailwork.studies.data import made, plain
 from tailwork.studies.leg_policies import POLICIES, LegPolicy, check_paper, policy_of
 from tailwork.studies.motions import motion_text
 
@@ -202,24 +203,12 @@ def _three_numbers(value: Any) -> bool:
 
 def scenario_data(scenario: Scenario) -> dict[str, Any]:
     """A scenario as plain data, which a file holds and another machine understands."""
-    plain = {name: getattr(scenario, name) for name in ("policy", "drive", "attitude", "kp", "kd")}
-    vectors = {name: list(getattr(scenario, name)) for name in ("impulse", "impulse_point")}
-    forces = [asdict(force) | {axis: asdict(getattr(force, axis)) for axis in "xyz"} for force in scenario.forces]
-    return {
-        "robot": as_text(scenario.robot), "motion": asdict(scenario.motion), **plain, **vectors, "forces": forces,
-        "actuator": asdict(scenario.actuator),
-    }  # fmt: skip
+    return {"robot": as_text(scenario.robot), **plain(scenario, but=(Robot,))}
 
 
 def scenario_from(data: Mapping[str, Any], file: str) -> Scenario:
     """The scenario that plain data describe; `file` is named in errors."""
-    if data["forces"]:
-        raise RobotError("forces", data["forces"], "none: a file holds no forces yet")
-    return Scenario(
-        from_text(data["robot"], file), TailMotion(**data["motion"]), data["policy"], data["drive"], data["attitude"],
-        data["kp"], data["kd"], tuple(data["impulse"]), tuple(data["impulse_point"]),
-        actuator=ActuatorMass(**data["actuator"]),
-    )  # fmt: skip
+    return made(Scenario, {**data, "robot": from_text(data["robot"], file)})
 
 
 def parameter_name(scenario: Scenario, name: str) -> tuple[str, ...]:

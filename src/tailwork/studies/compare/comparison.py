@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import tailwork.errors as tailwork_errors
 from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import FileError, RobotError
 from tailwork.files import ready_folder, write_whole
@@ -26,6 +22,7 @@ from tailwork.robots.tails.tail import tail_name
 from tailwork.simulation import Run, load_run
 from tailwork.simulation.pose import torso_angles as run_angles
 from tailwork.studies.compare.airborne import planar_rotation
+from tailwork.studies.data import digest, source_digest
 from tailwork.studies.measures import AXES, shown_measures, unit_of
 from tailwork.studies.motions import coupled, pitch, roll, yaw
 from tailwork.studies.perform import SAMPLES, measured, perform
@@ -36,23 +33,8 @@ TAIL_NAMES = ("pendulum", "r3", "usrt")
 SWEPT = tuple(range(10, 90, 10))  # [deg], as in Figs. 10 and 12
 SWEEP_SAMPLES = 61
 
-DRAWING = ("view", "papers", "lab", "cli")
-"""Stages that only show what the others have found."""
-
 Progress = Callable[[int, int, str], None]
 """Told (done, all, what comes next)."""
-
-
-@lru_cache(maxsize=4)
-def source_digest(but: tuple[str, ...] = DRAWING) -> str:
-    """Of all that a run follows from besides its case: equations, methods, gains. Another version makes runs again.
-
-    Args:
-        but: stages that have no part in it.
-    """
-    package = Path(tailwork_errors.__file__).parent
-    sources = sorted(file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in but)
-    return hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -81,8 +63,8 @@ class Case:
     @property
     def digest(self) -> str:
         """Says whether a kept run is of this very case."""
-        told = {"code": source_digest(), "scenario": scenario_data(self.scenario), "samples": self.samples}
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        scenario = scenario_data(self.scenario)
+        return digest({"code": source_digest(), "scenario": scenario, "samples": self.samples})
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,7 @@ class Answer:
     @property
     def values(self) -> dict[str, float]:
         """The best design, by variable, each in its unit."""
-        names = (variable.name for variable in self.study.variables)
-        return dict(zip(names, self.best.design.tolist(), strict=True))
+        return self.study.named(self.best.design)
 
     @property
     def robot(self) -> Robot:
@@ -127,8 +126,7 @@ def solve(study: Study, settings: DesignOptions | None = None, tell: Progress = 
 
 def sorted_answers(answers: list[Answer]) -> list[Answer]:
     """Answers of all choices, the best first."""
-    sign = -1.0 if answers and answers[0].study.goals[0].sense == "most" else 1.0
-    return sorted(answers, key=lambda answer: sign * answer.best.goal)
+    return sorted(answers, key=lambda answer: answer.study.goals[0].sign * answer.best.goal)
 
 
 def answer_of(

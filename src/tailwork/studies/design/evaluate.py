@@ -156,6 +156,10 @@ class Evaluator:
             fine = ~(found["most_extension"] > STRAIGHT)
         return {name: np.where(fine, found[name], np.nan) for name in names}
 
+    def alone(self, design: Floats, names: Sequence[str], steps: int | None = None) -> dict[str, float]:
+        """Measures of one design, by name, in the units of `MEASURES`."""
+        return {name: float(values[0]) for name, values in self.measures(design[None], names, steps).items()}
+
     @staticmethod
     def _times(lasting: Any, count: int) -> Any:
         return np.asarray(lasting)[..., None] * np.linspace(0.0, 1.0, count)

@@ -27,14 +27,14 @@ from tailwork.errors import FileError
 from tailwork.files import ready_folder, write_whole
 from tailwork.robots.io.toml import as_text
 from tailwork.simulation import Run, load_run
-from tailwork.studies.compare.comparison import source_digest
+from tailwork.studies.data import digest, made, plain, source_digest
 from tailwork.studies.design.answer import Answer, DesignOptions, answer_of, chosen
-from tailwork.studies.design.data import BEST, answer_data, answer_from, as_numbers, partial_from, plain
+from tailwork.studies.design.data import BEST, answer_data, answer_from, partial_from
 from tailwork.studies.design.pareto import Partial
 from tailwork.studies.design.problem import Study
 from tailwork.studies.design.search import ImpossibleError, Progress
 from tailwork.studies.design.variables import checked_variables
-from tailwork.studies.scenario import scenario_data
+from tailwork.studies.scenario import Scenario, scenario_data
 
 ANSWERS, ROBOTS, RUNS, PROBLEM, NOTED = "answers", "robots", "runs", "problem.toml", "files.json"
 
@@ -52,12 +52,11 @@ class DesignCase:
     @property
     def digest(self) -> str:
         """Says whether what is kept is of this very problem, solved by this very code."""
-        study = {**plain(replace(self.study, choices={})), "scenario": scenario_data(self.study.scenario)}
-        told = {
-            "code": source_digest(), "study": study, "settings": plain(replace(self.settings, threads=None)),
-            "given": as_text(self.given.robot),
-        }  # fmt: skip
-        return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+        return digest({
+            "code": source_digest(), "study": plain(replace(self.study, choices={}), but=(Scenario,)),
+            "scenario": scenario_data(self.study.scenario), "given": as_text(self.given.robot),
+            "settings": plain(replace(self.settings, threads=None)),
+        })  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ class Kept:
         try:
             if "impossible" in data:
                 told = data["impossible"]
-                return ImpossibleError(told["conflict"], told["design"], as_numbers(told["measures"]))
+                return ImpossibleError(told["conflict"], told["design"], made(dict[str, float], told["measures"]))
             runs = {name: load_run(self.run_file(case, name)) for name in data["runs"]}
             if any(run.data.attrs.get("problem") != data["digest"] for run in runs.values()):
                 return None

@@ -97,7 +97,7 @@ class Program:
         self.low, self.span = evaluator.low, evaluator.high - evaluator.low
         self.size = len(self.low)
         way = None if goal is None else MEASURES[goal.measure].way
-        self.sign = 0.0 if goal is None else (-1.0 if goal.sense == "most" else 1.0)
+        self.sign = 0.0 if goal is None else goal.sign
         # Slack: of infeasibility (no goal), or the bound below which all nodes of a worst-of goal stay.
         self.slack = goal is None or (way in EXTREMES and (way == "min") == (goal.sense == "most"))
         self._seen: tuple[bytes, tuple[tuple[Floats, Floats], tuple[Floats, Floats]]] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
@@ -62,6 +62,11 @@ class Goal:
         _check_measure("goals", self.measure)
         if self.sense not in ("most", "least"):
             raise RobotError(f"goals.{self.measure}", self.sense, "'most' or 'least'")
+
+    @property
+    def sign(self) -> float:
+        """By which the measure is multiplied for a cost, the less the better [1]."""
+        return -1.0 if self.sense == "most" else 1.0
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,10 @@ class Study:
     def tail(self) -> Tail:
         """The tail's description."""
         return self.scenario.tail_part
+
+    def named(self, design: Iterable[float]) -> dict[str, float]:
+        """A design by variable, each in its unit."""
+        return dict(zip((variable.name for variable in self.variables), map(float, design), strict=True))
 
     def with_robot(self, robot: Robot) -> Study:
         """The same problem for another robot."""

@@ -235,17 +235,13 @@ def _too_sure(
 ) -> ImpossibleError:
     """That limits cannot be kept with their margins."""
     names = list(dict.fromkeys(side.limit.measure for side in sides))
-    measured = evaluator.measures(solved.design[None], names)
     words = [
         f"{side.words.replace('_', ' ')} by a margin of {margin:.3g}"
         for side, margin in zip(sides, margins, strict=True)
     ]
     what = f"[robust] with a spread of {robust.spread:g} and a chance of {robust.chance:g}, which keeps "
-    return ImpossibleError(
-        [what + ", ".join(words)],
-        dict(zip((variable.name for variable in evaluator.variables), solved.design.tolist(), strict=True)),
-        {name: float(values[0]) for name, values in measured.items()},
-    )
+    measured = evaluator.alone(solved.design, names)
+    return ImpossibleError([what + ", ".join(words)], evaluator.study.named(solved.design), measured)
 
 
 def _margins(evaluator: Evaluator, design: Floats, sides: list[Side], robust: Robust) -> Floats:

@@ -21,7 +21,7 @@ from typing import Any
 
 from tailwork.errors import FileError, TailworkError
 from tailwork.files import why
-from tailwork.studies.compare.comparison import source_digest
+from tailwork.studies.data import source_digest
 from tailwork.studies.sweep.folder import SweepFolder
 from tailwork.studies.sweep.plan import DESIGN, Columns, from_data, perform_chunk
 from tailwork.studies.sweep.run import Progress, designs_in, pending

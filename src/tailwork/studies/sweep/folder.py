@@ -25,8 +25,9 @@ import numpy as np
 
 from tailwork.errors import FileError
 from tailwork.files import ready_folder, why, write_whole
+from tailwork.studies.data import digest
 from tailwork.studies.measures import meaning_of
-from tailwork.studies.sweep.plan import DESIGN, REASON, TIME, Columns, Sweep, as_data, column_units, digest, versions
+from tailwork.studies.sweep.plan import DESIGN, REASON, TIME, Columns, Sweep, as_data, column_units, versions
 from tailwork.typing import Floats
 
 PLAN, PARTS, RESULTS = "plan.json", "parts", "results.parquet"

@@ -5,12 +5,10 @@ A design is its number: what is varied follows from it, so that a sweep of any s
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
@@ -18,7 +16,7 @@ import numpy as np
 
 from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.studies.compare.comparison import source_digest
+from tailwork.studies.data import made, plain, source_digest
 from tailwork.studies.measures import shown_measures, unit_of
 from tailwork.studies.perform import perform_many
 from tailwork.studies.scenario import Scenario, scenario_data, scenario_from
@@ -146,30 +144,12 @@ def sampling_from_text(text: str) -> tuple[str, int]:
 
 def as_data(sweep: Sweep) -> dict[str, Any]:
     """A sweep as plain data, which a file holds and another machine understands."""
-    return {
-        **scenario_data(sweep.scenario),
-        "varied": [asdict(one) for one in sweep.varied],
-        "sampling": sweep.sampling,
-        "drawn": sweep.drawn,
-        "seed": sweep.seed,
-        "measures": list(sweep.measures),
-        "chunk": sweep.chunk,
-        "code": source_digest(),
-    }
+    return {**scenario_data(sweep.scenario), **plain(sweep, but=(Scenario,)), "code": source_digest()}
 
 
 def from_data(data: Mapping[str, Any]) -> Sweep:
     """The sweep that plain data describe."""
-    scenario = scenario_from(data, "plan.json")
-    varied = tuple(SweepAxis(**{**one, "values": tuple(one["values"])}) for one in data["varied"])
-    return Sweep(
-        scenario, varied, tuple(data["measures"]), data["sampling"], data["drawn"], data["seed"], data["chunk"]
-    )
-
-
-def digest(data: Mapping[str, Any]) -> str:
-    """Says whether results are of this very sweep."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    return made(Sweep, {**data, "scenario": scenario_from(data, "plan.json")})
 
 
 def versions() -> dict[str, str]:
