@@ -20,7 +20,6 @@ from tailwork.errors import FileError, RobotError
 from tailwork.files import write_whole
 from tailwork.studies.design import tables, text
 from tailwork.studies.design.answer import Answer, DesignOptions, sorted_answers
-from tailwork.studies.design.cluster import do_on_cluster
 from tailwork.studies.design.files import EXAMPLE, ProblemFile, load_problem
 from tailwork.studies.design.folder import DesignCase, Kept, cases, open_kept
 from tailwork.studies.design.search import STARTS, ImpossibleError
@@ -127,8 +126,8 @@ def _solved(
             else:
                 finished: list[DesignCase] = []
                 tell(done, len(every), "waiting for the cluster")
-                do_on_cluster(
-                    kept, left, options.cluster,
+                kept.do_on_cluster(
+                    left, options.cluster,
                     lambda case: (finished.append(case), tell(done + len(finished), len(every), case.name))[1],
                     lambda said: console.print(said, soft_wrap=True),
                 )  # fmt: skip

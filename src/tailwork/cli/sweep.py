@@ -31,10 +31,9 @@ from tailwork.studies.measures import unit_of
 from tailwork.studies.motions import motion_from_text
 from tailwork.studies.scenario import Scenario
 from tailwork.studies.sweep.axes import axis_from_text
-from tailwork.studies.sweep.cluster import sweep_on_cluster
 from tailwork.studies.sweep.folder import Results, open_folder, read_results
 from tailwork.studies.sweep.plan import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
-from tailwork.studies.sweep.run import designs_in, sweep_here
+from tailwork.studies.sweep.run import designs_in, sweep_here, sweep_on_cluster
 from tailwork.studies.sweep.tables import extremes, reason_rows
 
 OFTEN = 5.0  # [s], between lines where there is no terminal

@@ -18,7 +18,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from tailwork.errors import FileError
 from tailwork.files import ready_folder, write_whole
 from tailwork.robots.io.toml import as_text
 from tailwork.simulation import Run, load_run
+from tailwork.studies.cluster import do_on_cluster
 from tailwork.studies.data import digest, made, plain, source_digest
 from tailwork.studies.design.answer import Answer, DesignOptions, answer_of, chosen
 from tailwork.studies.design.data import BEST, answer_data, answer_from, partial_from
@@ -186,6 +187,18 @@ class Kept:
             write_whole(self._partial_file(case), json.dumps({"digest": digest, **plain(partial)}) + "\n")
 
         self.write(case, solved(case, digest, tell, partial, keep))
+
+    def do_on_cluster(
+        self, cases: Sequence[DesignCase], address: str, progress: Callable[[DesignCase], None],
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:  # fmt: skip
+        """Solve cases on a cluster (see `do_on_cluster`); what each leaves is kept as soon as it comes."""
+
+        def take(case: DesignCase, bundle: Bundle) -> None:
+            self.write(case, bundle)
+            progress(case)
+
+        do_on_cluster(address, ((case, case.name, solved, (case, case.digest)) for case in cases), take, say)
 
     def _partial_file(self, case: DesignCase) -> Path:
         return self.path / ANSWERS / f"{case.name}.partial.json"
