@@ -139,14 +139,7 @@ def _say_what(console: Console, sweep: Sweep) -> None:
 @contextmanager
 def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[Callable[[int], None]]:
     """A bar: a function of how many designs are done, with the rate and the time left; a line now and then without a
-    terminal.
-
-    Args:
-        console: where it is shown.
-        total: how many designs there are.
-        before: how many were done before.
-        out: the folder in which they are kept.
-    """
+    terminal. Some were done before; they are kept in the folder `out`."""
     columns = (SpinnerColumn(), BarColumn(24), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
     if before:
         console.print(f"{before:,} of them were done before")

@@ -149,13 +149,7 @@ def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
 
 
 def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, total, what: None) -> Comparison:
-    """Run all cases of a plan; what is already in the folder is taken from there.
-
-    Args:
-        plan: what to compare.
-        folder: where runs and measures are kept; made if it is not there.
-        progress: told before each run.
-    """
+    """Run all cases of a plan; what is already in the folder is taken from there. `progress` is told before each."""
     folder = Path(folder)
     chosen, swept = cases(plan)
     ready_folder(folder)

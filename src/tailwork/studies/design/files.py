@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,11 @@ from tailwork.robots import Robot, load, presets
 from tailwork.robots.io.toml import parsed, read_text
 from tailwork.studies.design.problem import Goal, Limit, Study, Variable, checked_number
 from tailwork.studies.design.uncertainty import Robust
-from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import sweep
 from tailwork.studies.scenario import ActuatorMass, Scenario
 
 TABLES = ("robot", "scenario", "variables", "goals", "limits", "choices", "actuator", "robust")
 NUMBERS = ("steps", "seed")
-ROBOT_KEYS = ("preset", "tail", "file", "change")
 
 EXAMPLE = """\
 # A design problem for tailwork: run it with `tailwork design problem.toml`.
@@ -102,22 +100,20 @@ def load_problem(file: str | os.PathLike[str]) -> ProblemFile:
 
 def problem_from_text(text: str, file: str | os.PathLike[str]) -> ProblemFile:
     """All that the text of a file states; a robot's file is looked for beside it."""
-    study = study_from_text(text, file)
-    data = parsed(file, text)
-    robust = _made("robust", Robust, data["robust"]) if "robust" in data else None
-    if robust is not None and len(study.goals) > 1:
+    study, robust = study_from_text(text, file), parsed(file, text).get("robust")
+    if robust is None:
+        return ProblemFile(study, None, text)
+    if len(study.goals) > 1:
         raise RobotError("robust", [goal.measure for goal in study.goals], "one goal: fronts are found without margins")
-    if robust is not None and not study.limits:
-        raise RobotError("robust", data["robust"], "limits for it to keep: a table [limits]")
-    return ProblemFile(study, robust, text)
+    if not study.limits:
+        raise RobotError("robust", robust, "limits for it to keep: a table [limits]")
+    return ProblemFile(study, _made("robust", Robust, robust), text)
 
 
 def study_from_text(text: str, file: str | os.PathLike[str]) -> Study:
     """The problem in the text of a file; a robot's file is looked for beside it."""
     data = parsed(file, text)
-    for key in data:
-        if key not in (*TABLES, *NUMBERS, "name"):
-            raise UnknownNameError.among(key, key, (*TABLES, *NUMBERS, "name"), "key")
+    _check_keys("", data, (*TABLES, *NUMBERS, "name"))
     for key in ("robot", "variables", "goals"):
         if key not in data:
             raise RobotError(key, NOTHING, f"a table [{key}]")
@@ -142,34 +138,20 @@ def study_from_text(text: str, file: str | os.PathLike[str]) -> Study:
 def _scenario(robot: Robot, data: Mapping[str, Any], actuator: ActuatorMass) -> Scenario:
     """What is done, from the table [scenario]."""
     motion: dict[str, Any] = {"axis": "yaw", "sweep": 40.0, "duration": 0.3, "early": 0.0, "skew": 0.0}
-    others: dict[str, Any] = {"policy": "straight-down", "kp": None, "kd": None, "impulse": None, "impulse_point": None}
-    for key in data:
-        if key not in motion | others:
-            raise UnknownNameError.among(f"scenario.{key}", key, [*motion, *others], "key")
-    given = motion | others | dict(data)
-    if given["policy"] not in POLICIES:
-        raise UnknownNameError.among("scenario.policy", str(given["policy"]), POLICIES, "policy")
-    for name in ("sweep", "duration", "early", "skew", *(name for name in ("kp", "kd") if given[name] is not None)):
-        given[name] = checked_number(f"scenario.{name}", given[name])
-    if given["duration"] <= 0.0:
-        raise RobotError("scenario.duration", given["duration"], "a duration greater than 0 [s]")
-    for name, unit in (("impulse", "N s"), ("impulse_point", "m")):
-        value = given[name] if given[name] is not None else [0.0, 0.0, 0.0]
-        if not isinstance(value, (list, tuple)) or len(value) != 3:
-            raise RobotError(f"scenario.{name}", value, f"three numbers, [x, y, z] [{unit}]")
-        given[name] = tuple(checked_number(f"scenario.{name}", x) for x in value)
+    _check_keys("scenario", data, (*motion, "policy", "kp", "kd", "impulse", "impulse_point"))
+    for name in ("sweep", "duration", "early", "skew", "kp", "kd"):
+        if name in data:
+            checked_number(f"scenario.{name}", data[name])
+    given = motion | {"policy": "straight-down"} | dict(data)
     try:
-        own = sweep(given["axis"], given["sweep"], given["duration"], given["early"], given["skew"])
+        own = sweep(*(given.pop(name) for name in motion))
+        return Scenario(robot, own, actuator=actuator, **given)
     except RobotError as error:
         raise error.within("scenario") from None
-    rest = {name: given[name] for name in others}
-    return Scenario(robot, own, actuator=actuator, **rest)
 
 
 def _robot(data: Mapping[str, Any], folder: Path) -> Robot:
-    for key in data:
-        if key not in ROBOT_KEYS:
-            raise UnknownNameError.among(f"robot.{key}", key, ROBOT_KEYS, "key")
+    _check_keys("robot", data, ("preset", "tail", "file", "change"))
     if ("preset" in data) == ("file" in data):
         raise RobotError("robot", dict(data), "either `preset` or `file`")
     if "file" in data:
@@ -198,11 +180,14 @@ def _preset(name: Any, tail: Any) -> Robot:
 
 
 def _made(path: str, kind: type, data: Mapping[str, Any]) -> Any:
-    known = [f.name for f in fields(kind)]
+    _check_keys(path, data, [field.name for field in fields(kind)])
+    return kind(**data)
+
+
+def _check_keys(path: str, data: Mapping[str, Any], known: Sequence[str]) -> None:
     for key in data:
         if key not in known:
-            raise UnknownNameError.among(f"{path}.{key}", key, known, "key")
-    return kind(**data)
+            raise UnknownNameError.among(f"{path}.{key}" if path else key, key, known, "key")
 
 
 def _variable(name: str, value: Any) -> Variable:

@@ -26,7 +26,7 @@ from typing import Any
 from tailwork.errors import FileError
 from tailwork.files import ready_folder, write_whole
 from tailwork.robots.io.toml import as_text
-from tailwork.simulation import Run, load_run
+from tailwork.simulation import load_run
 from tailwork.studies.cluster import do_on_cluster
 from tailwork.studies.data import digest, made, plain, source_digest
 from tailwork.studies.design.answer import Answer, DesignOptions, answer_of, chosen
@@ -81,31 +81,23 @@ def cases(study: Study, settings: DesignOptions) -> list[DesignCase]:
 
 
 def solved(
-    case: DesignCase, digest: str, tell: Progress = lambda what: None, before: Partial | None = None, keep: Any = None
-) -> Bundle:
-    """A case solved; that it is impossible is a result, too.
-
-    Args:
-        case: which.
-        digest: of the case, which its files will bear.
-        tell: told what is done next.
-        before: what of a front was finished before.
-        keep: told of each point of a front that is finished.
-    """
+    case: DesignCase, digest: str, tell: Progress = lambda what: None, before: Partial | None = None,
+    keep: Callable[[Partial], None] = lambda partial: None,
+) -> Bundle:  # fmt: skip
+    """A case solved; that it is impossible is a result, too. Its files will bear the digest; `before` and `keep` are
+    those of `front`."""
     try:
-        keep = keep or (lambda partial: None)
         answer = answer_of(case.study, case.choice, tell, case.settings, before, keep, case.given)
     except ImpossibleError as error:
         return Bundle({"digest": digest, "impossible": plain(error.__dict__)}, "", {})
     data, runs = answer_data(answer)
+    files: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as folder:
-        files = {name: _content(run, Path(folder) / f"{name}.nc", digest) for name, run in runs.items()}
+        for name, run in runs.items():
+            file = Path(folder) / f"{name}.nc"
+            run.save(file, {"problem": digest})
+            files[name] = file.read_bytes()
     return Bundle({"digest": digest, "runs": sorted(runs), **data}, as_text(answer.robot), files)
-
-
-def _content(run: Run, file: Path, digest: str) -> bytes:
-    run.save(file, {"problem": digest})
-    return file.read_bytes()
 
 
 @dataclass(frozen=True)

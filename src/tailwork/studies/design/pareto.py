@@ -197,11 +197,6 @@ def _polished(evaluator: Evaluator, design: Floats) -> tuple[Solved, Floats] | N
     return solved, np.array([sum(solved.multipliers[name] for name in names) for names in same])
 
 
-def _partitions(goals: int) -> int:
-    """Into how many parts each axis is divided for the most directions that a population has room for."""
-    return next(k for k in itertools.count(1) if math.comb(k + goals, goals - 1) > POPULATION)
-
-
 def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
     """Designs that an evolutionary method has spread over the front, within all limits."""
     from pymoo.algorithms.moo.nsga3 import NSGA3
@@ -227,7 +222,9 @@ def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
                 np.nan_to_num(np.stack(over, axis=1), nan=1e6, posinf=1e6) if over else np.full((len(x), 1), -1.0)
             )
 
-    directions = get_reference_directions("uniform", len(study.goals), n_partitions=_partitions(len(study.goals)))
+    goals = len(study.goals)
+    parts = next(k for k in itertools.count(1) if math.comb(k + goals, goals - 1) > POPULATION)  # as many as have room
+    directions = get_reference_directions("uniform", goals, n_partitions=parts)
     first = screen.designs[np.argsort(screen.violation, kind="stable")[: len(directions)]]
     sampling: Any = first  # pymoo takes the designs themselves as well
     method = NSGA3(ref_dirs=directions, pop_size=len(directions), sampling=sampling)

@@ -190,14 +190,8 @@ def _together(ends: list[Solved], goal: Goal) -> tuple[Optimum, ...]:
 def impossible(
     evaluator: Evaluator, screen: Screen, nearest: Solved | None = None, tell: Progress = lambda what: None
 ) -> ImpossibleError:
-    """Which limits of a problem cannot hold together, and the design that violates them least.
-
-    Args:
-        evaluator: of the problem.
-        screen: designs over its bounds.
-        nearest: the design that violates all limits least, if that is known.
-        tell: told what is done next.
-    """
+    """Which limits of a problem cannot hold together, and the design that violates them least (`nearest`, if that is
+    known already)."""
     tell("no design meets all limits: looking for those that conflict")
     limits = list(evaluator.study.limits)
     nearest = nearest or _least_violated(evaluator, screen, limits)
@@ -222,15 +216,7 @@ def _least_violated(evaluator: Evaluator, screen: Screen, limits: Sequence[Limit
 
 
 def refuse_unused(evaluator: Evaluator, designs: Floats) -> None:
-    """Make sure that each variable changes a goal or a limit.
-
-    Args:
-        evaluator: of the problem.
-        designs: that can be judged, (designs, variables); the first few are taken.
-
-    Raises:
-        RobotError: a variable does nothing.
-    """
+    """Refuses a variable that changes no goal and no limit of the first few of some designs that can be judged."""
     names = evaluator.study.asked
     base = designs[:COMPARED]
     size, count = len(evaluator.variables), len(base)
