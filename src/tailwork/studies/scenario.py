@@ -30,8 +30,9 @@ from tailwork.simulation.problem import Problem
 from tailwork.simulation.simulate import initial_state
 from tailwork.simulation.system import Motion
 from tailwork.studies.data import made, plain
-from tailwork.studies.leg_policies import POLICIES, LegPolicy, check_paper, policy_of
+from tailwork.studies.leg_policies import POLICIES, LegPolicy, check_paper
 from tailwork.studies.motions import motion_text
+from tailwork.typing import Floats
 
 ATTITUDES = ("rpy", "rpy-small-angle")
 DRIVES = ("auto", "prescribed", "motors")
@@ -108,7 +109,7 @@ class Scenario:
     @property
     def leg_policy(self) -> LegPolicy:
         """What the legs do."""
-        return policy_of(self.policy)
+        return POLICIES[self.policy]
 
     @property
     def duration(self) -> float:
@@ -133,6 +134,14 @@ class Scenario:
     def start_shape(self) -> dict[str, float]:
         """The tail's coordinates at the start [rad]."""
         return {name: float(value) for name, value in self.motion.of(self.tail_part, 0.0).items()}
+
+    def held_torques(self) -> Floats:
+        """The smallest torques of the legs [N m] that balance the robot at the start, its tail held."""
+        held = Model(self.robot, prescribed=[self.tail])
+        q = held.standing()
+        for name, angle in self.start_shape().items():
+            q[held.coordinate_names.index(f"{self.tail}.{name}")] = angle
+        return held.static_torques(q)
 
     @cached_property
     def model(self) -> Model:
@@ -160,7 +169,7 @@ class Scenario:
         if not policy.airborne and not model.foot_names:
             raise RobotError("policy", self.policy, "'airborne' for a robot that has no leg to stand on")
         if policy.rest == "paper":
-            check_paper(self.robot, self.tail, self.start_shape())
+            check_paper(self.held_torques())
         motions: dict[str, Motion] = {self.tail: self.motion}
         motions |= {name: StandingAngles() for name in model.layout.prescribed if name != self.tail}
         initial = Standing()
@@ -184,11 +193,7 @@ class Scenario:
         if self.leg_policy.rest in ("minimum-norm", "straight-down"):
             _, _, tau, _ = system.full(np.zeros(1), x[None], np.zeros((1, system.control_inputs)))
             if not np.abs(tau[0]).max(initial=0.0) < NO_TORQUE:
-                held = Model(self.robot, prescribed=[self.tail])
-                q = held.standing()
-                for name, angle in self.start_shape().items():
-                    q[held.coordinate_names.index(f"{self.tail}.{name}")] = angle
-                held.static_torques(q)  # says why
+                self.held_torques()  # says why
                 raise StateError("q", "no torques of the legs balance the robot")
         return problem
 

@@ -38,7 +38,6 @@ from tailwork.studies.measures import (
     from_summary,
     needed,
     observer,
-    reduced,
 )
 from tailwork.typing import Floats
 
@@ -140,7 +139,7 @@ class Evaluator:
         """
         inside = set(names) <= set(self.known)
         look, rolls = self._observed(self.known if inside else [*self.all_measures, *ALWAYS])
-        wanted = [*names, "most_extension"]
+        wanted, actuator = [*names, "most_extension"], self.study.scenario.actuator
         lasting = durations(self.study, self.variables, designs)
         with np.errstate(invalid="ignore"):
             if all(own.reduction in SUMMARISED for own in needed(wanted)):
@@ -148,11 +147,10 @@ class Evaluator:
                 known = {
                     own.name: from_summary(own, seen[..., look.columns[own.name]], lasting) for own in needed(wanted)
                 }
+                found = combined(wanted, known, actuator)
             else:
                 seen = self._rolled(rolls, "nodes", designs, steps)
-                times = self._times(lasting, seen.shape[1])
-                known = {own.name: reduced(own, seen[..., look.columns[own.name]], times) for own in needed(wanted)}
-            found = combined(wanted, known, self.study.scenario.actuator)
+                found = from_samples(wanted, seen, self._times(lasting, seen.shape[1]), look.columns, actuator)
             fine = ~(found["most_extension"] > STRAIGHT)
         return {name: np.where(fine, found[name], np.nan) for name in names}
 

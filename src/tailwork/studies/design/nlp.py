@@ -119,7 +119,10 @@ class Program:
             goal = self.sign * rows / self.scale
         sides = [np.zeros((len(nodes), 0))]
         for side in self.sides:
-            sides.append(side.sign * (side.bound - self._side_rows(side, nodes, lasting)) / side.scale)
+            way = MEASURES[side.limit.measure].way
+            beyond = way in EXTREMES and (way == "min") != (side.sign < 0)  # the worst is to be beyond: only as a whole
+            rows = self.evaluator.rows(side.limit.measure, nodes, lasting, whole=beyond)
+            sides.append(side.sign * (side.bound - rows) / side.scale)
         self._counts = [rows.shape[1] for rows in sides[1:]]
         own = [np.full(count, 0.0 if side is MODEL_END else 1.0)
                for side, count in zip(self.sides, self._counts, strict=True)]  # fmt: skip
@@ -234,9 +237,3 @@ class Program:
             design=self.design(z), goal=value, violation=float(max(0.0, -kept.min(initial=0.0))),
             multipliers=by_side, bound_multipliers=edges, residual=float(left.max(initial=0.0)), why=why,
         )  # fmt: skip
-
-    def _side_rows(self, side: Side, nodes: Any, lasting: Any) -> Any:
-        """What must stay on one side of a bound, (designs, k)."""
-        way = MEASURES[side.limit.measure].way
-        beyond = way in EXTREMES and (way == "min") != (side.sign < 0)  # the worst is to be beyond: only as a whole
-        return self.evaluator.rows(side.limit.measure, nodes, lasting, whole=beyond)

@@ -9,10 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.paths import rebuild, total_paths
-from tailwork.robots.quantities import Kind
 from tailwork.studies.design.problem import CONTROL, MOTION, Study, Variable
 from tailwork.studies.scenario import Scenario, parameter_name
+from tailwork.studies.structure_groups import number_units
 from tailwork.typing import Floats
 
 OTHERS = ("motion.", "control.")
@@ -23,19 +22,10 @@ SCALES = {"motion.sweep": math.pi / 180.0}
 
 def known_variables(study: Study) -> dict[str, str]:
     """By name of every number that could vary, those of motion and tail first: its unit."""
-    kinds: dict[str, Kind] = {}
-
-    def visit(path: str, value: float, kind: Kind) -> float:
-        kinds[path] = kind
-        return value
-
-    rebuild(study.robot, visit)
-    stem = f"{study.tail_name}."
-    own = {path: kind.unit for path, kind in kinds.items()}
+    own, stem = number_units(study.robot), f"{study.tail_name}."
     found = {f"motion.{name}": unit for name, unit in MOTION.items()}
     if parameter_name(study.scenario, "control.kp"):
         found |= {f"control.{name}": unit for name, unit in CONTROL.items()}
-    found |= total_paths(study.robot)
     return found | {path: unit for path, unit in own.items() if path.startswith(stem)} | own
 
 

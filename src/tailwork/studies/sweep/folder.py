@@ -15,7 +15,7 @@ import io
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -61,10 +61,12 @@ class SweepFolder:
 
     def write(self, chunk: int, columns: Columns) -> None:
         """Keep the results of a chunk."""
-        import pyarrow.parquet as parquet  # here and below: slow to import, and needed for sweeps only
+        import pyarrow  # here and below: slow to import, and needed for sweeps only
+        import pyarrow.parquet as parquet
 
         memory = io.BytesIO()
-        parquet.write_table(_table(self, chunk, columns), memory, write_page_checksum=True)
+        table = pyarrow.table(columns, schema=_schema(self, {"chunk": str(chunk)}))
+        parquet.write_table(table, memory, write_page_checksum=True)
         write_whole(self.part(chunk), memory.getvalue())
 
     def read(self, chunk: int) -> Any:
@@ -91,7 +93,7 @@ class SweepFolder:
                 (done if self.read(int(name)) is not None else damaged).add(int(name))
         return done, damaged
 
-    def gather(self, progress: Callable[[int], None] = lambda chunk: None) -> Path:
+    def gather(self) -> Path:
         """Write all results into one file, a part at a time; its path.
 
         Raises:
@@ -99,14 +101,13 @@ class SweepFolder:
         """
         import pyarrow.parquet as parquet
 
-        target = self.path / RESULTS
-        with _replacing(target) as temporary, parquet.ParquetWriter(temporary, _schema(self, {})) as writer:
+        target, schema = self.path / RESULTS, _schema(self, {})
+        with _replacing(target) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
             for chunk in range(self.sweep.chunks):
                 table = self.read(chunk)
                 if table is None:
                     raise FileError(self.part(chunk), "missing or damaged; run the same command again")
-                writer.write_table(table.replace_schema_metadata(_schema(self, {}).metadata))
-                progress(chunk)
+                writer.write_table(table.replace_schema_metadata(schema.metadata))
         return target
 
 
@@ -195,12 +196,6 @@ def _schema(folder: SweepFolder, more: dict[str, str]) -> Any:
     ]
     why_ended = pyarrow.field(REASON, pyarrow.string(), metadata={"meaning": "why it ended early; empty: it did not"})
     return pyarrow.schema([*fields, why_ended], {"sweep": folder.digest, "units": json.dumps(units), **more})
-
-
-def _table(folder: SweepFolder, chunk: int, columns: Columns) -> Any:
-    import pyarrow
-
-    return pyarrow.table(columns, schema=_schema(folder, {"chunk": str(chunk)}))
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from tailwork.studies.data import made, plain, source_digest
 from tailwork.studies.measures import shown_measures, unit_of
 from tailwork.studies.perform import perform_many
 from tailwork.studies.scenario import Scenario, scenario_data, scenario_from
-from tailwork.studies.sweep.axes import SweepAxis, check_once
+from tailwork.studies.sweep.axes import SweepAxis
 from tailwork.typing import Floats
 
 SAMPLINGS = ("grid", "random", "sobol")
@@ -56,7 +56,10 @@ class Sweep:
     def __post_init__(self) -> None:
         if not self.varied:
             raise RobotError("--vary", "nothing", "at least one number to vary")
-        check_once(self.varied)
+        names = [one.path for one in self.varied]
+        for name in names:
+            if names.count(name) > 1:
+                raise RobotError("--vary", name, "each path once; list its values, separated by commas")
         if self.sampling not in SAMPLINGS:
             raise UnknownNameError.among("--sample", self.sampling, SAMPLINGS, "way to sample")
         most = MOST_SOBOL if self.sampling == "sobol" else MOST_DESIGNS
