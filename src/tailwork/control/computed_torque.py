@@ -75,21 +75,15 @@ class InverseDynamics(Described):
         for name in given:
             if name not in own:
                 raise UnknownNameError.among("coordinates", name, own, "coordinate that is not prescribed")
-        values: list[Scalar] = []
-        rates: list[Scalar] = []
-        accelerations: list[Scalar] = []
+        wanted: list[tuple[Scalar, Scalar, Scalar]] = []
         for k, name in enumerate(layout.coordinate_names):
             if name in imposed:
-                values.append(context.q[k])
-                rates.append(context.rate(name))
-                accelerations.append(imposed[name])
+                wanted.append((context.q[k], context.rate(name), imposed[name]))
             elif name in given:
-                profile = given[name]
-                values.append(profile.value(t))
-                rates.append(profile.rate(t))
-                accelerations.append(profile.acceleration(t))
+                wanted.append((given[name].value(t), given[name].rate(t), given[name].acceleration(t)))
             else:
                 raise RobotError("coordinates", self.coordinates, f"every coordinate of the model; {name} is missing")
+        values, rates, accelerations = map(list, zip(*wanted, strict=True))
         return values, rates, accelerations
 
     def _corrected(self, context: Context) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
