@@ -19,7 +19,7 @@ import pytest
 from small_sweeps import HEAVY, made_up, quick_many, small_sweep, swept
 from tailwork.cli import main
 from tailwork.cli.sweep import rate_text
-from tailwork.control import Mapped, PiecewiseCubic, Shaped, Sine, point_to_point
+from tailwork.control import Mapped, PiecewiseCubic, Shaped, Sine, held, point_to_point
 from tailwork.errors import FileError, RobotError
 from tailwork.robots import liu2020
 from tailwork.simulation import Force, pulse
@@ -124,7 +124,7 @@ def test_a_scenario_with_forces_is_plain_data() -> None:
     """Every kind of profile comes back as what it was."""
     swing = Sine(amplitude=3.0, period=0.2)
     forces = (
-        Force(x=4.0, y=pulse(20.0, 0.05, start=0.1), z=swing),
+        Force(x=held(4.0), y=pulse(20.0, 0.05, start=0.1), z=swing),
         Force(limb="tail", joint="tb", point=(0.0, -0.1, 0.0), x=point_to_point(0.0, 2.0, 0.1),
               y=Mapped(inner=swing, coefficients=(1.0, 0.5)), z=PiecewiseCubic(times=(0.0, 0.1), values=(0.0, 2.0))),
         Force(x=Shaped(sweep=2.0, duration=0.1, early=1.0)),

@@ -91,7 +91,9 @@ def run(options: argparse.Namespace) -> int:
     sweep = _sweep(options)
     folder = open_folder(options.out, sweep)
     done, damaged = folder.finished()
-    _say_what(console, sweep)
+    names = " × ".join(one.path for one in sweep.varied)
+    many = f"{sweep.designs:,} design{'' if sweep.designs == 1 else 's'}"
+    console.print(f"{many} of {sweep.scenario.robot.name}: {names}; {sweep.scenario.motion.name}")
     if damaged:
         names = [folder.part(chunk).name for chunk in sorted(damaged)]
         more = f" and {len(names) - MOST_NAMES} others" if len(names) > MOST_NAMES else ""
@@ -128,12 +130,6 @@ def _sweep(options: argparse.Namespace) -> Sweep:
     return Sweep(
         scenario, varied, measures, sampling, drawn, SEED if options.seed is None else options.seed, options.chunk
     )
-
-
-def _say_what(console: Console, sweep: Sweep) -> None:
-    names = " × ".join(one.path for one in sweep.varied)
-    many = f"{sweep.designs:,} design{'' if sweep.designs == 1 else 's'}"
-    console.print(f"{many} of {sweep.scenario.robot.name}: {names}; {sweep.scenario.motion.name}")
 
 
 @contextmanager

@@ -19,8 +19,8 @@ from tailwork.robots.quantities import alternatives, field_hints
 
 DRAWING = ("view", "papers", "lab", "cli")
 """Stages that only show what the others have found."""
-INFINITE = {None: math.nan, "inf": math.inf, "-inf": -math.inf}
-"""What stands in JSON for numbers that it does not have."""
+INFINITE = {"inf": math.inf, "-inf": -math.inf}
+"""What stands in JSON for numbers that it does not have, besides null for what is none."""
 
 
 @cache
@@ -62,8 +62,8 @@ def made(hint: Any, data: Any) -> Any:
         KeyError: a field is missing; other data that do not fit raise errors of what is made from them.
     """
     options = alternatives(hint)
-    if data is None and NoneType in options:
-        return None
+    if data is None:
+        return None if NoneType in options else math.nan
     kinds = [kind for kind in options if is_dataclass(kind)]
     if kinds and isinstance(data, Mapping):
         kind: Any = next((one for one in kinds if {f.name for f in fields(one)} == data.keys()), kinds[0])
@@ -78,4 +78,4 @@ def made(hint: Any, data: Any) -> Any:
         return tuple(made(item, one) for item, one in zip(items, data, strict=True))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {inside[0](name): made(inside[1], one) for name, one in data.items()}
-    return INFINITE.get(data, data) if float in options and isinstance(data, (str, NoneType)) else data
+    return INFINITE.get(data, data) if float in options and isinstance(data, str) else data

@@ -93,11 +93,6 @@ def add_measure(measure: Measure | Combined) -> None:
     MEASURES[measure.name] = measure
 
 
-def size_of(x: Scalar) -> Scalar:
-    """|x|."""
-    return larger(x, -x)
-
-
 def norm(x: Array) -> Scalar:
     """Length of a vector; its derivative at zero is zero."""
     return sqrt(dot(x, x) + TINY)
@@ -239,7 +234,7 @@ def _table() -> Iterable[Measure | Combined]:
     yield Measure("peak_tail_power", "W", "largest power of the tail's actuators together",
                   lambda s: [sum(s.tail_powers, 0.0)], "peak")  # fmt: skip
     yield Measure("tail_energy", "J", "work of the tail's actuators, positive and negative counted alike",
-                  lambda s: [sum((size_of(power) for power in s.tail_powers), 0.0)], "integral")  # fmt: skip
+                  lambda s: [sum((larger(power, -power) for power in s.tail_powers), 0.0)], "integral")  # fmt: skip
     yield Combined("cost", "J/deg", "that work for each degree of torso rotation about the motion's axis",
                    ("tail_energy", "turn"), lambda v, _: _ratio(v["tail_energy"], _size(v["turn"])))  # fmt: skip
     yield Measure("least_normal_force", "N", "smallest normal force of a foot; negative: it would pull",
@@ -333,13 +328,10 @@ class Observer:
 
     def has(self, name: str) -> bool:
         """Whether a measure exists for this robot: in the air there are no feet, a pendulum has no curvature."""
-        vital = [self.columns[own.name] for own in needed([name]) if _vital(name, own)]
+        vital = [self.columns[own.name] for own in needed([name])]
+        if name in ("actuator_mass", "added_mass"):  # a tail that cables bend has no torques, and its actuators weigh
+            vital = [self.columns[own.name] for own in needed([name]) if own.name == "tail_mass"]
         return all(here.stop > here.start for here in vital)
-
-
-def _vital(name: str, own: Measure) -> bool:
-    """Whether a measure cannot do without another: a tail that cables bend has no torques, and its actuators weigh."""
-    return name not in ("actuator_mass", "added_mass") or own.name == "tail_mass"
 
 
 def observer(system: System, tail: str, names: Iterable[str], along: bool = False) -> Observer:

@@ -6,11 +6,9 @@ equation of those numbers, so that comparisons, sweeps and designs use one defin
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ from tailwork.control.tail_motion import TailMotion, TailTracking
 from tailwork.errors import RobotError, StateError, UnknownNameError
 from tailwork.model import Model
 from tailwork.robots.io.toml import as_text, from_text
+from tailwork.robots.quantities import Described, Kind, checked, nonnegative
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import Tail, tail_name
 from tailwork.simulation.events import FootPulls, LegStraight
@@ -41,18 +40,12 @@ NO_TORQUE = 1e9
 
 
 @dataclass(frozen=True)
-class ActuatorMass:
+class ActuatorMass(Described):
     """The mass of a tail's actuators as a function of what they give: base + a torque + a power [kg]."""
 
-    base: float = 0.0  # [kg]
-    per_torque: float = 0.0  # [kg/(N m)], of the largest torque on a coordinate of the tail
-    per_power: float = 0.0  # [kg/W], of the largest power
-
-    def __post_init__(self) -> None:
-        for name, unit in (("base", "kg"), ("per_torque", "kg/(N m)"), ("per_power", "kg/W")):
-            value: Any = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= sys.float_info.max:
-                raise RobotError(f"actuator.{name}", value, f"a finite number that is not negative [{unit}]")
+    base: float = nonnegative("kg", 0.0)  # whatever they give
+    per_torque: float = nonnegative("kg/(N m)", 0.0)  # of the largest torque on a coordinate of the tail
+    per_power: float = nonnegative("kg/W", 0.0)  # of the largest power
 
 
 @dataclass(frozen=True)
@@ -87,10 +80,11 @@ class Scenario:
             if value not in known:
                 raise UnknownNameError.among(name, str(value), known, name)
         for name, unit in (("impulse", "N s"), ("impulse_point", "m")):
-            value = getattr(self, name)
-            if not _three_numbers(value):
-                raise RobotError(name, value, f"three finite numbers, (x, y, z) [{unit}]")
-            object.__setattr__(self, name, tuple(float(x) for x in value))
+            try:
+                object.__setattr__(self, name, checked(name, getattr(self, name), Kind(unit, (3,))))
+            except RobotError:
+                required = f"three finite numbers, (x, y, z) [{unit}]"
+                raise RobotError(name, getattr(self, name), required) from None
         if self.drive == "prescribed" and self.tail_part.by_cables:
             raise RobotError("drive", self.drive, "'auto' or 'motors' for a tail that its cables bend")
         if self.drive == "prescribed" and not self.motion.from_rest:
@@ -196,14 +190,6 @@ class Scenario:
                 self.held_torques()  # says why
                 raise StateError("q", "no torques of the legs balance the robot")
         return problem
-
-
-def _three_numbers(value: Any) -> bool:
-    """Whether this is a vector."""
-    if not isinstance(value, (list, tuple)) or len(value) != 3:
-        return False
-    numbers: Any = [x for x in value if isinstance(x, Real) and not isinstance(x, bool)]
-    return len(numbers) == 3 and all(abs(x) <= sys.float_info.max for x in numbers)
 
 
 def scenario_data(scenario: Scenario) -> dict[str, Any]:

@@ -70,18 +70,15 @@ class Evaluator:
         self.system = problem.system(varied=names, scaled=f"motion.{scenario.tail}.duration")
         self.known = list(dict.fromkeys([*study.asked, *also, *ALWAYS]))
         self._observers: dict[tuple[str, ...], tuple[Observer, Rollout]] = {}
-        self.stiff = self._is_stiff()
+        columns = self.columns(np.array([list(middle(self.variables).values())]))  # of the design in the middle
+        x, still = initial_states(self.system, columns, 1), np.zeros(self.system.control_inputs)
+        # The time is scaled, so that the duration is counted in.
+        self.stiff = bool(spectral_radii(self.system, columns, x, still, 0.0)[0] > STIFF)
         self.look, self._rollout = self._observed(self.known)
         missing = [name for name in study.asked if not self.look.has(name)]
         if missing:
             required = f"measures that this robot has under the policy '{study.scenario.policy}'; leave these out"
             raise RobotError("measures", ", ".join(missing), required)
-
-    def _is_stiff(self) -> bool:
-        """Whether the design in the middle is stiff; the time is scaled, so that its duration is counted in."""
-        columns = self.columns(np.array([list(middle(self.variables).values())]))
-        x = initial_states(self.system, columns, 1)
-        return bool(spectral_radii(self.system, columns, x, np.zeros(self.system.control_inputs), 0.0)[0] > STIFF)
 
     def _observed(self, names: Sequence[str]) -> tuple[Observer, Rollout]:
         """What some measures need, compiled."""

@@ -12,7 +12,8 @@ from typing import Any
 from tailwork.errors import NOTHING, RobotError, UnknownNameError
 from tailwork.robots import Robot, load, presets
 from tailwork.robots.io.toml import parsed, read_text
-from tailwork.studies.design.problem import Goal, Limit, Study, Variable, checked_number
+from tailwork.robots.quantities import checked
+from tailwork.studies.design.problem import FINITE, Goal, Limit, Study, Variable
 from tailwork.studies.design.uncertainty import Robust
 from tailwork.studies.motions import sweep
 from tailwork.studies.scenario import ActuatorMass, Scenario
@@ -141,8 +142,8 @@ def _scenario(robot: Robot, data: Mapping[str, Any], actuator: ActuatorMass) -> 
     _check_keys("scenario", data, (*motion, "policy", "kp", "kd", "impulse", "impulse_point"))
     for name in ("sweep", "duration", "early", "skew", "kp", "kd"):
         if name in data:
-            checked_number(f"scenario.{name}", data[name])
-    given = motion | {"policy": "straight-down"} | dict(data)
+            checked(f"scenario.{name}", data[name], FINITE)
+    given: dict[str, Any] = {**motion, "policy": "straight-down", **data}
     try:
         own = sweep(*(given.pop(name) for name in motion))
         return Scenario(robot, own, actuator=actuator, **given)
@@ -181,7 +182,10 @@ def _preset(name: Any, tail: Any) -> Robot:
 
 def _made(path: str, kind: type, data: Mapping[str, Any]) -> Any:
     _check_keys(path, data, [field.name for field in fields(kind)])
-    return kind(**data)
+    try:
+        return kind(**data)
+    except RobotError as error:
+        raise error.within(path) from None
 
 
 def _check_keys(path: str, data: Mapping[str, Any], known: Sequence[str]) -> None:

@@ -153,22 +153,16 @@ class Program:
         gradient[:] = slopes[0]
         return float(goal[0]), gradient
 
-    def _all_within(self, z: Floats) -> Floats:
-        """All limits and, for a worst-of goal, its nodes: ≥ 0 within."""
-        (goal, _), (kept, _) = self._local(z)
-        if self.goal is None:
-            return kept + self._gives * z[-1]
-        return np.concatenate([kept, z[-1] - goal]) if self.slack else kept
-
-    def _all_slopes(self, z: Floats) -> Floats:
-        """Their derivatives."""
-        (goal, by_goal), (_, slope) = self._local(z)
-        if self.goal is None:
-            return np.concatenate([slope, self._gives[:, None]], axis=1)
+    def _within(self, z: Floats) -> tuple[Floats, Floats]:
+        """All limits and, for a worst-of goal, its nodes: ≥ 0 within; and their derivatives."""
+        (goal, by_goal), (kept, slopes) = self._local(z)
         if not self.slack:
-            return slope
-        lower = np.concatenate([-by_goal, np.ones((len(goal), 1))], axis=1)
-        return np.concatenate([np.concatenate([slope, np.zeros((len(slope), 1))], axis=1), lower])
+            return kept, slopes
+        gives = self._gives
+        if self.goal is not None:
+            gives = np.repeat([0.0, 1.0], [len(kept), len(goal)])
+            kept, slopes = np.concatenate([kept, -goal]), np.concatenate([slopes, -by_goal])
+        return kept + gives * z[-1], np.concatenate([slopes, gives[:, None]], axis=1)
 
     def solve(self, start: Floats) -> Solved:
         """From a design in its own units to the nearest optimum.
@@ -182,19 +176,19 @@ class Program:
             (goal, _), (kept, _) = self._local(z)
             worst = -kept.min(initial=0.0) if self.goal is None else goal.max()
             z, bounds = np.append(z, worst), [*bounds, (-BROKEN, BROKEN)]
-        near = self._all_within(z) < NEAR
+        near = self._within(z)[0] < NEAR
         for _ in range(MOST_TRIES):
             chosen = np.flatnonzero(near)
             found: Any = minimize(
                 self.objective, z, jac=True, bounds=bounds, method="SLSQP",
                 constraints=[{
                     "type": "ineq",
-                    "fun": lambda z, chosen=chosen: self._all_within(z)[chosen],
-                    "jac": lambda z, chosen=chosen: self._all_slopes(z)[chosen],
+                    "fun": lambda z, chosen=chosen: self._within(z)[0][chosen],
+                    "jac": lambda z, chosen=chosen: self._within(z)[1][chosen],
                 }] if len(chosen) else [],
                 options={"maxiter": MOST_ROUNDS, "ftol": PRECISION},
             )  # fmt: skip
-            values = self._all_within(found.x)
+            values = self._within(found.x)[0]
             missed = (values < -MISSED) & ~near
             if not missed.any():
                 break
@@ -209,7 +203,7 @@ class Program:
         z = (design - self.low) / self.span
         (goal, _), _ = self._local(z)
         z = np.append(z, goal.max(initial=0.0)) if self.slack else z
-        return self._solved(z, np.zeros(len(self._all_within(z))), "no search")
+        return self._solved(z, np.zeros(len(self._within(z)[0])), "no search")
 
     def _solved(self, z: Floats, multipliers: Floats, why: str) -> Solved:
         """Where a search came to rest, in the problem's own units."""
@@ -221,7 +215,7 @@ class Program:
             by_side[side.words] = float(multipliers[place : place + count].sum()) * scale / side.scale
             place += count
         _, slope = self.objective(z)
-        pull = (slope - self._all_slopes(z).T @ multipliers)[: self.size]
+        pull = (slope - self._within(z)[1].T @ multipliers)[: self.size]
         lower, upper = z[: self.size] < AT_EDGE, z[: self.size] > 1.0 - AT_EDGE
         price = np.where(lower, pull, np.where(upper, -pull, 0.0))  # of each bound, where the design is at it
         left = np.where(lower | upper, np.maximum(-price, 0.0), np.abs(pull))

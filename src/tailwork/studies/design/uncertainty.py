@@ -178,9 +178,9 @@ class Robust:
     chance: float = 0.95
 
     def __post_init__(self) -> None:
-        checked_spread("robust.spread", self.spread)
+        checked_spread("spread", self.spread)
         if isinstance(self.chance, bool) or not isinstance(self.chance, (int, float)) or not 0.5 <= self.chance < 1.0:
-            raise RobotError("robust.chance", self.chance, "a chance from 0.5 to less than 1, such as 0.95")
+            raise RobotError("chance", self.chance, "a chance from 0.5 to less than 1, such as 0.95")
 
     @property
     def quantile(self) -> float:

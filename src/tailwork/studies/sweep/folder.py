@@ -75,7 +75,8 @@ class SweepFolder:
         import pyarrow.parquet as parquet
 
         try:
-            table = parquet.read_table(pyarrow.BufferReader(self.part(chunk).read_bytes()), **CHECKED)
+            content = pyarrow.BufferReader(self.part(chunk).read_bytes())
+            table = parquet.read_table(content, page_checksum_verification=True, use_threads=False)
         except (OSError, pyarrow.ArrowException):
             return None
         said = table.schema.metadata or {}
@@ -109,10 +110,6 @@ class SweepFolder:
                     raise FileError(self.part(chunk), "missing or damaged; run the same command again")
                 writer.write_table(table.replace_schema_metadata(schema.metadata))
         return target
-
-
-CHECKED: dict[str, Any] = {"page_checksum_verification": True, "use_threads": False}
-"""How parts are read: small files, whose every page is checked."""
 
 
 def open_folder(path: Path, sweep: Sweep) -> SweepFolder:
