@@ -162,7 +162,11 @@ def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, to
         aloft = case
         if plan.policy != "airborne":
             aloft = replace(case, scenario=replace(case.scenario, policy="airborne"), samples=SWEEP_SAMPLES)
-        results.append(_result(case, run, run if aloft is case else kept_run(aloft, folder / "runs")))
+        flown = run if aloft is case else kept_run(aloft, folder / "runs")
+        turned = angles_at(flown, run.duration) - torso_angles(flown)[0]  # where a run ended early, then
+        planar = planar_rotation(case.scenario.robot, case.scenario.tail, case.scenario.motion)
+        closed = math.nan if planar is None or run.stopped is not None else math.degrees(planar)
+        results.append(Result(case, run, measured(run, case.scenario), turned, closed))
     progress(len(every), len(every), "")
     write_whole(folder / "measures.csv", as_csv(results))
     return Comparison(plan, tuple(results[: len(chosen)]), tuple(results[len(chosen) :]))
@@ -183,14 +187,6 @@ def kept_run(case: Case, folder: Path) -> Run:
     run = perform(case.scenario, samples=case.samples)
     run.save(file, {"case": case.digest})
     return run
-
-
-def _result(case: Case, run: Run, aloft: Run) -> Result:
-    # Where a run ended early, its robot in the air is looked at then.
-    aloft_angles = angles_at(aloft, run.duration) - torso_angles(aloft)[0]
-    planar = planar_rotation(case.scenario.robot, case.scenario.tail, case.scenario.motion)
-    closed = math.nan if planar is None or run.stopped is not None else math.degrees(planar)
-    return Result(case, run, measured(run, case.scenario), aloft_angles, closed)
 
 
 def as_csv(results: Sequence[Result]) -> str:

@@ -18,14 +18,7 @@ from tailwork.simulation.derivatives.rollout import rollout_tangents
 from tailwork.simulation.integrate.choose import STIFF
 from tailwork.simulation.integrate.rollout import Rollout, rollout
 from tailwork.studies.design.problem import Study, Variable
-from tailwork.studies.design.variables import (
-    checked_variables,
-    design_of,
-    durations,
-    middle,
-    parameter_columns,
-    parameters_of,
-)
+from tailwork.studies.design.variables import SCALES, checked_variables, design_of, middle
 from tailwork.studies.measures import (
     EXTREMES,
     MEASURES,
@@ -39,6 +32,7 @@ from tailwork.studies.measures import (
     needed,
     observer,
 )
+from tailwork.studies.scenario import parameter_name
 from tailwork.typing import Floats
 
 FEW = 64
@@ -63,7 +57,11 @@ class Evaluator:
         self.study = study
         self.variables: tuple[Variable, ...] = checked_variables(study)
         self.threads = workers(threads)
-        self.parameters = parameters_of(study, self.variables)
+        self.parameters = [  # which variable, name of a parameter of the problem, what one unit of the first is of it
+            (k, name, SCALES.get(variable.name, 1.0))
+            for k, variable in enumerate(self.variables)
+            for name in parameter_name(study.scenario, variable.name)
+        ]
         names = list(dict.fromkeys(name for _, name, _ in self.parameters))
         scenario = design_of(study, middle(self.variables))
         problem = replace(scenario.problem(), events=())
@@ -117,7 +115,14 @@ class Evaluator:
 
     def columns(self, designs: Floats) -> dict[str, Floats]:
         """Parameters of the problem [SI] in all designs."""
-        return parameter_columns(self.study, self.variables, designs)
+        return {name: designs[:, k] * scale for k, name, scale in self.parameters}
+
+    def durations(self, designs: Floats) -> Floats:
+        """How long each design moves [s]."""
+        for k, variable in enumerate(self.variables):
+            if variable.name == "motion.duration":
+                return designs[:, k]
+        return np.full(len(designs), self.study.scenario.duration)
 
     def roll(self, designs: Floats, steps: int | None = None) -> Floats:
         """Quantities of the problem's own measures at all nodes, (designs, steps + 1, quantities), in their units."""
@@ -137,7 +142,7 @@ class Evaluator:
         inside = set(names) <= set(self.known)
         look, rolls = self._observed(self.known if inside else [*self.all_measures, *ALWAYS])
         wanted, actuator = [*names, "most_extension"], self.study.scenario.actuator
-        lasting = durations(self.study, self.variables, designs)
+        lasting = self.durations(designs)
         with np.errstate(invalid="ignore"):
             if all(own.reduction in SUMMARISED for own in needed(wanted)):
                 seen = self._rolled(rolls, "summaries", designs, steps)
@@ -175,7 +180,7 @@ class Evaluator:
         """Quantities at the nodes of a design and its duration [s], each variable's derivative as a small imaginary
         part: (variables, steps + 1, quantities), (variables,)."""
         nodes = self.roll(design[None]) + 1j * SMALL * self.tangents(design)
-        lasting = durations(self.study, self.variables, design[None]) + 0j
+        lasting = self.durations(design[None]) + 0j
         by_duration = np.array([variable.name == "motion.duration" for variable in self.variables])
         return nodes, lasting + 1j * SMALL * by_duration
 

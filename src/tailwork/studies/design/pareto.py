@@ -129,6 +129,7 @@ def _looked_at(evaluator: Evaluator, partial: Partial, best: np.ndarray) -> Fron
     """The points of the front, verified."""
     study, designs = evaluator.study, partial.ends[best]
     checked = [verified(evaluator, design) for design in designs]
+    shares = _scaled(_costs(evaluator, designs))
     measures = {name: np.array([one.fine[name] for one in checked]) for name in study.asked}
     return Front(
         designs=designs,
@@ -138,14 +139,8 @@ def _looked_at(evaluator: Evaluator, partial: Partial, best: np.ndarray) -> Fron
         excess=float(violations(sides_of(study.limits), measures).max(initial=0.0)),
         method=partial.method,
         polished=partial.polished,
-        samples={k: checked[k] for k in _samples(_costs(evaluator, designs))},
+        samples={k: checked[k] for k in sorted({*shares.argmin(axis=0).tolist(), int(shares.max(axis=1).argmin())})},
     )
-
-
-def _samples(costs: Floats) -> list[int]:
-    """The best in each goal, and the one whose worst goal is the least bad: all in shares of their ranges."""
-    scaled = _scaled(costs)
-    return sorted({*scaled.argmin(axis=0).tolist(), int(scaled.max(axis=1).argmin())})
 
 
 def _scaled(costs: Floats) -> Floats:

@@ -6,16 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.studies.design.problem import CONTROL, MOTION, Study, Variable
 from tailwork.studies.scenario import Scenario, parameter_name
 from tailwork.studies.structure_groups import number_units
-from tailwork.typing import Floats
 
-OTHERS = ("motion.", "control.")
-"""What variables begin with that are no numbers of the robot."""
 SCALES = {"motion.sweep": math.pi / 180.0}
 """Variables that are not in SI units: what one of theirs is."""
 
@@ -89,25 +84,3 @@ def value_in(scenario: Scenario, name: str) -> float:
         given = getattr(scenario, name)
         return float(next(iter(own.values()))[list(CONTROL).index(name)] if given is None else given)
     return float(getattr(scenario.motion, name))
-
-
-def parameters_of(study: Study, variables: tuple[Variable, ...]) -> list[tuple[int, str, float]]:
-    """(which variable, name of a parameter of the problem, what one unit of the variable is of it)."""
-    return [
-        (k, name, SCALES.get(variable.name, 1.0))
-        for k, variable in enumerate(variables)
-        for name in parameter_name(study.scenario, variable.name)
-    ]
-
-
-def parameter_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
-    """By name of a parameter of the problem: its values in all designs, (designs,)."""
-    return {name: designs[:, k] * scale for k, name, scale in parameters_of(study, variables)}
-
-
-def durations(study: Study, variables: tuple[Variable, ...], designs: Floats) -> Floats:
-    """How long each design moves [s]."""
-    for k, variable in enumerate(variables):
-        if variable.name == "motion.duration":
-            return designs[:, k]
-    return np.full(len(designs), study.scenario.duration)
