@@ -11,7 +11,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, times
 from tailwork.control.context import Context
 from tailwork.control.profiles import Profiles
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.attitude import angular_acceleration, angular_velocity
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force
@@ -72,9 +72,7 @@ class InverseDynamics(Described):
         imposed = dict(zip(layout.prescribed_names, context.prescribed_acceleration, strict=True))
         own = [name for name in layout.coordinate_names if name not in imposed]
         given = dict(zip(self.coordinates, self.profiles, strict=True))
-        for name in given:
-            if name not in own:
-                raise UnknownNameError.among("coordinates", name, own, "coordinate that is not prescribed")
+        check_known("coordinates", given, own, "coordinate that is not prescribed")
         wanted: list[tuple[Scalar, Scalar, Scalar]] = []
         for k, name in enumerate(layout.coordinate_names):
             if name in imposed:
@@ -114,9 +112,7 @@ class InverseDynamics(Described):
             dual = Factored(times(actuation, actuation.T)).solve(list(force))
             return dict(zip(names, times(actuation.T, array(dual)), strict=True))
         given = dict(zip(self.redundant, self.redundant_efforts, strict=True))
-        for name in given:
-            if name not in names:
-                raise UnknownNameError.among("redundant", name, names, "actuator")
+        check_known("redundant", given, names, "actuator")
         free = [k for k, name in enumerate(names) if name not in given]
         if len(free) != len(own):
             required = f"{len(names) - len(own)} of the {len(names)} actuators, so that {len(own)} are left"

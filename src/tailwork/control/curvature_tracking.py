@@ -9,7 +9,7 @@ from tailwork.algebra.expression import Scalar, is_zero, larger
 from tailwork.algebra.vectors import Array, array, cross, times
 from tailwork.control.context import Context
 from tailwork.control.profiles import Profiles
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.elements import cable_arms
 from tailwork.mechanics.solve import Factored
 from tailwork.robots.limb import Cable, Limb
@@ -70,10 +70,8 @@ class CurvatureTracking(Described):
 
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Tensions of all cables of the limb, none negative [N]."""
-        limb = context.layout.limbs.get(self.limb)
-        if limb is None:
-            raise UnknownNameError.among("limb", self.limb, context.layout.limbs, "limb")
-        parts = segments(limb)
+        check_known("limb", [self.limb], context.layout.limbs, "limb")
+        parts = segments(context.layout.limbs[self.limb])
         if parts and len(parts) != len(self.pitch):
             raise RobotError("pitch", len(self.pitch), f"a profile for each of the {len(parts)} segments")
         t, pairs = context.t, list(zip(self.pitch, self.yaw, strict=True))

@@ -13,7 +13,7 @@ from tailwork.algebra.expression import Scalar, arctan2, cos, sin
 from tailwork.algebra.vectors import array, cross, dot, zeros
 from tailwork.control.context import Context
 from tailwork.control.profiles import Profiles
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.pinned import leg_with_angles
 from tailwork.mechanics.torso import LimbState, limb_state
 from tailwork.robots.limb import Limb, Motor
@@ -64,10 +64,8 @@ class Tracking(Described):
 
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """The motor's effort: torque [N m], or tension on its arm [N]."""
-        limb = context.layout.limbs.get(self.limb)
-        if limb is None:
-            raise UnknownNameError.among("limb", self.limb, context.layout.limbs, "limb")
-        motors, name = motors_of(limb), f"{self.limb}.{self.coordinate}"
+        check_known("limb", [self.limb], context.layout.limbs, "limb")
+        motors, name = motors_of(context.layout.limbs[self.limb]), f"{self.limb}.{self.coordinate}"
         if self.coordinate not in motors:
             required = f"a coordinate of {self.limb} that a motor drives, of {list(motors)}"
             raise RobotError("coordinate", self.coordinate, required)
@@ -145,8 +143,7 @@ def followed_effort(
 
 def leg_of(context: Context, name: str) -> Limb:
     """A leg by name."""
-    if name not in context.layout.legs:
-        raise UnknownNameError.among("leg", name, context.layout.legs, "leg")
+    check_known("leg", [name], context.layout.legs, "leg")
     return context.layout.limbs[name]
 
 

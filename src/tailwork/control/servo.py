@@ -9,7 +9,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.control.context import Context
 from tailwork.control.gait.joint_table import JointTable
 from tailwork.control.laws import followed_effort, motors_of
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, UnknownNameError, check_known
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Motor
 from tailwork.robots.quantities import Described, nonnegative
@@ -72,9 +72,8 @@ def driving_motor(layout: Layout, name: str) -> tuple[str, Motor]:
 def followed(servos: Sequence[JointServo], layout: Layout) -> tuple[str, ...]:
     """All coordinates that servos drive, each by one of them only."""
     names = [name for servo in servos for name in servo.table.coordinates]
+    check_known("table.coordinates", names, layout.coordinate_names, "coordinate of the model")
     for name in names:
-        if name not in layout.coordinate_names:
-            raise UnknownNameError.among("table.coordinates", name, layout.coordinate_names, "coordinate of the model")
         driving_motor(layout, name)
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -12,7 +12,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, dot, times, zeros
 from tailwork.control.context import Context
 from tailwork.control.laws import FootImpedance, JointImpedance, by_motors
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force
 from tailwork.mechanics.layout import Layout
@@ -41,8 +41,7 @@ class RestTorques(Described):
 
     def check(self) -> None:
         """A known distribution."""
-        if self.distribution not in DISTRIBUTIONS:
-            raise UnknownNameError.among("distribution", self.distribution, DISTRIBUTIONS, "distribution")
+        check_known("distribution", [self.distribution], DISTRIBUTIONS, "distribution")
 
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """The torques, by motor [N m]."""
@@ -74,8 +73,7 @@ class HoldPosture(Described):
 
     def check(self) -> None:
         """A known place."""
-        if self.at not in HOLDS:
-            raise UnknownNameError.among("at", self.at, HOLDS, "place of the springs")
+        check_known("at", [self.at], HOLDS, "place of the springs")
 
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Torques of the legs' motors [N m]."""

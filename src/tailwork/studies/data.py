@@ -56,11 +56,8 @@ def plain(value: Any, but: tuple[type, ...] = ()) -> Any:
 
 
 def made(hint: Any, data: Any) -> Any:
-    """What plain data were made from, by its type hint; one of several classes is known by the names of its fields.
-
-    Raises:
-        KeyError: a field is missing; other data that do not fit raise errors of what is made from them.
-    """
+    """What plain data were made from, by its type hint; one of several classes is known by the names of its fields. A
+    field that is missing raises a KeyError."""
     options = alternatives(hint)
     if data is None:
         return None if NoneType in options else math.nan

@@ -12,7 +12,7 @@ import numpy as np
 
 from tailwork.algebra.expression import Scalar, arctan2, larger, sqrt, step
 from tailwork.algebra.vectors import Array, array, cross, dot
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, UnknownNameError, check_known
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Kernel
 from tailwork.mechanics.observe import path
@@ -52,8 +52,7 @@ class Measure:
     hidden: bool = False  # whether it only serves others
 
     def __post_init__(self) -> None:
-        if self.reduction not in REDUCTIONS:
-            raise UnknownNameError.among(f"measures.{self.name}.reduction", self.reduction, REDUCTIONS, "reduction")
+        check_known(f"measures.{self.name}.reduction", [self.reduction], REDUCTIONS, "reduction")
 
     @property
     def way(self) -> str:
@@ -87,9 +86,7 @@ def add_measure(measure: Measure | Combined) -> None:
     """Put a measure into the table: every command, study and report has it from then on."""
     if measure.name in MEASURES:
         raise RobotError("measures", measure.name, "a name that no other measure has")
-    for name in getattr(measure, "of", ()):
-        if name not in MEASURES:
-            raise UnknownNameError.among(f"measures.{measure.name}.of", name, MEASURES, "measure")
+    check_known(f"measures.{measure.name}.of", getattr(measure, "of", ()), MEASURES, "measure")
     MEASURES[measure.name] = measure
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from tailwork.control.context import Law
 from tailwork.control.standing import StandingAngles
 from tailwork.control.tail_motion import TailMotion, TailTracking
-from tailwork.errors import RobotError, StateError, UnknownNameError
+from tailwork.errors import RobotError, StateError, check_known
 from tailwork.model import Model
 from tailwork.robots.io.toml import as_text, from_text
 from tailwork.robots.quantities import Described, Kind, checked, nonnegative
@@ -77,8 +77,7 @@ class Scenario:
         for name, value, known in (
             ("policy", self.policy, POLICIES), ("drive", self.drive, DRIVES), ("attitude", self.attitude, ATTITUDES),
         ):  # fmt: skip
-            if value not in known:
-                raise UnknownNameError.among(name, str(value), known, name)
+            check_known(name, [value], known, name)
         for name, unit in (("impulse", "N s"), ("impulse_point", "m")):
             try:
                 object.__setattr__(self, name, checked(name, getattr(self, name), Kind(unit, (3,))))

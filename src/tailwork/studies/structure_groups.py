@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.algebra.columns import Column, plain
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.robots import paths
 from tailwork.robots.quantities import Described, Kind
 from tailwork.robots.robot import Robot
@@ -51,8 +51,7 @@ def design_values(robot: Robot, changes: Mapping[str, ArrayLike]) -> dict[str, l
     known = paths.paths(robot)
     found: dict[str, list[Any]] = {}
     for path, given in changes.items():
-        if path not in known:
-            raise UnknownNameError.among(str(path), str(path), known, "path in this robot")
+        check_known(str(path), [path], known, "path in this robot")
         try:
             values = np.asarray(given)
         except ValueError:

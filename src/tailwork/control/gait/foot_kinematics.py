@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from tailwork.algebra.columns import columns, plain
 from tailwork.algebra.vectors import array, cross, times, zeros
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.kinematics import joint_frames
 from tailwork.mechanics.torso import limb_state
 from tailwork.model import Model
@@ -205,9 +205,7 @@ def unpinned(model: Model) -> Model:
 
 def known_legs(model: Model, argument: str, names: Iterable[str]) -> None:
     """Raises an error for a name that is no leg of the model."""
-    for name in names:
-        if name not in model.layout.legs:
-            raise UnknownNameError.among(argument, str(name), model.layout.legs, "leg")
+    check_known(argument, names, model.layout.legs, "leg")
 
 
 def leg_starts(model: Model, start: ArrayLike | None) -> dict[str, Floats]:

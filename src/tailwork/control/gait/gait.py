@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from tailwork.algebra.expression import Scalar
 from tailwork.control.gait.foot_kinematics import hip
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.robots.quantities import Described, all_numbers, nonnegative, number, numbers, positive
 from tailwork.robots.robot import Robot
 from tailwork.typing import Floats
@@ -73,8 +73,7 @@ class Gait(Described):
 
     def share(self, leg: str, t: ArrayLike) -> Floats:
         """Share of the leg's stride that is over at a time [s]: from 0, when its stance begins, to 1."""
-        if leg not in self.legs:
-            raise UnknownNameError.among("leg", str(leg), self.legs, "leg of the gait")
+        check_known("leg", [leg], self.legs, "leg of the gait")
         share = np.mod(np.asarray(t, dtype=float) * self.frequency - self.phases[self.legs.index(leg)], 1.0)
         return np.where(share > 1.0 - NO_SHARE, 0.0, share)
 

@@ -22,7 +22,7 @@ from tailwork.control.gait.foot_kinematics import (
 )
 from tailwork.control.gait.gait import Gait, forward_direction
 from tailwork.control.laws import motors_of
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.model import Model
 from tailwork.robots.quantities import Kind, checked
 from tailwork.typing import Floats
@@ -159,9 +159,7 @@ def walking_start(
     _check_legs(model, gait)
     if not layout.torso_free:
         raise RobotError("torso", layout.torso, "'free': a fixed torso does not walk")
-    for name in table.coordinates:
-        if name not in layout.coordinate_names:
-            raise UnknownNameError.among("table.coordinates", name, layout.coordinate_names, "coordinate")
+    check_known("table.coordinates", table.coordinates, layout.coordinate_names, "coordinate")
     q = posed(model, torso_place=torso_place, legs=[name for name in layout.legs if name not in gait.legs])
     v = np.zeros(len(layout.velocity_names))
     v[:3] = gait.speed * forward_direction(model.robot)

@@ -131,11 +131,7 @@ def answer_of(
     """The best design of a problem whose choices have been made; for several goals, the trade-off between them, too.
 
     `before` and `keep` are those of `front`; `given` is the problem before its choices were made, whose robot is looked
-    at as it is.
-
-    Raises:
-        ImpossibleError: no design meets the limits.
-        RobotError: a variable does nothing, or no design has the margins that are asked for.
+    at as it is. Errors are those of `solve`.
     """
     how = settings or DesignOptions()
     evaluator = Evaluator(study, how.threads)

@@ -21,57 +21,7 @@ from tailwork.studies.scenario import ActuatorMass, Scenario
 TABLES = ("robot", "scenario", "variables", "goals", "limits", "choices", "actuator", "robust")
 NUMBERS = ("steps", "seed")
 
-EXAMPLE = """\
-# A design problem for tailwork: run it with `tailwork design problem.toml`.
-# The tail of a quadruped shall turn the torso as far as it can, within what its motor can give.
-name = "most turn"
-
-[robot]
-preset = "liu2020"       # see `tailwork robots`; or: file = "my-robot.toml"
-tail = "pendulum"        # a bar; "r3": many links; "usrt": many links that cables bend
-# change = { "torso.mass" = 13.0 }  # numbers of the robot that are not as in the preset
-
-[scenario]
-axis = "yaw"             # the tail sweeps to the right; "pitch": down
-policy = "straight-down" # what the legs do: constant torques; "joint", "foot": springs; "airborne": no feet
-sweep = 40.0             # deg, unless it is a variable; of many links: that of the last one
-duration = 0.3           # s
-# impulse = [0.0, 5.0, 0.0]  # N s: on the torso at the start, inertial frame
-# impulse_point = [0.0, 0.0, 0.05]  # m: where it acts, torso frame
-# kp = 60.0              # N m/rad: gains by which cables bend a usrt
-# kd = 3.0               # N m s/rad
-
-[variables]              # numbers that may change, with their bounds
-"tail.length" = [0.2, 0.8]              # m
-"tail.total_mass" = [0.2, 1.2]          # kg
-"tail.tip_share" = [0.0, 1.0]           # of that mass, at the tip
-"tail.mount.y" = [-0.30, -0.15]         # m
-"tail.mount.z" = [-0.08, 0.08]          # m
-"motion.sweep" = { from = 40.0, to = 60.0, unit = "deg" }
-"motion.early" = [-3.0, 3.0]            # > 0: the motion runs ahead of the even one, which is a cubic; < 0: behind it
-"motion.skew" = [-6.0, 6.0]             # > 0: ahead in the first half, behind in the second; < 0: the other way round
-
-[goals]                  # one, or several for the trade-off between them
-turn = "most"            # deg: how far the torso has turned against the tail at the end of the motion
-
-[limits]                 # along the whole path
-peak_tail_torque = { most = 6.0 }       # N m
-least_normal_force = { least = 5.0 }    # N: no foot lifts
-friction_needed = { most = 0.6 }        # no foot slips
-most_extension = { most = 0.97 }        # no leg is straight
-roll = { least = -15.0, most = 15.0 }   # deg, at the end
-
-# [choices]              # values that are no continuous numbers: each is tried
-# "tail.links_per_segment" = [3, 6, 9]  # of an r3
-
-# [actuator]             # its mass counts in actuator_mass and added_mass; the robot does not carry it
-# base = 0.1             # kg
-# per_torque = 0.05      # kg/(N m)
-
-# [robust]               # every limit shall hold for what is made, too
-# spread = 0.02          # standard deviation of each variable, as a share of its value
-# chance = 0.95          # with which each limit holds, to first order
-"""
+EXAMPLE = Path(__file__).with_name("example.toml").read_text(encoding="utf-8")
 """A problem to start from, with comments."""
 
 

@@ -190,13 +190,8 @@ class Kept:
 
 
 def open_kept(path: Path, problem: str) -> Kept:
-    """A folder made ready for the answers to a problem, which is given as text.
-
-    What it holds of another problem is removed, as far as it is still as it was written.
-
-    Raises:
-        FileError: it cannot be used, or has a problem file that is not a copy of ours.
-    """
+    """A folder made ready for the answers to a problem, which is given as text; refused if it has another problem file
+    that is not a copy of ours. What it holds of another problem is removed, as far as it is still as it was written."""
     copy, kept = path / PROBLEM, Kept(path)
     same = copy.is_file() and copy.read_bytes() == problem.encode()
     if copy.exists() and not same and not kept.is_ours(copy):

@@ -192,11 +192,8 @@ class Robust:
 
 def guarded(evaluator: Evaluator, first: Solved, robust: Robust, tell: Progress) -> tuple[Solved, dict[str, float]]:
     """The best design that keeps every limit with the chance that is asked for, from the best one without; and by side
-    of a limit, in words, how far it was moved inwards. Prices are by the limits as they were stated.
-
-    Raises:
-        ImpossibleError: no design was found that does.
-    """
+    of a limit, in words, how far it was moved inwards. Prices are by the limits as they were stated. If no design does,
+    an ImpossibleError says so."""
     goal = evaluator.study.goals[0]
     sides = sides_of(evaluator.study.limits)
     solved, margins = first, np.zeros(len(sides))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.studies.design.problem import CONTROL, MOTION, Study, Variable
 from tailwork.studies.scenario import Scenario, parameter_name
 from tailwork.studies.structure_groups import number_units
@@ -29,10 +29,7 @@ def checked_variables(study: Study) -> tuple[Variable, ...]:
     known = known_variables(study)
     found = []
     for variable in study.variables:
-        if variable.name not in known:
-            raise UnknownNameError.among(
-                f"variables.{variable.name}", variable.name, known, "number of robot or motion"
-            )
+        check_known(f"variables.{variable.name}", [variable.name], known, "number of robot or motion")
         unit = known[variable.name] or "1"
         if variable.unit and variable.unit != unit:
             raise RobotError(f"variables.{variable.name}", variable.unit, f"values in the unit {unit}")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.robots.paths import paths
 from tailwork.robots.robot import Robot
 from tailwork.studies.structure_groups import number_units
@@ -68,11 +68,7 @@ class SweepAxis:
 
 
 def axis_from_text(text: str, robot: Robot, *, drawn: bool) -> SweepAxis:
-    """What is varied, as one writes it; `drawn`: designs are drawn from the range, which then has no count.
-
-    Raises:
-        RobotError: it is not of that form, or the robot has no such number.
-    """
+    """What is varied, as one writes it; `drawn`: designs are drawn from the range, which then has no count."""
     path, equals, rest = text.partition("=")
     form = DRAWN_FORM if drawn else FORM
     if not equals or not path or not rest:
@@ -109,15 +105,9 @@ def axis_from_text(text: str, robot: Robot, *, drawn: bool) -> SweepAxis:
 
 
 def number_at(robot: Robot, path: str) -> tuple[bool, str]:
-    """Whether the number at a path of a robot must be whole, and its unit.
-
-    Raises:
-        UnknownNameError: the robot has nothing there.
-        RobotError: what is there is not a number.
-    """
+    """Whether the number at a path of a robot must be whole, and its unit; refused if there is none."""
     known = paths(robot)
-    if path not in known:
-        raise UnknownNameError.among("--vary", path, known, "path in this robot")
+    check_known("--vary", [path], known, "path in this robot")
     units = number_units(robot)
     if path in units:
         return False, units[path]

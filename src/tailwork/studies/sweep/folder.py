@@ -95,11 +95,7 @@ class SweepFolder:
         return done, damaged
 
     def gather(self) -> Path:
-        """Write all results into one file, a part at a time; its path.
-
-        Raises:
-            FileError: a part is missing or damaged.
-        """
+        """Write all results into one file, a part at a time; its path. Refused if a part is missing or damaged."""
         import pyarrow.parquet as parquet
 
         target, schema = self.path / RESULTS, _schema(self, {})
@@ -113,11 +109,7 @@ class SweepFolder:
 
 
 def open_folder(path: Path, sweep: Sweep) -> SweepFolder:
-    """The folder of a sweep, made ready; or what is there already, if it is of the same sweep.
-
-    Raises:
-        FileError: it cannot be used, or holds something else.
-    """
+    """The folder of a sweep, made ready; or what is there already, if it is of the same sweep. Else it is refused."""
     folder = SweepFolder(path, sweep, as_data(sweep))
     plan = path / PLAN
     parts, results = path / PARTS, (path / RESULTS).exists()

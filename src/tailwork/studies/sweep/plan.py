@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.control.tail_motion import TailMotion
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, UnknownNameError, check_known
 from tailwork.studies.data import made, plain, source_digest
 from tailwork.studies.measures import shown_measures, unit_of
 from tailwork.studies.perform import perform_many
@@ -60,8 +60,7 @@ class Sweep:
         for name in names:
             if names.count(name) > 1:
                 raise RobotError("--vary", name, "each path once; list its values, separated by commas")
-        if self.sampling not in SAMPLINGS:
-            raise UnknownNameError.among("--sample", self.sampling, SAMPLINGS, "way to sample")
+        check_known("--sample", [self.sampling], SAMPLINGS, "way to sample")
         most = MOST_SOBOL if self.sampling == "sobol" else MOST_DESIGNS
         if not 1 <= self.designs <= most:
             raise RobotError("designs", self.designs, f"at least 1 and at most {most:,} designs")
@@ -134,8 +133,7 @@ def measures_from_text(text: str | None, motion: TailMotion, cables: bool = Fals
 def sampling_from_text(text: str) -> tuple[str, int]:
     """A way to sample and how many designs it draws: "grid" (0: as many as there are), "random:1000", "sobol:1024"."""
     kind, colon, count = text.partition(":")
-    if kind not in SAMPLINGS:
-        raise UnknownNameError.among("--sample", kind, SAMPLINGS, "way to sample (grid, random:N or sobol:N)")
+    check_known("--sample", [kind], SAMPLINGS, "way to sample (grid, random:N or sobol:N)")
     if kind == "grid":
         if colon:
             raise RobotError("--sample", text, "grid alone: the ranges say how many designs there are")
