@@ -217,12 +217,9 @@ def _table() -> Iterable[Measure | Combined]:
             (f"_tail_spin_{axis}", f"_tail_weight_{axis}"),
             lambda v, _, axis=axis: v[f"_tail_weight_{axis}"] - v[f"_tail_spin_{axis}"],
         )  # fmt: skip
-    yield Measure("torso_momentum", "N m s", "largest angular momentum of the torso about the centre of mass",
-                  _momentum("torso"), "max")  # fmt: skip
-    yield Measure("legs_momentum", "N m s", "largest angular momentum of all else about the centre of mass",
-                  _momentum("legs"), "max")  # fmt: skip
-    yield Measure("tail_momentum", "N m s", "largest angular momentum of the tail about the centre of mass",
-                  _momentum("tail"), "max")  # fmt: skip
+    for group, whose in (("torso", "the torso"), ("legs", "all else"), ("tail", "the tail")):
+        yield Measure(f"{group}_momentum", "N m s", f"largest angular momentum of {whose} about the centre of mass",
+                      _momentum(group), "max")  # fmt: skip
     yield Measure("peak_tail_torque", "N m", "largest torque on a coordinate of the tail (an R3's: on a segment)",
                   lambda s: s.tail_efforts[0], "peak")  # fmt: skip
     yield Measure("peak_tail_speed", "deg/s", "largest rate of a coordinate of the tail",

@@ -10,12 +10,8 @@ while the sweep goes on; units stand in the metadata of the columns and, as JSON
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
-import os
-import secrets
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -95,17 +91,18 @@ class SweepFolder:
         return done, damaged
 
     def gather(self) -> Path:
-        """Write all results into one file, a part at a time; its path. Refused if a part is missing or damaged."""
+        """Write all results into one file; its path. Refused if a part is missing or damaged."""
         import pyarrow.parquet as parquet
 
-        target, schema = self.path / RESULTS, _schema(self, {})
-        with _replacing(target) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
+        schema, memory = _schema(self, {}), io.BytesIO()
+        with parquet.ParquetWriter(memory, schema) as writer:
             for chunk in range(self.sweep.chunks):
                 table = self.read(chunk)
                 if table is None:
                     raise FileError(self.part(chunk), "missing or damaged; run the same command again")
                 writer.write_table(table.replace_schema_metadata(schema.metadata))
-        return target
+        write_whole(self.path / RESULTS, memory.getvalue())
+        return self.path / RESULTS
 
 
 def open_folder(path: Path, sweep: Sweep) -> SweepFolder:
@@ -185,22 +182,6 @@ def _schema(folder: SweepFolder, more: dict[str, str]) -> Any:
     ]
     why_ended = pyarrow.field(REASON, pyarrow.string(), metadata={"meaning": "why it ended early; empty: it did not"})
     return pyarrow.schema([*fields, why_ended], {"sweep": folder.digest, "units": json.dumps(units), **more})
-
-
-@contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[str]:
-    """A temporary file that takes the place of another when all has gone well, and is removed otherwise."""
-    temporary = f"{target}.{secrets.token_hex(8)}.tmp"
-    try:
-        yield temporary
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        raise FileError(target, why(error)) from None
-    finally:
-        with contextlib.suppress(OSError):
-            os.remove(temporary)
 
 
 @dataclass(frozen=True)
