@@ -118,11 +118,8 @@ def perform_many(
             for row, reason, end in zip(own.tolist(), batch.reasons, batch.times, strict=True):
                 reasons[row] = reason
                 if end == 0.0 and (reason == STUCK_REASON or reason.startswith("not possible")):
-                    changed = {path: x[row] for path, x in values.items()}
-                    _refuse_if(
-                        lambda changed=changed: perform(
-                            scenario.with_robot(scenario.robot.replace(changed)), samples=2), [row], refused,
-                    )  # fmt: skip
+                    alone = scenario.with_robot(scenario.robot.replace({path: x[row] for path, x in values.items()}))
+                    _refuse_if(refused, [row], perform, alone, samples=2)
     for row, reason in refused.items():
         reasons[row], times[row] = reason, 0.0
         for name in names:
@@ -157,9 +154,7 @@ def _ready(scenario: Scenario, group: Group, refused: dict[int, str], pool: Exec
     fine = np.ones(len(group.rows), dtype=bool)
     if first.motion.angle == "chain" and any(path.startswith(f"{first.tail}.") for path in group.columns):
         for k, row in enumerate(group.rows):  # whether each tail can make the motion
-            fine[k] = not _refuse_if(
-                lambda k=k: scenario.motion.check_tail(group.design(k).part(first.tail)), [row], refused
-            )
+            fine[k] = not _refuse_if(refused, [row], scenario.motion.check_tail, group.design(k).part(first.tail))
     if not fine.any():
         return None
     group = group.only(fine)
@@ -167,20 +162,22 @@ def _ready(scenario: Scenario, group: Group, refused: dict[int, str], pool: Exec
     problem = problem or replace(first.problem(), events=(LegStraight(),))
     ready = _Ready(group.rows, first, problem, group.columns)
     if not group.columns:
-        return None if _refuse_if(first.check, group.rows, refused) else ready
+        return None if _refuse_if(refused, group.rows, first.check) else ready
     stands = _stands(ready, pool)
     for k in np.flatnonzero(~stands).tolist():
-        if not _refuse_if(lambda k=k: scenario.with_robot(group.design(k)).check(), [group.rows[k]], refused):
+        if not _refuse_if(refused, [group.rows[k]], scenario.with_robot(group.design(k)).check):
             refused[int(group.rows[k])] = "the robot cannot stand as it shall at the start"
     if not stands.any():
         return None
     return _Ready(group.rows[stands], first, problem, {path: own[stands] for path, own in group.columns.items()})
 
 
-def _refuse_if(check: Callable[[], object], rows: Iterable[int], refused: dict[int, str]) -> bool:
+def _refuse_if(
+    refused: dict[int, str], rows: Iterable[int], check: Callable[..., object], *given: Any, **options: Any
+) -> bool:
     """Whether a check raises an error, for which designs are then refused."""
     try:
-        check()
+        check(*given, **options)
     except TailworkError as error:
         refused |= {int(row): str(error) for row in rows}
         return True

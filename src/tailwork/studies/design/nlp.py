@@ -102,7 +102,6 @@ class Program:
         self.slack = goal is None or (way in EXTREMES and (way == "min") == (goal.sense == "most"))
         self._seen: tuple[bytes, tuple[tuple[Floats, Floats], tuple[Floats, Floats]]] | None = None
         self._counts: list[int] = []  # by side: how many rows it has
-        self._gives = np.zeros(0)  # by row of the limits: whether infeasibility loosens it; the model's end stays
 
     def design(self, z: Floats) -> Floats:
         """A design in its own units; what is all but at a bound is at it."""
@@ -124,9 +123,6 @@ class Program:
             rows = self.evaluator.rows(side.limit.measure, nodes, lasting, whole=beyond)
             sides.append(side.sign * (side.bound - rows) / side.scale)
         self._counts = [rows.shape[1] for rows in sides[1:]]
-        own = [np.full(count, 0.0 if side is MODEL_END else 1.0)
-               for side, count in zip(self.sides, self._counts, strict=True)]  # fmt: skip
-        self._gives = np.concatenate([np.zeros(0), *own])
         return goal, np.concatenate(sides, axis=1)
 
     def _local(self, z: Floats) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
@@ -158,8 +154,10 @@ class Program:
         (goal, by_goal), (kept, slopes) = self._local(z)
         if not self.slack:
             return kept, slopes
-        gives = self._gives
-        if self.goal is not None:
+        if self.goal is None:  # slack loosens all limits but the model's end
+            own = zip(self.sides, self._counts, strict=True)
+            gives = np.array([float(side is not MODEL_END) for side, count in own for _ in range(count)])
+        else:  # or the nodes of the goal
             gives = np.repeat([0.0, 1.0], [len(kept), len(goal)])
             kept, slopes = np.concatenate([kept, -goal]), np.concatenate([slopes, -by_goal])
         return kept + gives * z[-1], np.concatenate([slopes, gives[:, None]], axis=1)
