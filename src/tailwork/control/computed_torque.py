@@ -64,8 +64,8 @@ class InverseDynamics(Described):
                 f"(condition number {condition:.1e})",
             )
 
-    def _wanted(self, context: Context) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-        """Desired coordinates, their rates and accelerations; those of prescribed limbs are what they are."""
+    def _corrected(self, context: Context) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
+        """Desired q, q-dot, q-ddot with the feedback on it, and the present q-dot; what is prescribed is what it is."""
         layout, t = context.layout, context.t
         if layout.attitude == "quaternion":
             raise RobotError("control", layout.attitude, "an attitude of angles ('rpy') with a desired motion of them")
@@ -81,18 +81,12 @@ class InverseDynamics(Described):
                 wanted.append((given[name].value(t), given[name].rate(t), given[name].acceleration(t)))
             else:
                 raise RobotError("coordinates", self.coordinates, f"every coordinate of the model; {name} is missing")
-        values, rates, accelerations = map(list, zip(*wanted, strict=True))
-        return values, rates, accelerations
-
-    def _corrected(self, context: Context) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
-        """Desired q and q-dot, q-ddot with the feedback on it, and the present q-dot."""
-        q, rates, accelerations = self._wanted(context)
-        now = coordinate_rates(context.layout, context.q, context.v)
+        now = coordinate_rates(layout, context.q, context.v)
         corrected = [
             a + (want - have) * self.kp + (rate - pace) * self.kd
-            for a, want, have, rate, pace in zip(accelerations, q, context.q, rates, now, strict=True)
+            for (want, rate, a), have, pace in zip(wanted, context.q, now, strict=True)
         ]
-        return q, rates, corrected, now
+        return [want for want, _, _ in wanted], [rate for _, rate, _ in wanted], corrected, now
 
     def _allocated(self, layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar], a: Array) -> dict[str, Scalar]:
         """Efforts for an acceleration."""

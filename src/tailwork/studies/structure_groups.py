@@ -140,7 +140,7 @@ def _fine(group: Group) -> np.ndarray:
     for name, node in {"torso": group.robot.torso, **group.robot.parts}.items():
         own = {path.removeprefix(f"{name}."): x for path, x in group.columns.items() if path.startswith(f"{name}.")}
         if own:
-            fine &= _nodes_fine(node, own, len(fine))
+            fine &= _nodes_fine(node, own)
     try:
         with np.errstate(all="ignore"):
             varied = group.robot.replace({path: Column(values) for path, values in group.columns.items()})
@@ -152,24 +152,19 @@ def _fine(group: Group) -> np.ndarray:
     return fine
 
 
-def _nodes_fine(node: Any, columns: Mapping[str, Floats], count: int) -> np.ndarray:
+def _nodes_fine(node: Any, columns: Mapping[str, Floats]) -> np.ndarray:
     """For which designs the torso or a part by itself is possible; equal ones are looked at once."""
-    rows = np.stack(list(columns.values()), axis=1)
+    rows, which = np.unique(np.stack(list(columns.values()), axis=1), axis=0, return_inverse=True)
     own = {f.name for f in dataclasses.fields(node)}
     # Where the node's own fields change, all that `replace` does is this.
     changed = dataclasses.replace if own.issuperset(columns) else lambda node, **changes: paths.replace(node, changes)
-    seen: dict[bytes, bool] = {}
-    fine = np.empty(count, dtype=bool)
-    for k, row in enumerate(rows):
-        key = row.tobytes()
-        if key not in seen:
-            try:
-                changed(node, **dict(zip(columns, row.tolist(), strict=True)))
-                seen[key] = True
-            except RobotError:
-                seen[key] = False
-        fine[k] = seen[key]
-    return fine
+    fine = np.ones(len(rows), dtype=bool)
+    for k, row in enumerate(rows.tolist()):
+        try:
+            changed(node, **dict(zip(columns, row, strict=True)))
+        except RobotError:
+            fine[k] = False
+    return fine[which.ravel()]
 
 
 def _numbers_in(node: Any) -> Iterator[tuple[Any, Kind]]:
