@@ -10,6 +10,7 @@ import numpy as np
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, times
 from tailwork.control.context import Context
+from tailwork.control.laws import least_norm
 from tailwork.control.profiles import Profiles
 from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.attitude import angular_acceleration, angular_velocity
@@ -103,8 +104,7 @@ class InverseDynamics(Described):
         force = array([whole[k] for k in own])
         actuation = actuation_matrix(layout, q)[own]
         if not self.redundant:
-            dual = Factored(times(actuation, actuation.T)).solve(list(force))
-            return dict(zip(names, times(actuation.T, array(dual)), strict=True))
+            return dict(zip(names, least_norm(actuation, force), strict=True))
         given = dict(zip(self.redundant, self.redundant_efforts, strict=True))
         check_known("redundant", given, names, "actuator")
         free = [k for k, name in enumerate(names) if name not in given]

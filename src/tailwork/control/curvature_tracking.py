@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from tailwork.algebra.expression import Scalar, is_zero, larger
 from tailwork.algebra.vectors import Array, array, cross, times
 from tailwork.control.context import Context
+from tailwork.control.laws import least_norm
 from tailwork.control.profiles import Profiles
 from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.elements import cable_arms
-from tailwork.mechanics.solve import Factored
 from tailwork.robots.limb import Cable, Limb
 from tailwork.robots.quantities import Described, nonnegative
 
@@ -146,7 +146,6 @@ def two_of_three(arms: Array, moment: Array) -> list[Scalar]:
     balanced = rows * rows[0]
     if all(is_zero(share) for share in balanced):
         raise RobotError("limb", "cables", "three cables around the joint, not in one plane")
-    least = times(arms.T, array(Factored(times(arms, arms.T)).solve(list(moment))))
-    shares = [tension / share for tension, share in zip(least, balanced, strict=True)]
+    shares = [tension / share for tension, share in zip(least_norm(arms, moment), balanced, strict=True)]
     slack = larger(larger(-shares[0], -shares[1]), -shares[2])
     return [(share + slack) * b for share, b in zip(shares, balanced, strict=True)]

@@ -6,15 +6,16 @@ nothing. Laws add up: each gives efforts to some of the actuators.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, arctan2, cos, sin
-from tailwork.algebra.vectors import array, cross, dot, zeros
+from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
 from tailwork.control.context import Context
 from tailwork.control.profiles import Profiles
 from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.pinned import leg_with_angles
+from tailwork.mechanics.solve import Factored
 from tailwork.mechanics.torso import LimbState, limb_state
 from tailwork.robots.limb import Limb, Motor
 from tailwork.robots.quantities import Described, Vector, nonnegative, numbers, vector
@@ -126,6 +127,11 @@ class FootImpedance(Described):
             local = leg.turn.outward((array(self.rest) - foot) * self.stiffness) - away * self.damping
         torques = {joint.name: dot(arm, local) for joint, arm in zip(limb.joints, leg.arms, strict=True)}
         return by_motors(context, self.leg, torques)
+
+
+def least_norm(matrix: Array, wanted: Iterable[Scalar]) -> Array:
+    """The smallest x (least sum of squares) for which matrix · x is as wanted."""
+    return times(matrix.T, array(Factored(times(matrix, matrix.T)).solve(list(wanted))))
 
 
 def motors_of(limb: Limb) -> dict[str, Motor]:
