@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Self
 
 
@@ -67,6 +67,13 @@ class UnknownNameError(RobotError):
     def among(cls, path: str, name: str, valid: Iterable[str], what: str = "name") -> UnknownNameError:
         """The error for `name`, with the nearest of the valid names."""
         return cls(path, name, f"a known {what}; {nearest(name, valid)}")
+
+
+def check_known(path: str, names: Iterable[Any], valid: Collection[str], what: str = "name") -> None:
+    """Raises an `UnknownNameError` for the first of some names that is not among the valid ones."""
+    for name in names:
+        if name not in valid:
+            raise UnknownNameError.among(path, str(name), valid, what)
 
 
 class FileError(TailworkError):

@@ -228,7 +228,7 @@ def test_what_is_damaged_or_of_another_problem_is_done_again(tmp_path: Path) -> 
     kept.do(case, lambda what: None)
     found = kept.read(case)
     assert isinstance(found, Answer)
-    whole = kept.answer_file(case).read_text()
+    whole = (kept.path / case.answer_file).read_text()
     (other,) = cases(
         problem_from_text(small_problem(limits="friction_needed = { most = 0.5 }"), "o").study, DesignOptions()
     )
@@ -236,9 +236,9 @@ def test_what_is_damaged_or_of_another_problem_is_done_again(tmp_path: Path) -> 
     assert kept.read(replace(case, settings=DesignOptions(starts=5))) is None
     assert isinstance(kept.read(replace(case, settings=DesignOptions(threads=2))), Answer)
     for text in (whole[:-30], whole.replace(case.digest, "0" * 64), whole.replace('"tolerance"', '"x"'), "[]"):
-        kept.answer_file(case).write_text(text)
+        (kept.path / case.answer_file).write_text(text)
         assert kept.read(case) is None
-    kept.answer_file(case).write_text(whole)
+    (kept.path / case.answer_file).write_text(whole)
     kept.run_file(case, "best").write_bytes(b"CDF")
     assert kept.read(case) is None
 
@@ -367,5 +367,5 @@ def test_choices_here_and_on_a_cluster(tmp_path: Path, unseen: None, capsys: pyt
         address = cluster.scheduler_address
         assert main(["design", file, "--out", str(tmp_path / "there"), "--cluster", address]) == 0
     for case in cases(load_problem(file).study, DesignOptions()):
-        here, there = (Kept(tmp_path / name).answer_file(case).read_bytes() for name in ("here", "there"))
+        here, there = ((tmp_path / name / case.answer_file).read_bytes() for name in ("here", "there"))
         assert here == there

@@ -117,14 +117,14 @@ def test_every_folder_is_a_package() -> None:
 
 
 def test_the_wheel(tmp_path: Path) -> None:
-    """The built wheel holds py.typed, every module, style sheets and the built player, and nothing of the tests."""
+    """The built wheel holds py.typed, every module, style sheets, an example and the built player; nothing of tests."""
     wheel = pytest.importorskip("hatchling.builders.wheel")
     built = Path(next(iter(wheel.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"]))))
     names = zipfile.ZipFile(built).namelist()
     built_player = {f"tailwork/view/player/built/player.{kind}" for kind in ("js", "css")}
     expected = {str(file.relative_to(SOURCE.parent)) for file in SOURCE.rglob("*.py")}
     styles = {"tailwork/view/draw/tailwork.mplstyle", "tailwork/view/report/report.css"}
-    expected |= {"tailwork/py.typed"} | built_player | styles
+    expected |= {"tailwork/py.typed", "tailwork/studies/design/example.toml"} | built_player | styles
     assert {name for name in names if not name.startswith(f"tailwork-{tailwork.__version__}.dist-info/")} == expected
     assert f"tailwork-{tailwork.__version__}.dist-info/entry_points.txt" in names
     assert any(name.endswith("LICENSE") for name in names)

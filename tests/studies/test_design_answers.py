@@ -12,9 +12,9 @@ from test_design import BASELINE, SCENARIO, VARIABLES, evaluator, problem
 from small_designs import SECOND, small_answer
 from tailwork.errors import FileError, RobotError
 from tailwork.robots import R3, liu2020
+from tailwork.studies.data import made, plain
 from tailwork.studies.design import Evaluator, Goal, Limit, Study, Variable, best_design, solve
 from tailwork.studies.design.answer import DesignOptions, chosen
-from tailwork.studies.design.data import as_numbers, plain
 from tailwork.studies.design.folder import Kept, cases, open_kept
 from tailwork.studies.design.nlp import MODEL_END, Program, sides_of
 from tailwork.studies.design.pareto import ALLOWED
@@ -196,7 +196,7 @@ def test_a_screen_in_which_nothing_can_be_judged_says_so() -> None:
 
 def test_infinite_numbers_are_kept() -> None:
     kept = plain({"a": float("inf"), "b": float("-inf"), "c": float("nan"), "d": 1.0, "e": "inf-like"})
-    back = as_numbers(kept)
+    back = made(dict[str, float], kept)
     assert back["a"] == np.inf and back["b"] == -np.inf and np.isnan(back["c"]) and back["d"] == 1.0
     assert back["e"] == "inf-like"
 

@@ -19,13 +19,15 @@ import pytest
 from small_sweeps import HEAVY, made_up, quick_many, small_sweep, swept
 from tailwork.cli import main
 from tailwork.cli.sweep import rate_text
+from tailwork.control import Mapped, PiecewiseCubic, Shaped, Sine, held, point_to_point
 from tailwork.errors import FileError, RobotError
 from tailwork.robots import liu2020
+from tailwork.simulation import Force, pulse
 from tailwork.simulation.run import poor_balance
 from tailwork.studies.measures import shown_measures
 from tailwork.studies.motions import pitch, yaw
 from tailwork.studies.perform import measured, perform
-from tailwork.studies.scenario import Scenario
+from tailwork.studies.scenario import Scenario, scenario_data, scenario_from
 from tailwork.studies.sweep import plan as module
 from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import open_folder, read_results
@@ -117,6 +119,19 @@ def test_a_sweep_is_plain_data() -> None:
     """Through JSON and back: the same sweep, the same bits."""
     for sweep in (small_sweep(*GRID), small_sweep("tail.mass=0.1:0.3", sampling="sobol", drawn=9, seed=5)):
         assert from_data(json.loads(json.dumps(as_data(sweep)))) == sweep
+
+
+def test_a_scenario_with_forces_is_plain_data() -> None:
+    """Every kind of profile comes back as what it was."""
+    swing = Sine(amplitude=3.0, period=0.2)
+    forces = (
+        Force(x=held(4.0), y=pulse(20.0, 0.05, start=0.1), z=swing),
+        Force(limb="tail", joint="tb", point=(0.0, -0.1, 0.0), x=point_to_point(0.0, 2.0, 0.1),
+              y=Mapped(inner=swing, coefficients=(1.0, 0.5)), z=PiecewiseCubic(times=(0.0, 0.1), values=(0.0, 2.0))),
+        Force(x=Shaped(sweep=2.0, duration=0.1, early=1.0)),
+    )  # fmt: skip
+    scenario = Scenario(liu2020("pendulum"), yaw(40), kp=30.0, impulse=(0.0, 1.0, 0.0), forces=forces)
+    assert scenario_from(json.loads(json.dumps(scenario_data(scenario))), "plan.json") == scenario
 
 
 def test_measures() -> None:

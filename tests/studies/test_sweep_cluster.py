@@ -18,10 +18,10 @@ import pytest
 import tailwork
 from small_sweeps import small_sweep
 from tailwork.cli import main
-from tailwork.studies.sweep import cluster
-from tailwork.studies.sweep.cluster import ClusterError, sweep_on_cluster
+from tailwork.studies import cluster
+from tailwork.studies.cluster import ClusterError
 from tailwork.studies.sweep.folder import SweepFolder, open_folder
-from tailwork.studies.sweep.run import sweep_here
+from tailwork.studies.sweep.run import sweep_here, sweep_on_cluster
 
 pytest.importorskip("distributed")
 
@@ -125,7 +125,7 @@ def test_workers_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(ClusterError, match=r"worker tcp://there:1 has another version of tailwork; install this one"):
         cluster.check_workers("tcp://here:1", Client())
     with pytest.raises(RuntimeError, match="another version"):
-        cluster.chunk_on_worker({"code": "another"}, 0)
+        cluster.on_worker("another", sweep_here)
 
 
 @pytest.mark.parametrize(

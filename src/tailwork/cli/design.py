@@ -20,7 +20,6 @@ from tailwork.errors import FileError, RobotError
 from tailwork.files import write_whole
 from tailwork.studies.design import tables, text
 from tailwork.studies.design.answer import Answer, DesignOptions, sorted_answers
-from tailwork.studies.design.cluster import do_on_cluster
 from tailwork.studies.design.files import EXAMPLE, ProblemFile, load_problem
 from tailwork.studies.design.folder import DesignCase, Kept, cases, open_kept
 from tailwork.studies.design.search import STARTS, ImpossibleError
@@ -75,7 +74,12 @@ def run(options: argparse.Namespace) -> int:
     answers = sorted_answers([one for one in found if isinstance(one, Answer)])
     if not answers:
         raise next(one for one in found if isinstance(one, ImpossibleError))
-    _print(console, every, found, answers)
+    if len(every) > 1:
+        none = [(case.choice, one) for case, one in zip(every, found, strict=True) if isinstance(one, ImpossibleError)]
+        print_choices(console, answers, none)
+    print_answer(console, answers[0])
+    if answers[0].front is not None:
+        print_front(console, answers[0])
     with console.status("drawing") as status:
         from tailwork.view.report.design import report_files, write_report  # slow to import, for pictures only
 
@@ -127,8 +131,8 @@ def _solved(
             else:
                 finished: list[DesignCase] = []
                 tell(done, len(every), "waiting for the cluster")
-                do_on_cluster(
-                    kept, left, options.cluster,
+                kept.do_on_cluster(
+                    left, options.cluster,
                     lambda case: (finished.append(case), tell(done + len(finished), len(every), case.name))[1],
                     lambda said: console.print(said, soft_wrap=True),
                 )  # fmt: skip
@@ -136,19 +140,8 @@ def _solved(
     found = [before.get(case.name) or kept.read(case) for case in every]
     for case, one in zip(every, found, strict=True):
         if one is None:
-            raise FileError(kept.answer_file(case), "cannot be read back; is something else writing there?")
+            raise FileError(kept.path / case.answer_file, "cannot be read back; is something else writing there?")
     return [one for one in found if one is not None]
-
-
-def _print(
-    console: Console, every: Sequence[DesignCase], found: Sequence[Answer | ImpossibleError], answers: Sequence[Answer]
-) -> None:
-    if len(every) > 1:
-        none = [(case.choice, one) for case, one in zip(every, found, strict=True) if isinstance(one, ImpossibleError)]
-        print_choices(console, answers, none)
-    print_answer(console, answers[0])
-    if answers[0].front is not None:
-        print_front(console, answers[0])
 
 
 def print_answer(console: Console, answer: Answer) -> None:

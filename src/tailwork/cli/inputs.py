@@ -131,11 +131,8 @@ def load_runs(files: Sequence[Path]) -> dict[str, Run]:
 
 
 def output_file(out: Path | None, files: Sequence[Path], suffix: str, several: str) -> Path:
-    """Where a picture of runs goes: to `out`, or beside a single run under its name, else here under another.
-
-    Raises:
-        FileError: it would take the place of one of the runs.
-    """
+    """Where a picture of runs goes: to `out`, or beside a single run under its name, else here under another; never in
+    the place of one of the runs."""
     alone = len(files) == 1 and files[0].name
     path = out or (files[0].with_suffix(suffix) if alone else Path(several).with_suffix(suffix))
     if path.resolve() in {file.resolve() for file in files}:

@@ -31,10 +31,9 @@ from tailwork.studies.measures import unit_of
 from tailwork.studies.motions import motion_from_text
 from tailwork.studies.scenario import Scenario
 from tailwork.studies.sweep.axes import axis_from_text
-from tailwork.studies.sweep.cluster import sweep_on_cluster
 from tailwork.studies.sweep.folder import Results, open_folder, read_results
 from tailwork.studies.sweep.plan import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
-from tailwork.studies.sweep.run import designs_in, sweep_here
+from tailwork.studies.sweep.run import designs_in, sweep_here, sweep_on_cluster
 from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
 
 OFTEN = 5.0  # [s], between lines where there is no terminal
@@ -92,7 +91,9 @@ def run(options: argparse.Namespace) -> int:
     sweep = _sweep(options)
     folder = open_folder(options.out, sweep)
     done, damaged = folder.finished()
-    _say_what(console, sweep)
+    names = " × ".join(one.path for one in sweep.varied)
+    many = f"{sweep.designs:,} design{'' if sweep.designs == 1 else 's'}"
+    console.print(f"{many} of {sweep.scenario.robot.name}: {names}; {sweep.scenario.motion.name}")
     if damaged:
         names = [folder.part(chunk).name for chunk in sorted(damaged)]
         more = f" and {len(names) - MOST_NAMES} others" if len(names) > MOST_NAMES else ""
@@ -131,23 +132,10 @@ def _sweep(options: argparse.Namespace) -> Sweep:
     )
 
 
-def _say_what(console: Console, sweep: Sweep) -> None:
-    names = " × ".join(one.path for one in sweep.varied)
-    many = f"{sweep.designs:,} design{'' if sweep.designs == 1 else 's'}"
-    console.print(f"{many} of {sweep.scenario.robot.name}: {names}; {sweep.scenario.motion.name}")
-
-
 @contextmanager
 def rate_bar(console: Console, total: int, before: int, out: Path) -> Iterator[Callable[[int], None]]:
     """A bar: a function of how many designs are done, with the rate and the time left; a line now and then without a
-    terminal.
-
-    Args:
-        console: where it is shown.
-        total: how many designs there are.
-        before: how many were done before.
-        out: the folder in which they are kept.
-    """
+    terminal. Some were done before; they are kept in the folder `out`."""
     columns = (SpinnerColumn(), BarColumn(24), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
     if before:
         console.print(f"{before:,} of them were done before")

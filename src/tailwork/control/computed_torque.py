@@ -10,8 +10,9 @@ import numpy as np
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, times
 from tailwork.control.context import Context
+from tailwork.control.laws import least_norm
 from tailwork.control.profiles import Profiles
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.attitude import angular_acceleration, angular_velocity
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force
@@ -64,43 +65,29 @@ class InverseDynamics(Described):
                 f"(condition number {condition:.1e})",
             )
 
-    def _wanted(self, context: Context) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-        """Desired coordinates, their rates and accelerations; those of prescribed limbs are what they are."""
+    def _corrected(self, context: Context) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
+        """Desired q, q-dot, q-ddot with the feedback on it, and the present q-dot; what is prescribed is what it is."""
         layout, t = context.layout, context.t
         if layout.attitude == "quaternion":
             raise RobotError("control", layout.attitude, "an attitude of angles ('rpy') with a desired motion of them")
         imposed = dict(zip(layout.prescribed_names, context.prescribed_acceleration, strict=True))
         own = [name for name in layout.coordinate_names if name not in imposed]
         given = dict(zip(self.coordinates, self.profiles, strict=True))
-        for name in given:
-            if name not in own:
-                raise UnknownNameError.among("coordinates", name, own, "coordinate that is not prescribed")
-        values: list[Scalar] = []
-        rates: list[Scalar] = []
-        accelerations: list[Scalar] = []
+        check_known("coordinates", given, own, "coordinate that is not prescribed")
+        wanted: list[tuple[Scalar, Scalar, Scalar]] = []
         for k, name in enumerate(layout.coordinate_names):
             if name in imposed:
-                values.append(context.q[k])
-                rates.append(context.rate(name))
-                accelerations.append(imposed[name])
+                wanted.append((context.q[k], context.rate(name), imposed[name]))
             elif name in given:
-                profile = given[name]
-                values.append(profile.value(t))
-                rates.append(profile.rate(t))
-                accelerations.append(profile.acceleration(t))
+                wanted.append((given[name].value(t), given[name].rate(t), given[name].acceleration(t)))
             else:
                 raise RobotError("coordinates", self.coordinates, f"every coordinate of the model; {name} is missing")
-        return values, rates, accelerations
-
-    def _corrected(self, context: Context) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
-        """Desired q and q-dot, q-ddot with the feedback on it, and the present q-dot."""
-        q, rates, accelerations = self._wanted(context)
-        now = coordinate_rates(context.layout, context.q, context.v)
+        now = coordinate_rates(layout, context.q, context.v)
         corrected = [
             a + (want - have) * self.kp + (rate - pace) * self.kd
-            for a, want, have, rate, pace in zip(accelerations, q, context.q, rates, now, strict=True)
+            for (want, rate, a), have, pace in zip(wanted, context.q, now, strict=True)
         ]
-        return q, rates, corrected, now
+        return [want for want, _, _ in wanted], [rate for _, rate, _ in wanted], corrected, now
 
     def _allocated(self, layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar], a: Array) -> dict[str, Scalar]:
         """Efforts for an acceleration."""
@@ -117,12 +104,9 @@ class InverseDynamics(Described):
         force = array([whole[k] for k in own])
         actuation = actuation_matrix(layout, q)[own]
         if not self.redundant:
-            dual = Factored(times(actuation, actuation.T)).solve(list(force))
-            return dict(zip(names, times(actuation.T, array(dual)), strict=True))
+            return dict(zip(names, least_norm(actuation, force), strict=True))
         given = dict(zip(self.redundant, self.redundant_efforts, strict=True))
-        for name in given:
-            if name not in names:
-                raise UnknownNameError.among("redundant", name, names, "actuator")
+        check_known("redundant", given, names, "actuator")
         free = [k for k, name in enumerate(names) if name not in given]
         if len(free) != len(own):
             required = f"{len(names) - len(own)} of the {len(names)} actuators, so that {len(own)} are left"

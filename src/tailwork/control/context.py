@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import Expression, Scalar
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg
 from tailwork.mechanics.torso import TorsoState, stance_leg, torso_state
@@ -51,14 +51,12 @@ class Context:
 
     def leg(self, name: str) -> PinnedLeg:
         """A stance leg's angles, rates and geometry."""
-        if name not in self.layout.stance:
-            raise UnknownNameError.among("control", name, self.layout.stance, "leg in stance")
+        check_known("control", [name], self.layout.stance, "leg in stance")
         return stance_leg(self.layout, self.torso, name)
 
     def motion(self, limb: str) -> LimbMotion:
         """The motion that a limb shall follow."""
-        if limb not in self.motions:
-            raise UnknownNameError.among("motions", limb, self.motions, "limb with a motion to follow")
+        check_known("motions", [limb], self.motions, "limb with a motion to follow")
         return self.motions[limb]
 
     def time_derivatives(self, values: Sequence[Scalar]) -> list[Scalar]:
@@ -68,8 +66,7 @@ class Context:
         return [row[0] for row in jacobian(self.t.tape, values, [self.t])]
 
     def _index(self, name: str, names: tuple[str, ...]) -> int:
-        if name not in names:
-            raise UnknownNameError.among("control", name, names, "coordinate")
+        check_known("control", [name], names, "coordinate")
         return names.index(name)
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from tailwork.algebra.expression import Scalar, is_zero, larger
 from tailwork.algebra.vectors import Array, array, cross, times
 from tailwork.control.context import Context
+from tailwork.control.laws import least_norm
 from tailwork.control.profiles import Profiles
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.elements import cable_arms
-from tailwork.mechanics.solve import Factored
 from tailwork.robots.limb import Cable, Limb
 from tailwork.robots.quantities import Described, nonnegative
 
@@ -70,16 +70,13 @@ class CurvatureTracking(Described):
 
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Tensions of all cables of the limb, none negative [N]."""
-        limb = context.layout.limbs.get(self.limb)
-        if limb is None:
-            raise UnknownNameError.among("limb", self.limb, context.layout.limbs, "limb")
-        parts = segments(limb)
+        check_known("limb", [self.limb], context.layout.limbs, "limb")
+        parts = segments(context.layout.limbs[self.limb])
         if parts and len(parts) != len(self.pitch):
             raise RobotError("pitch", len(self.pitch), f"a profile for each of the {len(parts)} segments")
-        bends = [
-            (pitch.value(context.t), yaw.value(context.t)) for pitch, yaw in zip(self.pitch, self.yaw, strict=True)
-        ]
-        rates = [(pitch.rate(context.t), yaw.rate(context.t)) for pitch, yaw in zip(self.pitch, self.yaw, strict=True)]
+        t, pairs = context.t, list(zip(self.pitch, self.yaw, strict=True))
+        bends = [(pitch.value(t), yaw.value(t)) for pitch, yaw in pairs]
+        rates = [(pitch.rate(t), yaw.rate(t)) for pitch, yaw in pairs]
         return _tensions(context, self.limb, bends, rates, self.kp, self.kd, self.stiffness)
 
 
@@ -93,12 +90,11 @@ def bend_efforts(
 ) -> Mapping[str, Scalar]:  # fmt: skip
     """Tensions [N] that bend the segments of a limb to wanted coordinates [rad] with rates [rad/s]."""
     limb = context.layout.limbs[name]
-    sums = [
-        [tuple(sum((values[limb.joints[j].name] for j in joints), 0.0) for joints in (part.pitch, part.yaw))
-         for part in segments(limb)]
-        for values in (wanted, rates)
-    ]  # fmt: skip
-    bends, bend_rates = ([(a, b) for a, b in pairs] for pairs in sums)
+
+    def bent(values: Mapping[str, Scalar], joints: Sequence[int]) -> Scalar:
+        return sum((values[limb.joints[j].name] for j in joints), 0.0)
+
+    bends, bend_rates = ([(bent(own, s.pitch), bent(own, s.yaw)) for s in segments(limb)] for own in (wanted, rates))
     return _tensions(context, name, bends, bend_rates, kp, kd, stiffness)
 
 
@@ -109,7 +105,8 @@ def _tensions(
     parts = segments(limb)
     if not parts or any(len(part.cables) != 3 or not part.pitch or not part.yaw for part in parts):
         raise RobotError("limb", name, "a limb of segments with three cables and universal joints each")
-    arms = straight_arms(limb)
+    straight = [(1.0, 0.0)] * len(limb.joints)
+    arms = [cable_arms(limb, straight, a) if isinstance(a, Cable) else {} for a in limb.actuators]
     tensions: dict[str, Scalar] = {}
     passed = array([0.0, 0.0])  # moment that farther cables exert on this segment's joints
     for k in range(len(parts) - 1, -1, -1):
@@ -129,14 +126,9 @@ def _tensions(
     return tensions
 
 
-def straight_arms(limb: Limb) -> list[dict[int, Scalar]]:
-    """By actuator: d(length)/d(angle) of a cable by joint, in the straight shape [m]."""
-    straight = [(1.0, 0.0)] * len(limb.joints)
-    return [cable_arms(limb, straight, a) if isinstance(a, Cable) else {} for a in limb.actuators]
-
-
 def pulling(arms: Sequence[dict[int, Scalar]], segment: Segment) -> Array:
-    """Moment about x and about z on each joint for a unit tension of each cable, the mean over the joints [m]."""
+    """Moment about x and about z on each joint for a unit tension of each cable, the mean over the joints [m], from
+    d(length)/d(angle) of the cables by joint, in the straight shape [m]."""
     return array([
         [sum((-arms[c].get(j, 0.0) for j in joints), 0.0) * (1.0 / len(joints)) for c in segment.cables]
         for joints in (segment.pitch, segment.yaw)
@@ -154,7 +146,6 @@ def two_of_three(arms: Array, moment: Array) -> list[Scalar]:
     balanced = rows * rows[0]
     if all(is_zero(share) for share in balanced):
         raise RobotError("limb", "cables", "three cables around the joint, not in one plane")
-    least = times(arms.T, array(Factored(times(arms, arms.T)).solve(list(moment))))
-    shares = [tension / share for tension, share in zip(least, balanced, strict=True)]
+    shares = [tension / share for tension, share in zip(least_norm(arms, moment), balanced, strict=True)]
     slack = larger(larger(-shares[0], -shares[1]), -shares[2])
     return [(share + slack) * b for share, b in zip(shares, balanced, strict=True)]

@@ -6,15 +6,16 @@ nothing. Laws add up: each gives efforts to some of the actuators.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, arctan2, cos, sin
-from tailwork.algebra.vectors import array, cross, dot, zeros
+from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
 from tailwork.control.context import Context
 from tailwork.control.profiles import Profiles
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.pinned import leg_with_angles
+from tailwork.mechanics.solve import Factored
 from tailwork.mechanics.torso import LimbState, limb_state
 from tailwork.robots.limb import Limb, Motor
 from tailwork.robots.quantities import Described, Vector, nonnegative, numbers, vector
@@ -64,17 +65,13 @@ class Tracking(Described):
 
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """The motor's effort: torque [N m], or tension on its arm [N]."""
-        limb = context.layout.limbs.get(self.limb)
-        if limb is None:
-            raise UnknownNameError.among("limb", self.limb, context.layout.limbs, "limb")
-        for actuator in limb.actuators:
-            if isinstance(actuator, Motor) and actuator.coordinate == self.coordinate:
-                name = f"{self.limb}.{self.coordinate}"
-                short = self.profile.value(context.t) - context.coordinate(name)
-                slow = self.profile.rate(context.t) - context.rate(name)
-                return {f"{self.limb}.{actuator.name}": (short * self.kp + slow * self.kd) / actuator.ratio}
-        driven = [actuator.coordinate for actuator in limb.actuators if isinstance(actuator, Motor)]
-        raise RobotError("coordinate", self.coordinate, f"a coordinate of {self.limb} that a motor drives, of {driven}")
+        check_known("limb", [self.limb], context.layout.limbs, "limb")
+        motors, name = motors_of(context.layout.limbs[self.limb]), f"{self.limb}.{self.coordinate}"
+        if self.coordinate not in motors:
+            required = f"a coordinate of {self.limb} that a motor drives, of {list(motors)}"
+            raise RobotError("coordinate", self.coordinate, required)
+        motor, value, rate = motors[self.coordinate], self.profile.value(context.t), self.profile.rate(context.t)
+        return {f"{self.limb}.{motor.name}": followed_effort(context, name, motor, (value, rate), self.kp, self.kd)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,17 +88,16 @@ class JointImpedance(Described):
         limb = leg_of(context, self.leg)
         if len(self.rest) != len(limb.joints):
             raise RobotError("rest", self.rest, f"{len(limb.joints)} angles, one a joint")
-        torques = {}
-        if self.leg not in context.layout.stance:
+        if self.leg in context.layout.stance:
+            leg = context.leg(self.leg)
+            pairs = [(c * cos(rest) + s * sin(rest), s * cos(rest) - c * sin(rest))
+                     for rest, (c, s) in zip(self.rest, leg.angles, strict=True)]  # fmt: skip
+            rates, missing = leg.rates, [arctan2(sine, cosine) * -1.0 for cosine, sine in pairs]
+        else:
             state = free_leg(context, self.leg)
-            for joint, rest, value, rate in zip(limb.joints, self.rest, state.values, state.rates, strict=True):
-                torques[joint.name] = (rest - value) * self.stiffness - rate * self.damping
-            return by_motors(context, self.leg, torques)
-        leg = context.leg(self.leg)
-        for joint, rest, (c, s), rate in zip(limb.joints, self.rest, leg.angles, leg.rates, strict=True):
-            beyond = arctan2(s * cos(rest) - c * sin(rest), c * cos(rest) + s * sin(rest))
-            torques[joint.name] = beyond * self.stiffness * -1.0 - rate * self.damping
-        return by_motors(context, self.leg, torques)
+            rates, missing = state.rates, [rest - value for rest, value in zip(self.rest, state.values, strict=True)]
+        torques = [x * self.stiffness - rate * self.damping for x, rate in zip(missing, rates, strict=True)]
+        return by_motors(context, self.leg, dict(zip((joint.name for joint in limb.joints), torques, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,10 +129,27 @@ class FootImpedance(Described):
         return by_motors(context, self.leg, torques)
 
 
+def least_norm(matrix: Array, wanted: Iterable[Scalar]) -> Array:
+    """The smallest x (least sum of squares) for which matrix · x is as wanted."""
+    return times(matrix.T, array(Factored(times(matrix, matrix.T)).solve(list(wanted))))
+
+
+def motors_of(limb: Limb) -> dict[str, Motor]:
+    """The motors of a limb by the coordinate that they drive."""
+    return {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}
+
+
+def followed_effort(
+    context: Context, name: str, motor: Motor, target: tuple[Scalar, Scalar], kp: Scalar, kd: Scalar
+) -> Scalar:
+    """A motor's effort [N m or N] for a coordinate that follows a target and its rate [rad, rad/s] by PD."""
+    short, slow = target[0] - context.coordinate(name), target[1] - context.rate(name)
+    return (short * kp + slow * kd) / motor.ratio
+
+
 def leg_of(context: Context, name: str) -> Limb:
     """A leg by name."""
-    if name not in context.layout.legs:
-        raise UnknownNameError.among("leg", name, context.layout.legs, "leg")
+    check_known("leg", [name], context.layout.legs, "leg")
     return context.layout.limbs[name]
 
 
@@ -148,8 +161,7 @@ def free_leg(context: Context, name: str) -> LimbState:
 
 def by_motors(context: Context, name: str, torques: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Efforts of the motors that give torques to a leg's joints."""
-    limb = context.layout.limbs[name]
-    motors = {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}
+    motors = motors_of(context.layout.limbs[name])
     for joint in torques:
         if joint not in motors:
             raise RobotError("leg", name, f"a leg with a motor on each joint; {joint} has none")

@@ -8,30 +8,43 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tailwork.algebra.expression import Scalar, cos, sin, step
 from tailwork.errors import RobotError
 from tailwork.robots.quantities import Described, all_numbers, number, numbers, positive
 
 
+class _Pieces(Described):
+    """What is a polynomial at every time."""
+
+    def _piece(self, t: Scalar) -> tuple[Scalar, Sequence[Scalar]]:
+        """The time since the piece began, and the piece's coefficients."""
+        raise NotImplementedError
+
+    def value(self, t: Scalar) -> Scalar:
+        """The curve [SI]."""
+        s, coefficients = self._piece(t)
+        return _horner(coefficients, s)
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative [SI/s]."""
+        s, coefficients = self._piece(t)
+        return _horner(_derived(coefficients), s)
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative [SI/s²]."""
+        s, coefficients = self._piece(t)
+        return _horner(_derived(_derived(coefficients)), s)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Polynomial(Described):
+class Polynomial(_Pieces):
     """Σ coefficients[k] t^k, of the time t [s]."""
 
     coefficients: tuple[Scalar, ...] = numbers("SI")  # of the powers of t, from the constant on; the k-th in SI/s^k
 
-    def value(self, t: Scalar) -> Scalar:
-        """The polynomial [SI]."""
-        return _horner(self.coefficients, t)
-
-    def rate(self, t: Scalar) -> Scalar:
-        """First derivative [SI/s]."""
-        return _horner(_derived(self.coefficients), t)
-
-    def acceleration(self, t: Scalar) -> Scalar:
-        """Second derivative [SI/s²]."""
-        return _horner(_derived(_derived(self.coefficients)), t)
+    def _piece(self, t: Scalar) -> tuple[Scalar, Sequence[Scalar]]:
+        return t, self.coefficients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,41 +75,52 @@ class Sine(Described):
         return sin(angle) * (self.amplitude * pace * pace * -1.0)
 
 
+class _RestToRest(Described):
+    """From rest to rest within a duration, by a polynomial of the share of it that has passed, then at rest."""
+
+    start: Scalar
+    duration: Scalar
+
+    def _path(self) -> tuple[Scalar, Sequence[Scalar]]:
+        """How far it goes, and the coefficients of what is done of that."""
+        raise NotImplementedError
+
+    def _share(self, t: Scalar) -> tuple[Scalar, Scalar]:
+        """Share of the duration that has passed, at most 1; and 1 until the end and at it, then 0: values, rates and
+        accelerations all change sides together."""
+        going = 1.0 - step(t / self.duration - 1.0)
+        return going * (t / self.duration) + (1.0 - going), going
+
+    def value(self, t: Scalar) -> Scalar:
+        """The polynomial, then its end [rad]."""
+        sweep, coefficients = self._path()
+        return self.start + sweep * _horner(coefficients, self._share(t)[0])
+
+    def rate(self, t: Scalar) -> Scalar:
+        """First derivative [rad/s]."""
+        sweep, coefficients = self._path()
+        return sweep * _horner(_derived(coefficients), self._share(t)[0]) / self.duration
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Second derivative [rad/s²]; it jumps to zero at the end."""
+        (sweep, coefficients), (share, going) = self._path(), self._share(t)
+        return sweep * (_horner(_derived(_derived(coefficients)), share) * going) / (self.duration * self.duration)
+
+
 @dataclass(frozen=True, kw_only=True)
-class PointToPoint(Described):
+class PointToPoint(_RestToRest):
     """From rest to rest by a cubic within a duration, then at rest (the papers' tail motions)."""
 
     start: Scalar = number("rad")  # value until time 0
     end: Scalar = number("rad")  # value from the duration on
     duration: Scalar = positive("s")  # of the motion
 
-    def _going(self, t: Scalar) -> Scalar:
-        """1 until the end and at it, then 0: values, rates and accelerations all change sides together."""
-        return 1.0 - step(t / self.duration - 1.0)
-
-    def _share(self, t: Scalar) -> Scalar:
-        """Share of the duration that has passed, at most 1."""
-        going = self._going(t)
-        return going * (t / self.duration) + (1.0 - going)
-
-    def value(self, t: Scalar) -> Scalar:
-        """The cubic, then its end [rad]."""
-        s = self._share(t)
-        return self.start + (self.end - self.start) * (s * s * (3.0 - s * 2.0))
-
-    def rate(self, t: Scalar) -> Scalar:
-        """First derivative [rad/s]."""
-        s = self._share(t)
-        return (self.end - self.start) * (s * (1.0 - s) * 6.0) / self.duration
-
-    def acceleration(self, t: Scalar) -> Scalar:
-        """Second derivative [rad/s²]; it jumps to zero at the end."""
-        going = self._going(t)
-        return (self.end - self.start) * ((6.0 - self._share(t) * 12.0) * going) / (self.duration * self.duration)
+    def _path(self) -> tuple[Scalar, Sequence[Scalar]]:
+        return self.end - self.start, (0.0, 0.0, 3.0, -2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shaped(Described):
+class Shaped(_RestToRest):
     """From rest to rest within a duration, the cubic of the papers with two further shapes, then at rest.
 
     start + sweep [3 s² − 2 s³ + s² (1 − s)² (early + skew (1 − 2 s))] with s = t/duration: `early` > 0 runs ahead of
@@ -109,32 +133,20 @@ class Shaped(Described):
     early: Scalar = number("", 0.0)  # how far it runs ahead in the middle [1]
     skew: Scalar = number("", 0.0)  # how far ahead in the first half, and behind in the second [1]
 
-    def _share(self, t: Scalar) -> tuple[Scalar, Scalar]:
-        """Share of the duration that has passed, at most 1; and 1 while it goes on, then 0."""
-        going = 1.0 - step(t / self.duration - 1.0)
-        return going * (t / self.duration) + (1.0 - going), going
-
-    def _coefficients(self) -> tuple[Scalar, ...]:
-        """Of the powers of s."""
-        return _shape_coefficients(self.early, self.skew)
-
-    def value(self, t: Scalar) -> Scalar:
-        """The polynomial, then its end [rad]."""
-        return self.start + self.sweep * _horner(self._coefficients(), self._share(t)[0])
-
-    def rate(self, t: Scalar) -> Scalar:
-        """First derivative [rad/s]."""
-        return self.sweep * _horner(_derived(self._coefficients()), self._share(t)[0]) / self.duration
-
-    def acceleration(self, t: Scalar) -> Scalar:
-        """Second derivative [rad/s²]; it jumps to zero at the end."""
-        share, going = self._share(t)
-        second = _horner(_derived(_derived(self._coefficients())), share)
-        return self.sweep * (second * going) / (self.duration * self.duration)
+    def _path(self) -> tuple[Scalar, Sequence[Scalar]]:
+        early, skew = self.early, self.skew  # the powers of s are multiplied out
+        return self.sweep, (
+            0.0,
+            0.0,
+            3.0 + early + skew,
+            -2.0 - early * 2.0 - skew * 4.0,
+            early + skew * 5.0,
+            skew * -2.0,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
-class PiecewiseCubic(Described):
+class PiecewiseCubic(_Pieces):
     """The smoothest curve through points: a cubic spline with given rates at its ends (at rest, unless told).
 
     Second derivatives are continuous in between. Before the first and after the last point it holds their values.
@@ -170,8 +182,7 @@ class PiecewiseCubic(Described):
             rates.insert(0, right[k] - above[k] * rates[0])
         return [self.start_rate, *rates]
 
-    def _piece(self, t: Scalar) -> tuple[Scalar, list[Scalar]]:
-        """Time since the piece began, and the piece's four coefficients."""
+    def _piece(self, t: Scalar) -> tuple[Scalar, Sequence[Scalar]]:
         times, y, rates = self.times, self.values, self._rates()
         pieces: list[tuple[Scalar, ...]] = [(times[0], y[0], 0.0, 0.0, 0.0)]
         for k in range(len(times) - 1):
@@ -186,21 +197,6 @@ class PiecewiseCubic(Described):
             begun = step(t - times[k]) if k else 1.0 - step(times[0] - t)  # the first point belongs to its piece
             chosen = [old + begun * (new - old) for old, new in zip(chosen, piece, strict=True)]
         return t - chosen[0], chosen[1:]
-
-    def value(self, t: Scalar) -> Scalar:
-        """The curve [SI]."""
-        s, coefficients = self._piece(t)
-        return _horner(coefficients, s)
-
-    def rate(self, t: Scalar) -> Scalar:
-        """First derivative [SI/s]."""
-        s, coefficients = self._piece(t)
-        return _horner(_derived(coefficients), s)
-
-    def acceleration(self, t: Scalar) -> Scalar:
-        """Second derivative [SI/s²]."""
-        s, coefficients = self._piece(t)
-        return _horner(_derived(_derived(coefficients)), s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,16 +256,6 @@ def held(value: float) -> Polynomial:
 def point_to_point(start: float, end: float, duration: float) -> PointToPoint:
     """From rest at `start` to rest at `end` [rad] within `duration` [s] by a cubic; it stays at the end."""
     return PointToPoint(start=start, end=end, duration=duration)
-
-
-def shape(share: Any, early: Any, skew: Any) -> Any:
-    """What a `Shaped` motion has done of its sweep when a share of its duration has passed; for arrays, too."""
-    return _horner(_shape_coefficients(early, skew), share)
-
-
-def _shape_coefficients(early: Any, skew: Any) -> tuple[Any, ...]:
-    """Of the powers of s in 3 s² − 2 s³ + s² (1 − s)² (early + skew (1 − 2 s))."""
-    return (0.0, 0.0, 3.0 + early + skew, -2.0 - early * 2.0 - skew * 4.0, early + skew * 5.0, skew * -2.0)
 
 
 def _horner(coefficients: Sequence[Scalar], t: Scalar) -> Scalar:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from tailwork.algebra.expression import Scalar
 from tailwork.control.context import Context
 from tailwork.control.gait.joint_table import JointTable
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.control.laws import followed_effort, motors_of
+from tailwork.errors import RobotError, UnknownNameError, check_known
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Motor
 from tailwork.robots.quantities import Described, nonnegative
@@ -27,9 +28,8 @@ class FollowTargets(Described):
         found: dict[str, Scalar] = {}
         for name in self.coordinates:
             limb, motor = driving_motor(context.layout, name)
-            value, rate = context.targets[name]
-            short, slow = value - context.coordinate(name), rate - context.rate(name)
-            found[f"{limb}.{motor.name}"] = (short * self.kp + slow * self.kd) / motor.ratio
+            effort = followed_effort(context, name, motor, context.targets[name], self.kp, self.kd)
+            found[f"{limb}.{motor.name}"] = effort
         return found
 
 
@@ -61,21 +61,19 @@ class JointServo:
 
 def driving_motor(layout: Layout, name: str) -> tuple[str, Motor]:
     """The limb and the motor that drive a coordinate, by its name in the model."""
-    for limb_name in layout.actuated:
-        for actuator in layout.limbs[limb_name].actuators:
-            if isinstance(actuator, Motor) and f"{limb_name}.{actuator.coordinate}" == name:
-                return limb_name, actuator
-    driven = [f"{limb_name}.{actuator.coordinate}" for limb_name in layout.actuated
-              for actuator in layout.limbs[limb_name].actuators if isinstance(actuator, Motor)]  # fmt: skip
-    raise UnknownNameError.among("table.coordinates", name, driven, "coordinate that a motor drives")
+    limb, _, coordinate = name.partition(".")
+    motors = {limb: motors_of(layout.limbs[limb]) for limb in layout.actuated}
+    if coordinate not in motors.get(limb, {}):
+        driven = [f"{limb}.{coordinate}" for limb, own in motors.items() for coordinate in own]
+        raise UnknownNameError.among("table.coordinates", name, driven, "coordinate that a motor drives")
+    return limb, motors[limb][coordinate]
 
 
 def followed(servos: Sequence[JointServo], layout: Layout) -> tuple[str, ...]:
     """All coordinates that servos drive, each by one of them only."""
     names = [name for servo in servos for name in servo.table.coordinates]
+    check_known("table.coordinates", names, layout.coordinate_names, "coordinate of the model")
     for name in names:
-        if name not in layout.coordinate_names:
-            raise UnknownNameError.among("table.coordinates", name, layout.coordinate_names, "coordinate of the model")
         driving_motor(layout, name)
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
-from tailwork.algebra.vectors import Array, array, dot, times, zeros
+from tailwork.algebra.vectors import Array, array, dot, zeros
 from tailwork.control.context import Context
-from tailwork.control.laws import FootImpedance, JointImpedance, by_motors
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.control.laws import FootImpedance, JointImpedance, by_motors, least_norm
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force
 from tailwork.mechanics.layout import Layout
@@ -41,8 +41,7 @@ class RestTorques(Described):
 
     def check(self) -> None:
         """A known distribution."""
-        if self.distribution not in DISTRIBUTIONS:
-            raise UnknownNameError.among("distribution", self.distribution, DISTRIBUTIONS, "distribution")
+        check_known("distribution", [self.distribution], DISTRIBUTIONS, "distribution")
 
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """The torques, by motor [N m]."""
@@ -53,8 +52,7 @@ class RestTorques(Described):
             actuation = actuation_matrix(layout, q)[:6]
             if actuation.shape[1] < 6:
                 raise RobotError("control", "RestTorques", "at least six leg motors")
-            dual = Factored(times(actuation, actuation.T)).solve(list(force))
-            return dict(zip(layout.actuator_names, times(actuation.T, array(dual)), strict=True))
+            return dict(zip(layout.actuator_names, least_norm(actuation, force), strict=True))
         torso = torso_state(layout, q, [0.0] * len(layout.velocity_names))
         efforts: dict[str, Scalar] = {}
         for name, normal in zip(layout.stance, normal_forces(layout, q), strict=True):
@@ -74,8 +72,7 @@ class HoldPosture(Described):
 
     def check(self) -> None:
         """A known place."""
-        if self.at not in HOLDS:
-            raise UnknownNameError.among("at", self.at, HOLDS, "place of the springs")
+        check_known("at", [self.at], HOLDS, "place of the springs")
 
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Torques of the legs' motors [N m]."""

@@ -9,9 +9,10 @@ import numpy as np
 from tailwork.control.context import Law
 from tailwork.control.laws import Constant
 from tailwork.control.standing import HoldPosture, RestTorques
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
+from tailwork.typing import Floats
 
 EQUATION_85 = (0.0, 1.63, 7.7, 0.0, 1.63, 7.7, 0.0, 1.9, 7.16, 0.0, 1.9, 7.16)  # [N m], ha, hb, k of legs 1 to 4
 NEARLY = 2.0  # [N m], how far the torques of Eq. 85 may be from those that balance a robot
@@ -66,20 +67,9 @@ POLICIES: dict[str, LegPolicy] = {
 """By name."""
 
 
-def policy_of(name: str) -> LegPolicy:
-    """The policy of a name."""
-    if name not in POLICIES:
-        raise UnknownNameError.among("policy", str(name), POLICIES, "leg policy")
-    return POLICIES[name]
-
-
-def check_paper(robot: Robot, tail: str, shape: dict[str, float]) -> None:
-    """Refuses robots that Eq. 85 is far from balancing: it is of the quadruped of the paper, with any of its tails."""
-    model = Model(robot, prescribed=[tail])
-    q = model.standing()
-    for name, angle in shape.items():
-        q[model.coordinate_names.index(f"{tail}.{name}")] = angle
-    torques = model.static_torques(q)
+def check_paper(torques: Floats) -> None:
+    """Refuses robots that Eq. 85 is far from balancing, by the smallest torques that do [N m]: it is of the quadruped
+    of the paper, with any of its tails."""
     if len(torques) != len(EQUATION_85) or np.abs(torques - np.array(EQUATION_85)).max() > NEARLY:
         required = "'constant', 'joint' or 'foot': the torques of Eq. 85 do not balance this robot"
         raise RobotError("policy", "paper", required)

@@ -6,30 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tailwork.algebra.expression import Scalar, arctan2, larger, sqrt, step
-from tailwork.algebra.vectors import Array, array, cross, dot, times
-from tailwork.control.context import Context
-from tailwork.control.tail_motion import TailMotion
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.algebra.vectors import Array, array, cross, dot
+from tailwork.errors import RobotError, UnknownNameError, check_known
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Kernel
-from tailwork.mechanics.attitude import torso_angle_rates, torso_angles
-from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.observe import Path, part_momenta, part_names, path
-from tailwork.mechanics.torso import torso_state
-from tailwork.robots.limb import FORWARD_FRAMES, Cable, Motor
-from tailwork.robots.tails.tail import Tail, direction_vector
+from tailwork.mechanics.observe import path
+from tailwork.robots.tails.tail import direction_vector
 from tailwork.simulation.batch import ENERGY_BALANCE
-from tailwork.simulation.system import Symbols, System
+from tailwork.simulation.system import System
+from tailwork.studies.sample import DEGREES, Sample
 from tailwork.studies.scenario import ActuatorMass
 from tailwork.typing import Floats
 
-DEGREES = 57.29577951308232
 AXES = ("pitch", "roll", "yaw")
 STILL = 1e-6  # [deg]; a tail that has been carried less than this has not moved
 SLACK = 1e-6  # [N]; a cable below this tension is slack
@@ -44,106 +37,6 @@ component where that is largest in size; the root of the mean square over time a
 in degrees."""
 EXTREMES = ("max", "min", "peak")
 """Reductions that look for the worst time: a limit on such a measure is a limit at every time."""
-
-
-class Sample:
-    """A robot at one time of a scenario, as scalars: what the quantity of a measure looks at."""
-
-    def __init__(self, recorded: Symbols, seen: Path, tail: str) -> None:
-        self.context: Context = recorded.context  # time, configuration, velocity, efforts
-        self.layout: Layout = recorded.layout
-        self.path = seen  # accelerations, foot forces, extensions, powers
-        self.tail = tail  # name of the tail
-
-    @property
-    def part(self) -> Tail:
-        """The tail's description."""
-        return self.layout.robot.part(self.tail)
-
-    @property
-    def motion(self) -> TailMotion:
-        """What the tail shall do."""
-        motion: Any = self.context.motion(self.tail)
-        return motion
-
-    @cached_property
-    def angles(self) -> dict[str, Scalar]:
-        """Roll, pitch and yaw of the torso [deg]."""
-        found = torso_angles(self.layout, self.context.q)
-        return {name: angle * DEGREES for name, angle in zip(("roll", "pitch", "yaw"), found, strict=True)}
-
-    @cached_property
-    def angle_rates(self) -> dict[str, Scalar]:
-        """Their rates [deg/s]."""
-        found = torso_angle_rates(self.layout, self.context.q, self.context.v)
-        return {name: rate * DEGREES for name, rate in zip(("roll", "pitch", "yaw"), found, strict=True)}
-
-    @cached_property
-    def parts(self) -> dict[str, tuple[Scalar, Array, Array, Array]]:
-        """By part: mass [kg], centre [m], linear momentum [N s] and angular momentum about the whole centre [N m s]."""
-        names = part_names(self.layout)
-        values = part_momenta(self.layout, self.context.q, self.context.v)
-        masses, rest = values[: len(names)], array(values[len(names) :]).reshape(3, len(names), 3)
-        return {name: (masses[k], rest[0, k], rest[1, k], rest[2, k]) for k, name in enumerate(names)}
-
-    @property
-    def axes(self) -> Array:
-        """Axes of pitch, roll and yaw of the robot as it stands: right, forward and up, a row each."""
-        return array(FORWARD_FRAMES[self.layout.robot.forward]).T
-
-    @cached_property
-    def direction(self) -> Array:
-        """Where the tail's centre of mass is seen from its mount: a unit vector in the tail's frame."""
-        torso = torso_state(self.layout, self.context.q, self.context.v)
-        away = torso.from_inertial(self.parts[self.tail][1] - torso.position) - array(self.mount)
-        local = times(self.axes, away)
-        return local * (1.0 / sqrt(dot(local, local)))
-
-    @property
-    def mount(self) -> Sequence[Scalar]:
-        """Where the tail starts, in the torso frame [m]."""
-        return self.layout.limbs[self.tail].joints[0].offset
-
-    @cached_property
-    def tail_efforts(self) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-        """Torques on the tail's coordinates [N m], tensions of its cables and of those on pulleys [N]."""
-        layout, limb = self.layout, self.layout.limbs[self.tail]
-        motors = [actuator for actuator in limb.actuators if isinstance(actuator, Motor)]
-        if self.tail in layout.prescribed:
-            torques = list(self.path.prescribed_efforts[layout.prescribed_accelerations[self.tail]])
-            by_motor = [torques[limb.coordinates.index(motor.coordinate)] / motor.ratio for motor in motors]
-            return torques, [], [pull for motor, pull in zip(motors, by_motor, strict=True) if motor.unit == "N"]
-        here = layout.efforts[self.tail]
-        pairs = list(zip(limb.actuators, self.context.tau[here.start : here.stop], strict=True))
-        torques = [effort * actuator.ratio for actuator, effort in pairs if isinstance(actuator, Motor)]
-        cables = [effort for actuator, effort in pairs if isinstance(actuator, Cable)]
-        return torques, cables, [pull for one, pull in pairs if isinstance(one, Motor) and one.unit == "N"]
-
-    @cached_property
-    def tail_powers(self) -> list[Scalar]:
-        """Power of each of the tail's actuators, or of what moves its coordinates [W]."""
-        given = [
-            f"{name}." for name in self.layout.prescribed_accelerations for _ in self.layout.limbs[name].coordinates
-        ]
-        sources = [*self.layout.actuator_names, *given]
-        pairs = zip(sources, self.path.powers, strict=True)
-        return [power for name, power in pairs if name.startswith(f"{self.tail}.")]
-
-    @cached_property
-    def foot_forces(self) -> list[tuple[Scalar, Scalar, Scalar]]:
-        """By pinned foot: force of the ground, inertial frame [N]."""
-        forces = self.path.foot_forces
-        return [(forces[k], forces[k + 1], forces[k + 2]) for k in range(0, len(forces), 3)]
-
-    @cached_property
-    def curvature_errors(self) -> list[Scalar]:
-        """By segment of a tail that bends: actual less desired curvature [1/m]."""
-        alpha, _ = self.motion.direction(self.context.t)
-        wanted = self.motion.coordinates(self.layout, self.tail, self.context.t)
-        actual = {name: self.context.coordinate(f"{self.tail}.{name}") for name in wanted}
-        pairs = zip(self.part.curvatures(actual, alpha), self.part.curvatures(wanted, alpha), strict=True)
-        return [a - b for a, b in pairs]
-
 
 Quantity = Callable[[Sample], Sequence[Scalar]]
 
@@ -160,8 +53,7 @@ class Measure:
     hidden: bool = False  # whether it only serves others
 
     def __post_init__(self) -> None:
-        if self.reduction not in REDUCTIONS:
-            raise UnknownNameError.among(f"measures.{self.name}.reduction", self.reduction, REDUCTIONS, "reduction")
+        check_known(f"measures.{self.name}.reduction", [self.reduction], REDUCTIONS, "reduction")
 
     @property
     def way(self) -> str:
@@ -195,15 +87,8 @@ def add_measure(measure: Measure | Combined) -> None:
     """Put a measure into the table: every command, study and report has it from then on."""
     if measure.name in MEASURES:
         raise RobotError("measures", measure.name, "a name that no other measure has")
-    for name in getattr(measure, "of", ()):
-        if name not in MEASURES:
-            raise UnknownNameError.among(f"measures.{measure.name}.of", name, MEASURES, "measure")
+    check_known(f"measures.{measure.name}.of", getattr(measure, "of", ()), MEASURES, "measure")
     MEASURES[measure.name] = measure
-
-
-def size_of(x: Scalar) -> Scalar:
-    """|x|."""
-    return larger(x, -x)
 
 
 def norm(x: Array) -> Scalar:
@@ -333,12 +218,9 @@ def _table() -> Iterable[Measure | Combined]:
             (f"_tail_spin_{axis}", f"_tail_weight_{axis}"),
             lambda v, _, axis=axis: v[f"_tail_weight_{axis}"] - v[f"_tail_spin_{axis}"],
         )  # fmt: skip
-    yield Measure("torso_momentum", "N m s", "largest angular momentum of the torso about the centre of mass",
-                  _momentum("torso"), "max")  # fmt: skip
-    yield Measure("legs_momentum", "N m s", "largest angular momentum of all else about the centre of mass",
-                  _momentum("legs"), "max")  # fmt: skip
-    yield Measure("tail_momentum", "N m s", "largest angular momentum of the tail about the centre of mass",
-                  _momentum("tail"), "max")  # fmt: skip
+    for group, whose in (("torso", "the torso"), ("legs", "all else"), ("tail", "the tail")):
+        yield Measure(f"{group}_momentum", "N m s", f"largest angular momentum of {whose} about the centre of mass",
+                      _momentum(group), "max")  # fmt: skip
     yield Measure("peak_tail_torque", "N m", "largest torque on a coordinate of the tail (an R3's: on a segment)",
                   lambda s: s.tail_efforts[0], "peak")  # fmt: skip
     yield Measure("peak_tail_speed", "deg/s", "largest rate of a coordinate of the tail",
@@ -347,7 +229,7 @@ def _table() -> Iterable[Measure | Combined]:
     yield Measure("peak_tail_power", "W", "largest power of the tail's actuators together",
                   lambda s: [sum(s.tail_powers, 0.0)], "peak")  # fmt: skip
     yield Measure("tail_energy", "J", "work of the tail's actuators, positive and negative counted alike",
-                  lambda s: [sum((size_of(power) for power in s.tail_powers), 0.0)], "integral")  # fmt: skip
+                  lambda s: [sum((larger(power, -power) for power in s.tail_powers), 0.0)], "integral")  # fmt: skip
     yield Combined("cost", "J/deg", "that work for each degree of torso rotation about the motion's axis",
                    ("tail_energy", "turn"), lambda v, _: _ratio(v["tail_energy"], _size(v["turn"])))  # fmt: skip
     yield Measure("least_normal_force", "N", "smallest normal force of a foot; negative: it would pull",
@@ -407,14 +289,14 @@ def meaning_of(name: str) -> str:
     return MEASURES[name].meaning
 
 
-def checked_measures(names: Iterable[str] | None, where: str = "measures") -> list[str]:
+def checked_measures(names: Iterable[str] | None) -> list[str]:
     """Names of measures, each known; None: all that tables show."""
     if names is None:
         return shown_measures()
     found = list(names)
     for name in found:
         if name not in MEASURES and name != ENERGY_BALANCE:
-            raise UnknownNameError.among(where, str(name), shown_measures(), "measure")
+            raise UnknownNameError.among("measures", str(name), shown_measures(), "measure")
     return found
 
 
@@ -441,13 +323,10 @@ class Observer:
 
     def has(self, name: str) -> bool:
         """Whether a measure exists for this robot: in the air there are no feet, a pendulum has no curvature."""
-        vital = [self.columns[own.name] for own in needed([name]) if _vital(name, own)]
+        vital = [self.columns[own.name] for own in needed([name])]
+        if name in ("actuator_mass", "added_mass"):  # a tail that cables bend has no torques, and its actuators weigh
+            vital = [self.columns[own.name] for own in needed([name]) if own.name == "tail_mass"]
         return all(here.stop > here.start for here in vital)
-
-
-def _vital(name: str, own: Measure) -> bool:
-    """Whether a measure cannot do without another: a tail that cables bend has no torques, and its actuators weigh."""
-    return name not in ("actuator_mass", "added_mass") or own.name == "tail_mass"
 
 
 def observer(system: System, tail: str, names: Iterable[str], along: bool = False) -> Observer:
@@ -522,21 +401,9 @@ SUMMARISED = ("final", "change", "max", "min", "peak", "integral")
 
 def from_summary(measure: Measure, summary: Floats, duration: Floats) -> Floats:
     """A measure of the path from first, last, least, greatest and scaled integral, (designs, 5, components)."""
-    if not summary.shape[-1]:
-        return np.full(len(summary), np.nan)
-    first, last, least, greatest, integral = (summary[:, k] for k in range(5))
-    match measure.reduction:
-        case "final":
-            return last[:, 0]
-        case "change":
-            return last[:, 0] - first[:, 0]
-        case "max":
-            return greatest.max(axis=1)
-        case "min":
-            return least.min(axis=1)
-        case "peak":
-            return np.maximum(greatest, -least).max(axis=1)
-    return integral.sum(axis=1) * duration
+    if summary.shape[-1] and measure.reduction == "integral":
+        return summary[:, 4].sum(axis=1) * duration
+    return reduced(measure, summary[:, [0, 2, 3, 1]], duration)  # as if these were all samples
 
 
 def combined(names: Iterable[str], known: Mapping[str, Any], actuator: ActuatorMass) -> dict[str, Any]:

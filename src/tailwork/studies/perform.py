@@ -106,7 +106,11 @@ def perform_many(
         done += len(group.rows) - (0 if ready is None else len(ready.rows))
         for method, rows in methods:
             assert ready is not None
-            batch = _simulated(ready, rows, names, _counted(how, method, done, count, AT_ENDS.issuperset(names)))
+            own_how = replace(
+                how, method=method, samples=2 if AT_ENDS.issuperset(names) else how.samples,
+                progress=lambda some, _, done=done: how.progress(done + some, count),
+            )  # fmt: skip
+            batch = _simulated(ready, rows, names, own_how)
             done += len(rows)
             own = ready.rows[rows]
             times[own] = batch.times
@@ -115,7 +119,8 @@ def perform_many(
             for row, reason, end in zip(own.tolist(), batch.reasons, batch.times, strict=True):
                 reasons[row] = reason
                 if end == 0.0 and (reason == STUCK_REASON or reason.startswith("not possible")):
-                    _refuse_if_alone(scenario, {path: own[row] for path, own in values.items()}, row, refused)
+                    alone = scenario.with_robot(scenario.robot.replace({path: x[row] for path, x in values.items()}))
+                    _refuse_if(refused, [row], perform, alone, samples=2)
     for row, reason in refused.items():
         reasons[row], times[row] = reason, 0.0
         for name in names:
@@ -123,12 +128,6 @@ def perform_many(
     balances = found.get(ENERGY_BALANCE, np.full(count, np.nan))
     trusted = trusted_balance(how.rtol, how.step)
     return Outcomes(found, tuple(reasons), times, tuple(poor_balance(float(error), trusted) for error in balances))
-
-
-def _counted(how: Options, method: str, before: int, count: int, ends: bool) -> Options:
-    """Options of one method's share of the designs."""
-    progress: Callable[[int, int], None] = lambda some, _: how.progress(before + some, count)  # noqa: E731
-    return replace(how, method=method, progress=progress, samples=2 if ends else how.samples)
 
 
 @dataclass(frozen=True)
@@ -157,10 +156,8 @@ def _ready(scenario: Scenario, group: Group, refused: dict[int, str], pool: Exec
         problem = None
     fine = np.ones(len(group.rows), dtype=bool)
     if first.motion.angle == "chain" and any(path.startswith(f"{first.tail}.") for path in group.columns):
-        for k in range(len(group.rows)):  # whether each tail can make the motion
-            _refuse_if(
-                lambda k=k: scenario.motion.check_tail(group.design(k).part(first.tail)), group, k, refused, fine
-            )
+        for k, row in enumerate(group.rows):  # whether each tail can make the motion
+            fine[k] = not _refuse_if(refused, [row], scenario.motion.check_tail, group.design(k).part(first.tail))
     if not fine.any():
         return None
     group = group.only(fine)
@@ -168,26 +165,26 @@ def _ready(scenario: Scenario, group: Group, refused: dict[int, str], pool: Exec
     problem = problem or replace(first.problem(), events=DEFAULT_EVENTS)
     ready = _Ready(group.rows, first, problem, group.columns)
     if not group.columns:
-        for k in range(len(group.rows)):
-            _refuse_if(lambda: first.check(), group, k, refused, np.ones(len(group.rows), dtype=bool))
-        return None if int(group.rows[0]) in refused else ready
+        return None if _refuse_if(refused, group.rows, first.check) else ready
     stands = _stands(ready, pool)
-    for k in np.flatnonzero(~stands):
-        _refuse_if(lambda k=k: scenario.with_robot(group.design(int(k))).check(), group, int(k), refused, stands)
-        if not stands[k] and int(group.rows[k]) not in refused:
+    for k in np.flatnonzero(~stands).tolist():
+        if not _refuse_if(refused, [group.rows[k]], scenario.with_robot(group.design(k)).check):
             refused[int(group.rows[k])] = "the robot cannot stand as it shall at the start"
     if not stands.any():
         return None
     return _Ready(group.rows[stands], first, problem, {path: own[stands] for path, own in group.columns.items()})
 
 
-def _refuse_if(check: Callable[[], object], group: Group, k: int, refused: dict[int, str], fine: np.ndarray) -> None:
-    """Refuse a design for which a check raises an error."""
+def _refuse_if(
+    refused: dict[int, str], rows: Iterable[int], check: Callable[..., object], *given: Any, **options: Any
+) -> bool:
+    """Whether a check raises an error, for which designs are then refused."""
     try:
-        check()
+        check(*given, **options)
     except TailworkError as error:
-        refused[int(group.rows[k])] = str(error)
-        fine[k] = False
+        refused |= {int(row): str(error) for row in rows}
+        return True
+    return False
 
 
 def _stands(ready: _Ready, pool: Executor) -> np.ndarray:
@@ -254,11 +251,3 @@ def _simulated(ready: _Ready, rows: np.ndarray, names: Sequence[str], how: Optio
     if not parameters:  # one design, or several that are alike
         parameters = {"torso.mass": np.full(len(rows), float(ready.scenario.robot.torso_body().mass))}
     return batch_of(ready.problem, how, parameters, {"all": values}, to_end=True)
-
-
-def _refuse_if_alone(scenario: Scenario, changes: Mapping[str, Any], row: int, refused: dict[int, str]) -> None:
-    """Whether a design that could not take a single step is one that `perform` refuses."""
-    try:
-        perform(scenario.with_robot(scenario.robot.replace(changes)), samples=2)
-    except TailworkError as error:
-        refused[row] = str(error)

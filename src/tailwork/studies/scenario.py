@@ -6,11 +6,9 @@ equation of those numbers, so that comparisons, sweeps and designs use one defin
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,9 +16,10 @@ import numpy as np
 from tailwork.control.context import Law
 from tailwork.control.standing import StandingAngles
 from tailwork.control.tail_motion import TailMotion, TailTracking
-from tailwork.errors import RobotError, StateError, UnknownNameError
+from tailwork.errors import RobotError, StateError, check_known
 from tailwork.model import Model
 from tailwork.robots.io.toml import as_text, from_text
+from tailwork.robots.quantities import Described, Kind, checked, nonnegative
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import Tail, tail_name
 from tailwork.simulation.events import DEFAULT_EVENTS, FootPulls
@@ -29,8 +28,10 @@ from tailwork.simulation.initial import Standing, Struck
 from tailwork.simulation.problem import Problem
 from tailwork.simulation.simulate import initial_state
 from tailwork.simulation.system import Motion
-from tailwork.studies.leg_policies import POLICIES, LegPolicy, check_paper, policy_of
+from tailwork.studies.data import made, plain
+from tailwork.studies.leg_policies import POLICIES, LegPolicy, check_paper
 from tailwork.studies.motions import motion_text
+from tailwork.typing import Floats
 
 ATTITUDES = ("rpy", "rpy-small-angle")
 DRIVES = ("auto", "prescribed", "motors")
@@ -39,18 +40,12 @@ NO_TORQUE = 1e9
 
 
 @dataclass(frozen=True)
-class ActuatorMass:
+class ActuatorMass(Described):
     """The mass of a tail's actuators as a function of what they give: base + a torque + a power [kg]."""
 
-    base: float = 0.0  # [kg]
-    per_torque: float = 0.0  # [kg/(N m)], of the largest torque on a coordinate of the tail
-    per_power: float = 0.0  # [kg/W], of the largest power
-
-    def __post_init__(self) -> None:
-        for name, unit in (("base", "kg"), ("per_torque", "kg/(N m)"), ("per_power", "kg/W")):
-            value: Any = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= sys.float_info.max:
-                raise RobotError(f"actuator.{name}", value, f"a finite number that is not negative [{unit}]")
+    base: float = nonnegative("kg", 0.0)  # whatever they give
+    per_torque: float = nonnegative("kg/(N m)", 0.0)  # of the largest torque on a coordinate of the tail
+    per_power: float = nonnegative("kg/W", 0.0)  # of the largest power
 
 
 @dataclass(frozen=True)
@@ -82,13 +77,13 @@ class Scenario:
         for name, value, known in (
             ("policy", self.policy, POLICIES), ("drive", self.drive, DRIVES), ("attitude", self.attitude, ATTITUDES),
         ):  # fmt: skip
-            if value not in known:
-                raise UnknownNameError.among(name, str(value), known, name)
+            check_known(name, [value], known, name)
         for name, unit in (("impulse", "N s"), ("impulse_point", "m")):
-            value = getattr(self, name)
-            if not _three_numbers(value):
-                raise RobotError(name, value, f"three finite numbers, (x, y, z) [{unit}]")
-            object.__setattr__(self, name, tuple(float(x) for x in value))
+            try:
+                object.__setattr__(self, name, checked(name, getattr(self, name), Kind(unit, (3,))))
+            except RobotError:
+                required = f"three finite numbers, (x, y, z) [{unit}]"
+                raise RobotError(name, getattr(self, name), required) from None
         if self.drive == "prescribed" and self.tail_part.by_cables:
             raise RobotError("drive", self.drive, "'auto' or 'motors' for a tail that its cables bend")
         if self.drive == "prescribed" and not self.motion.from_rest:
@@ -107,7 +102,7 @@ class Scenario:
     @property
     def leg_policy(self) -> LegPolicy:
         """What the legs do."""
-        return policy_of(self.policy)
+        return POLICIES[self.policy]
 
     @property
     def duration(self) -> float:
@@ -132,6 +127,14 @@ class Scenario:
     def start_shape(self) -> dict[str, float]:
         """The tail's coordinates at the start [rad]."""
         return {name: float(value) for name, value in self.motion.of(self.tail_part, 0.0).items()}
+
+    def held_torques(self) -> Floats:
+        """The smallest torques of the legs [N m] that balance the robot at the start, its tail held."""
+        held = Model(self.robot, prescribed=[self.tail])
+        q = held.standing()
+        for name, angle in self.start_shape().items():
+            q[held.coordinate_names.index(f"{self.tail}.{name}")] = angle
+        return held.static_torques(q)
 
     @cached_property
     def model(self) -> Model:
@@ -159,7 +162,7 @@ class Scenario:
         if not policy.airborne and not model.foot_names:
             raise RobotError("policy", self.policy, "'airborne' for a robot that has no leg to stand on")
         if policy.rest == "paper":
-            check_paper(self.robot, self.tail, self.start_shape())
+            check_paper(self.held_torques())
         motions: dict[str, Motion] = {self.tail: self.motion}
         motions |= {name: StandingAngles() for name in model.layout.prescribed if name != self.tail}
         initial = Standing()
@@ -183,43 +186,19 @@ class Scenario:
         if self.leg_policy.rest in ("minimum-norm", "straight-down"):
             _, _, tau, _ = system.full(np.zeros(1), x[None], np.zeros((1, system.control_inputs)))
             if not np.abs(tau[0]).max(initial=0.0) < NO_TORQUE:
-                held = Model(self.robot, prescribed=[self.tail])
-                q = held.standing()
-                for name, angle in self.start_shape().items():
-                    q[held.coordinate_names.index(f"{self.tail}.{name}")] = angle
-                held.static_torques(q)  # says why
+                self.held_torques()  # says why
                 raise StateError("q", "no torques of the legs balance the robot")
         return problem
 
 
-def _three_numbers(value: Any) -> bool:
-    """Whether this is a vector."""
-    if not isinstance(value, (list, tuple)) or len(value) != 3:
-        return False
-    numbers: Any = [x for x in value if isinstance(x, Real) and not isinstance(x, bool)]
-    return len(numbers) == 3 and all(abs(x) <= sys.float_info.max for x in numbers)
-
-
 def scenario_data(scenario: Scenario) -> dict[str, Any]:
     """A scenario as plain data, which a file holds and another machine understands."""
-    plain = {name: getattr(scenario, name) for name in ("policy", "drive", "attitude", "kp", "kd")}
-    vectors = {name: list(getattr(scenario, name)) for name in ("impulse", "impulse_point")}
-    forces = [asdict(force) | {axis: asdict(getattr(force, axis)) for axis in "xyz"} for force in scenario.forces]
-    return {
-        "robot": as_text(scenario.robot), "motion": asdict(scenario.motion), **plain, **vectors, "forces": forces,
-        "actuator": asdict(scenario.actuator),
-    }  # fmt: skip
+    return {"robot": as_text(scenario.robot), **plain(scenario, but=(Robot,))}
 
 
 def scenario_from(data: Mapping[str, Any], file: str) -> Scenario:
     """The scenario that plain data describe; `file` is named in errors."""
-    if data["forces"]:
-        raise RobotError("forces", data["forces"], "none: a file holds no forces yet")
-    return Scenario(
-        from_text(data["robot"], file), TailMotion(**data["motion"]), data["policy"], data["drive"], data["attitude"],
-        data["kp"], data["kd"], tuple(data["impulse"]), tuple(data["impulse_point"]),
-        actuator=ActuatorMass(**data["actuator"]),
-    )  # fmt: skip
+    return made(Scenario, {**data, "robot": from_text(data["robot"], file)})
 
 
 def parameter_name(scenario: Scenario, name: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.algebra.columns import Column, plain
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.robots import paths
 from tailwork.robots.quantities import Described, Kind
 from tailwork.robots.robot import Robot
@@ -43,10 +43,6 @@ class Group:
         """The designs that are flagged."""
         return Group(self.rows[fine], self.robot, {path: values[fine] for path, values in self.columns.items()})
 
-    def varied(self) -> Robot:
-        """The robot with columns of numbers where the designs differ."""
-        return self.robot.replace({path: Column(values) for path, values in self.columns.items()})
-
 
 def design_values(robot: Robot, changes: Mapping[str, ArrayLike]) -> dict[str, list[Any]]:
     """The values of all changes, one a design, checked by name and length; whole numbers where the robot has those."""
@@ -55,8 +51,7 @@ def design_values(robot: Robot, changes: Mapping[str, ArrayLike]) -> dict[str, l
     known = paths.paths(robot)
     found: dict[str, list[Any]] = {}
     for path, given in changes.items():
-        if path not in known:
-            raise UnknownNameError.among(str(path), str(path), known, "path in this robot")
+        check_known(str(path), [path], known, "path in this robot")
         try:
             values = np.asarray(given)
         except ValueError:
@@ -68,26 +63,30 @@ def design_values(robot: Robot, changes: Mapping[str, ArrayLike]) -> dict[str, l
     if len(sizes) > 1:
         raise RobotError("changes", sorted(sizes), "values of one length, or one for all designs")
     count = sizes.pop() if sizes else 1
-    numeric = _numeric(robot)
+    numeric = number_units(robot)
     for path, values in found.items():
-        shown = values if path in numeric else [_whole(x) for x in values]
+        shown = (
+            values if path in numeric else [int(x) if isinstance(x, float) and x.is_integer() else x for x in values]
+        )
         found[path] = shown * count if len(values) == 1 else shown
     return found
 
 
-def _numeric(robot: Robot) -> set[str]:
-    """Paths of all numbers, those of whole tails among them."""
-    return {*paths.numbers(robot), *paths.total_paths(robot)}
+def number_units(robot: Robot) -> dict[str, str]:
+    """By path of every number of a robot, those of whole tails first: its unit."""
+    units = paths.total_paths(robot)
 
+    def visit(path: str, value: float, kind: Kind) -> float:
+        units[path] = kind.unit
+        return value
 
-def _whole(value: Any) -> Any:
-    """A whole number as such: ranges of numbers make them floats."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    paths.rebuild(robot, visit)
+    return units
 
 
 def feasible(robot: Robot, values: Mapping[str, Sequence[Any]]) -> tuple[list[Group], dict[int, str]]:
     """Groups of possible designs by structure, and by design that is not possible: why."""
-    numeric = _numeric(robot)
+    numeric = number_units(robot)
     count = len(next(iter(values.values())))
     refused: dict[int, str] = {}
     together: dict[Any, list[int]] = {}
@@ -107,7 +106,7 @@ def _told(value: Any, numeric: bool) -> Any:
 
 
 def _checked(
-    robot: Robot, values: Mapping[str, Sequence[Any]], numeric: set[str], rows: list[int],
+    robot: Robot, values: Mapping[str, Sequence[Any]], numeric: Mapping[str, str], rows: list[int],
     refused: dict[int, str],
 ) -> Group:  # fmt: skip
     """The designs in some rows that are possible; the others are added to those refused."""
@@ -141,10 +140,10 @@ def _fine(group: Group) -> np.ndarray:
     for name, node in {"torso": group.robot.torso, **group.robot.parts}.items():
         own = {path.removeprefix(f"{name}."): x for path, x in group.columns.items() if path.startswith(f"{name}.")}
         if own:
-            fine &= _nodes_fine(node, own, len(fine))
+            fine &= _nodes_fine(node, own)
     try:
         with np.errstate(all="ignore"):
-            varied = group.varied()
+            varied = group.robot.replace({path: Column(values) for path, values in group.columns.items()})
             made = [varied.torso_body(), *varied.limbs().values()]
             for value, kind in _numbers_in((varied, *made)):
                 fine &= _numbers_fine(value, kind, len(fine))
@@ -153,24 +152,19 @@ def _fine(group: Group) -> np.ndarray:
     return fine
 
 
-def _nodes_fine(node: Any, columns: Mapping[str, Floats], count: int) -> np.ndarray:
+def _nodes_fine(node: Any, columns: Mapping[str, Floats]) -> np.ndarray:
     """For which designs the torso or a part by itself is possible; equal ones are looked at once."""
-    rows = np.stack(list(columns.values()), axis=1)
+    rows, which = np.unique(np.stack(list(columns.values()), axis=1), axis=0, return_inverse=True)
     own = {f.name for f in dataclasses.fields(node)}
     # Where the node's own fields change, all that `replace` does is this.
     changed = dataclasses.replace if own.issuperset(columns) else lambda node, **changes: paths.replace(node, changes)
-    seen: dict[bytes, bool] = {}
-    fine = np.empty(count, dtype=bool)
-    for k, row in enumerate(rows):
-        key = row.tobytes()
-        if key not in seen:
-            try:
-                changed(node, **dict(zip(columns, row.tolist(), strict=True)))
-                seen[key] = True
-            except RobotError:
-                seen[key] = False
-        fine[k] = seen[key]
-    return fine
+    fine = np.ones(len(rows), dtype=bool)
+    for k, row in enumerate(rows.tolist()):
+        try:
+            changed(node, **dict(zip(columns, row, strict=True)))
+        except RobotError:
+            fine[k] = False
+    return fine[which.ravel()]
 
 
 def _numbers_in(node: Any) -> Iterator[tuple[Any, Kind]]:

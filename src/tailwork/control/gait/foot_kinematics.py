@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from tailwork.algebra.columns import columns, plain
 from tailwork.algebra.vectors import array, cross, times, zeros
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.kinematics import joint_frames
 from tailwork.mechanics.torso import limb_state
 from tailwork.model import Model
@@ -82,9 +82,8 @@ def foot_angles(limb: Limb, foot: ArrayLike, start: ArrayLike | None = None) -> 
     """
     place = np.array(checked("foot", foot, PLACE))
     first = _coordinates(limb, np.zeros(len(limb.coordinates)) if start is None else start)
-    form = _usable_form(limb)
-    if form is not None:
-        path = _by_closed_form(limb, form, place[None])
+    path = _by_closed_form(limb, place[None])
+    if path is not None:
         if path.reached[0]:
             return path.values[0]
         raise RobotError("foot", _shown(place), f"a place in reach; {how_far(path.beyond[0])}")
@@ -106,13 +105,9 @@ def how_far(beyond: float) -> str:
 
 
 def iterated_angles(limb: Limb, foot: Floats, start: Floats, moves: Floats | None = None) -> tuple[Floats, float]:
-    """Coordinates that bring the foot as near to a place as steps from the start do, and what is missing [m].
+    """Coordinates [rad] that bring the foot as near to a place [m] as steps from the start do, and what is missing [m].
 
-    Args:
-        limb: of numbers, with a foot.
-        foot: the place in the torso frame [m].
-        start: coordinates [rad].
-        moves: (coordinates, n): combinations of coordinates that may change; all by default.
+    Only the combinations of coordinates `moves`, (coordinates, n), change; all by default.
     """
     moves = np.eye(len(start)) if moves is None else moves
     q, damping = start, DAMPING
@@ -141,9 +136,9 @@ def foot_path(limb: Limb, middle: ArrayLike, places: Floats, start: ArrayLike | 
     other. If it has more hinges than it needs, its coordinates change only along the three directions that move the
     foot at `middle` with the least change: so they depend on the place alone, and return when the foot does.
     """
-    form = _usable_form(limb)
-    if form is not None:
-        return _by_closed_form(limb, form, places)
+    path = _by_closed_form(limb, places)
+    if path is not None:
+        return path
     q = foot_angles(limb, middle, start)
     _, sizes, directions = np.linalg.svd(foot_jacobian(limb, q), full_matrices=False)
     moves = directions[sizes > SMALLEST_SHARE * sizes[0]].T
@@ -159,13 +154,7 @@ def foot_path(limb: Limb, middle: ArrayLike, places: Floats, start: ArrayLike | 
 def standing_feet(
     model: Model, torso_place: ArrayLike | None = None, feet: Mapping[str, ArrayLike] | None = None
 ) -> dict[str, Floats]:
-    """By leg: the place of its foot in the frame of the level torso [m].
-
-    Args:
-        model: the robot.
-        torso_place: of P, inertial frame [m]; `robot.stand` by default.
-        feet: places of feet by leg, inertial frame [m]; others are where the robot says.
-    """
+    """By leg: the place of its foot in the frame of the level torso [m]; arguments as of `posed`."""
     torso = np.array(model.robot.stand if torso_place is None else checked("torso_place", torso_place, PLACE))
     given = {} if feet is None else feet
     if not isinstance(given, Mapping):
@@ -219,9 +208,7 @@ def unpinned(model: Model) -> Model:
 
 def known_legs(model: Model, argument: str, names: Iterable[str]) -> None:
     """Raises an error for a name that is no leg of the model."""
-    for name in names:
-        if name not in model.layout.legs:
-            raise UnknownNameError.among(argument, str(name), model.layout.legs, "leg")
+    check_known(argument, names, model.layout.legs, "leg")
 
 
 def leg_starts(model: Model, start: ArrayLike | None) -> dict[str, Floats]:
@@ -239,11 +226,6 @@ def foot_of(limb: Limb) -> Foot:
     return limb.foot
 
 
-def _usable_form(limb: Limb) -> ClosedForm | None:
-    """The closed form, whose angles are coordinates unless there are gears in between."""
-    return limb.closed_form if limb.gearing is None else None
-
-
 @lru_cache(maxsize=128)
 def _closed_form_function(form: ClosedForm) -> casadi.Function:
     """place → joint angles, extension, and the derivatives of both by the place."""
@@ -257,7 +239,11 @@ def _closed_form_function(form: ClosedForm) -> casadi.Function:
     return casadi.Function("leg", [place], [angles, extension, *derivatives])
 
 
-def _by_closed_form(limb: Limb, form: ClosedForm, places: Floats) -> FootPath:
+def _by_closed_form(limb: Limb, places: Floats) -> FootPath | None:
+    """By the closed form, whose angles are coordinates unless there are gears in between; None: there is none."""
+    form = limb.closed_form
+    if form is None or limb.gearing is not None:
+        return None
     count, joints = len(places), len(limb.joints)
     angles, extension, derivatives, gradient = (np.array(x) for x in _closed_form_function(form)(places.T))
     order = [limb.index(name) for name in limb.coordinates]

@@ -14,21 +14,22 @@ from numpy.typing import ArrayLike
 
 from tailwork.algebra.expression import Scalar
 from tailwork.control.gait.foot_kinematics import hip
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, check_known
 from tailwork.robots.quantities import Described, all_numbers, nonnegative, number, numbers, positive
 from tailwork.robots.robot import Robot
 from tailwork.typing import Floats
 
 NO_SHARE = 1e-12
 """What is missing to a whole stride by less than this is rounding."""
-TRIPOD_DUTY = 0.55
-"""Always three feet on the ground or more, as of a cockroach that walks."""
-TROT_DUTY = PACE_DUTY = 0.5
-"""One pair of feet takes over from the other."""
-WALK_DUTY = 0.75
-"""Of four legs, one at a time is in the air."""
-BOUND_DUTY = 0.4
-"""With a flight between the pairs."""
+PRESETS: dict[str, tuple[int | None, Callable[[int, int, int], float]]] = {
+    "a walk": (None, lambda row, side, rows: (side * rows + rows - 1 - row) / (2 * rows)),
+    "a trot": (2, lambda row, side, rows: ((row + side) % 2) / 2),
+    "a pace": (2, lambda row, side, rows: side / 2),
+    "a bound": (2, lambda row, side, rows: row / 2),
+    "a tripod gait": (3, lambda row, side, rows: ((row + side) % 2) / 2),
+}
+"""Rows of legs that a gait needs (None: two or more), and the phase at which a leg begins its stance, of its row, its
+side and the number of rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +73,7 @@ class Gait(Described):
 
     def share(self, leg: str, t: ArrayLike) -> Floats:
         """Share of the leg's stride that is over at a time [s]: from 0, when its stance begins, to 1."""
-        if leg not in self.legs:
-            raise UnknownNameError.among("leg", str(leg), self.legs, "leg of the gait")
+        check_known("leg", [leg], self.legs, "leg of the gait")
         share = np.mod(np.asarray(t, dtype=float) * self.frequency - self.phases[self.legs.index(leg)], 1.0)
         return np.where(share > 1.0 - NO_SHARE, 0.0, share)
 
@@ -97,63 +97,7 @@ class Gait(Described):
         return np.stack([forward, rising * self.lift], axis=-1), np.stack([forward_rate, up_rate], axis=-1)
 
 
-def tripod(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = TRIPOD_DUTY) -> Gait:
-    """Six legs: front and hind leg of a side with the middle one of the other, in turn with the other three.
-
-    Args:
-        robot: with three legs on each side.
-        speed: of the torso, forward [m/s].
-        frequency: of strides [Hz].
-        lift: height of a foot in mid-swing [m].
-        duty: share of the stride that a leg is on the ground [1].
-    """
-    legs, phases = _timed(robot, "a tripod gait", 3, lambda row, side, rows: ((row + side) % 2) / 2)
-    return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
-
-
-def trot(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = TROT_DUTY) -> Gait:
-    """Four legs: the diagonal pairs in turn.
-
-    Args:
-        robot: with two legs on each side.
-        speed: of the torso, forward [m/s].
-        frequency: of strides [Hz].
-        lift: height of a foot in mid-swing [m].
-        duty: share of the stride that a leg is on the ground [1].
-    """
-    legs, phases = _timed(robot, "a trot", 2, lambda row, side, rows: ((row + side) % 2) / 2)
-    return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
-
-
-def pace(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = PACE_DUTY) -> Gait:
-    """Four legs: the left pair and the right pair in turn.
-
-    Args:
-        robot: with two legs on each side.
-        speed: of the torso, forward [m/s].
-        frequency: of strides [Hz].
-        lift: height of a foot in mid-swing [m].
-        duty: share of the stride that a leg is on the ground [1].
-    """
-    legs, phases = _timed(robot, "a pace", 2, lambda row, side, rows: side / 2)
-    return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
-
-
-def bound(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = BOUND_DUTY) -> Gait:
-    """Four legs: the front pair and the hind pair in turn.
-
-    Args:
-        robot: with two legs on each side.
-        speed: of the torso, forward [m/s].
-        frequency: of strides [Hz].
-        lift: height of a foot in mid-swing [m].
-        duty: share of the stride that a leg is on the ground [1].
-    """
-    legs, phases = _timed(robot, "a bound", 2, lambda row, side, rows: row / 2)
-    return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
-
-
-def walk(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = WALK_DUTY) -> Gait:
+def walk(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = 0.75) -> Gait:
     """Four legs or more, one after the other from hind to front: left side, then right (lateral sequence).
 
     Args:
@@ -161,10 +105,31 @@ def walk(robot: Robot, *, speed: float, frequency: float, lift: float, duty: flo
         speed: of the torso, forward [m/s].
         frequency: of strides [Hz].
         lift: height of a foot in mid-swing [m].
-        duty: share of the stride that a leg is on the ground [1].
+        duty: share of the stride that a leg is on the ground [1]; of four legs, one at a time is in the air.
     """
-    legs, phases = _timed(robot, "a walk", None, lambda row, side, rows: (side * rows + rows - 1 - row) / (2 * rows))
-    return Gait(legs=legs, phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
+    return _preset(robot, "a walk", speed, frequency, lift, duty)
+
+
+def trot(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = 0.5) -> Gait:
+    """Four legs: the diagonal pairs in turn; arguments [m/s], [Hz], [m] and [1] as of `walk`."""
+    return _preset(robot, "a trot", speed, frequency, lift, duty)
+
+
+def pace(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = 0.5) -> Gait:
+    """Four legs: the left pair and the right pair in turn; arguments [m/s], [Hz], [m] and [1] as of `walk`."""
+    return _preset(robot, "a pace", speed, frequency, lift, duty)
+
+
+def bound(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = 0.4) -> Gait:
+    """Four legs: the front pair and the hind pair in turn, with a flight between them; arguments [m/s], [Hz], [m] and
+    [1] as of `walk`."""
+    return _preset(robot, "a bound", speed, frequency, lift, duty)
+
+
+def tripod(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = 0.55) -> Gait:
+    """Six legs: front and hind leg of a side with the middle one of the other, in turn with the other three; three feet
+    or more are always on the ground, as of a cockroach. Arguments [m/s], [Hz], [m] and [1] as of `walk`."""
+    return _preset(robot, "a tripod gait", speed, frequency, lift, duty)
 
 
 def forward_direction(robot: Robot) -> Floats:
@@ -191,18 +156,17 @@ def leg_roles(robot: Robot) -> dict[str, tuple[int, int]]:
     return {name: roles[name] for name in legs}
 
 
-def _timed(
-    robot: Robot, what: str, rows: int | None, phase: Callable[[int, int, int], float]
-) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """The legs, and the phases at which they begin their stance: functions of row, side and the number of rows."""
+def _preset(robot: Robot, what: str, speed: float, frequency: float, lift: float, duty: float) -> Gait:
+    """One of `PRESETS` for a robot."""
     if not isinstance(robot, Robot):
         raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
-    roles = leg_roles(robot)
+    roles, (rows, phase) = leg_roles(robot), PRESETS[what]
     found = len(roles) // 2
     if found < 2 if rows is None else found != rows:
         wanted = "four legs or more" if rows is None else f"{2 * rows} legs"
         raise RobotError("robot", robot.name, f"{wanted} in pairs for {what}; its legs are {_listed(roles)}")
-    return tuple(roles), tuple(phase(row, side, found) for row, side in roles.values())
+    phases = tuple(phase(row, side, found) for row, side in roles.values())
+    return Gait(legs=tuple(roles), phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -21,9 +21,9 @@ from tailwork.control.gait.foot_kinematics import (
     unpinned,
 )
 from tailwork.control.gait.gait import Gait, forward_direction
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.control.laws import motors_of
+from tailwork.errors import RobotError, check_known
 from tailwork.model import Model
-from tailwork.robots.limb import Motor
 from tailwork.robots.quantities import Kind, checked
 from tailwork.typing import Floats
 
@@ -88,12 +88,7 @@ def held_posture(model: Model, q: ArrayLike) -> JointTable:
     layout, state = unpinned(model).layout, np.asarray(q, dtype=float)
     if state.shape != (len(layout.coordinate_names),):
         raise RobotError("q", np.shape(q), f"one state of {len(layout.coordinate_names)} coordinates")
-    driven = {
-        f"{name}.{actuator.coordinate}"
-        for name in layout.actuated
-        for actuator in layout.limbs[name].actuators
-        if isinstance(actuator, Motor)
-    }
+    driven = {f"{name}.{coordinate}" for name in layout.actuated for coordinate in motors_of(layout.limbs[name])}
     names = tuple(name for name in layout.coordinate_names if name in driven)
     values = np.array([[state[layout.coordinate_names.index(name)] for name in names]])
     return JointTable(coordinates=names, period=1.0, values=values, slopes=np.zeros_like(values))
@@ -135,10 +130,10 @@ def joint_table(
     slopes: list[Floats] = []
     for leg in layout.legs:
         limb = layout.limbs[leg]
+        names += [f"{leg}.{coordinate}" for coordinate in limb.coordinates]
         if leg not in gait.legs:  # it stands
             values.append(np.tile(foot_angles(limb, middles[leg], first[leg]), (samples, 1)))
             slopes.append(np.zeros_like(values[-1]))
-            names += [f"{leg}.{coordinate}" for coordinate in limb.coordinates]
             continue
         offsets, rates = gait.offset(leg, times)
         places = middles[leg] + offsets[:, :1] * ahead + offsets[:, 1:] * up
@@ -147,7 +142,6 @@ def joint_table(
         except RobotError as error:
             raise error.within(leg) from None
         _check_reached(gait, leg, times, places, path)
-        names += [f"{leg}.{coordinate}" for coordinate in limb.coordinates]
         values.append(path.values)
         slopes.append(np.einsum("tcx,tx->tc", path.by_place, rates[:, :1] * ahead + rates[:, 1:] * up))
     return JointTable(coordinates=tuple(names), period=gait.period, values=np.hstack(values), slopes=np.hstack(slopes))
@@ -165,9 +159,7 @@ def walking_start(
     _check_legs(model, gait)
     if not layout.torso_free:
         raise RobotError("torso", layout.torso, "'free': a fixed torso does not walk")
-    for name in table.coordinates:
-        if name not in layout.coordinate_names:
-            raise UnknownNameError.among("table.coordinates", name, layout.coordinate_names, "coordinate")
+    check_known("table.coordinates", table.coordinates, layout.coordinate_names, "coordinate")
     q = posed(model, torso_place=torso_place, legs=[name for name in layout.legs if name not in gait.legs])
     v = np.zeros(len(layout.velocity_names))
     v[:3] = gait.speed * forward_direction(model.robot)

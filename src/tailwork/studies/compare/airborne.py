@@ -34,14 +34,9 @@ class PlanarBody:
     tail_center: float  # lc, from the hinge [m]
     hinge: float = 0.0  # d, from the body's centre of mass to the hinge, positive towards the tail [m]
 
-    @property
-    def reduced_mass(self) -> float:
-        """mr [kg]."""
-        return self.tail_mass * self.body_mass / (self.tail_mass + self.body_mass)
-
     def rotation(self, start: float, end: float) -> float:
         """Turn of the body [rad] as the tail turns against it from one angle to another, within ±180° [rad]."""
-        m, lc, d = self.reduced_mass, self.tail_center, self.hinge
+        m, lc, d = self.tail_mass * self.body_mass / (self.tail_mass + self.body_mass), self.tail_center, self.hinge
         own = self.tail_inertia + m * lc * lc
         cross = m * d * lc
         whole = self.body_inertia + self.tail_inertia + m * (lc * lc + d * d)

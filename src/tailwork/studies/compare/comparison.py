@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import tailwork.errors as tailwork_errors
 from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import FileError, RobotError
 from tailwork.files import ready_folder, write_whole
@@ -26,6 +22,7 @@ from tailwork.robots.tails.tail import tail_name
 from tailwork.simulation import Run, load_run
 from tailwork.simulation.pose import torso_angles as run_angles
 from tailwork.studies.compare.airborne import planar_rotation
+from tailwork.studies.data import digest, source_digest
 from tailwork.studies.measures import AXES, shown_measures, unit_of
 from tailwork.studies.motions import coupled, pitch, roll, yaw
 from tailwork.studies.perform import SAMPLES, measured, perform
@@ -36,23 +33,8 @@ TAIL_NAMES = ("pendulum", "r3", "usrt")
 SWEPT = tuple(range(10, 90, 10))  # [deg], as in Figs. 10 and 12
 SWEEP_SAMPLES = 61
 
-DRAWING = ("view", "papers", "lab", "cli")
-"""Stages that only show what the others have found."""
-
 Progress = Callable[[int, int, str], None]
 """Told (done, all, what comes next)."""
-
-
-@lru_cache(maxsize=4)
-def source_digest(but: tuple[str, ...] = DRAWING) -> str:
-    """Of all that a run follows from besides its case: equations, methods, gains. Another version makes runs again.
-
-    Args:
-        but: stages that have no part in it.
-    """
-    package = Path(tailwork_errors.__file__).parent
-    sources = sorted(file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in but)
-    return hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -81,8 +63,8 @@ class Case:
     @property
     def digest(self) -> str:
         """Says whether a kept run is of this very case."""
-        told = {"code": source_digest(), "scenario": scenario_data(self.scenario), "samples": self.samples}
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        scenario = scenario_data(self.scenario)
+        return digest({"code": source_digest(), "scenario": scenario, "samples": self.samples})
 
 
 @dataclass(frozen=True)
@@ -167,13 +149,7 @@ def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
 
 
 def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, total, what: None) -> Comparison:
-    """Run all cases of a plan; what is already in the folder is taken from there.
-
-    Args:
-        plan: what to compare.
-        folder: where runs and measures are kept; made if it is not there.
-        progress: told before each run.
-    """
+    """Run all cases of a plan; what is already in the folder is taken from there. `progress` is told before each."""
     folder = Path(folder)
     chosen, swept = cases(plan)
     ready_folder(folder)
@@ -186,7 +162,11 @@ def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, to
         aloft = case
         if plan.policy != "airborne":
             aloft = replace(case, scenario=replace(case.scenario, policy="airborne"), samples=SWEEP_SAMPLES)
-        results.append(_result(case, run, run if aloft is case else kept_run(aloft, folder / "runs")))
+        flown = run if aloft is case else kept_run(aloft, folder / "runs")
+        turned = angles_at(flown, run.duration) - torso_angles(flown)[0]  # where a run ended early, then
+        planar = planar_rotation(case.scenario.robot, case.scenario.tail, case.scenario.motion)
+        closed = math.nan if planar is None or run.stopped is not None else math.degrees(planar)
+        results.append(Result(case, run, measured(run, case.scenario), turned, closed))
     progress(len(every), len(every), "")
     write_whole(folder / "measures.csv", as_csv(results))
     return Comparison(plan, tuple(results[: len(chosen)]), tuple(results[len(chosen) :]))
@@ -207,14 +187,6 @@ def kept_run(case: Case, folder: Path) -> Run:
     run = perform(case.scenario, samples=case.samples)
     run.save(file, {"case": case.digest})
     return run
-
-
-def _result(case: Case, run: Run, aloft: Run) -> Result:
-    # Where a run ended early, its robot in the air is looked at then.
-    aloft_angles = angles_at(aloft, run.duration) - torso_angles(aloft)[0]
-    planar = planar_rotation(case.scenario.robot, case.scenario.tail, case.scenario.motion)
-    closed = math.nan if planar is None or run.stopped is not None else math.degrees(planar)
-    return Result(case, run, measured(run, case.scenario), aloft_angles, closed)
 
 
 def as_csv(results: Sequence[Result]) -> str:

@@ -20,7 +20,6 @@ from tailwork.studies.design.problem import Study
 from tailwork.studies.design.search import ALLOWED, STARTS, Found, ImpossibleError, Progress, best_design
 from tailwork.studies.design.uncertainty import (
     SPREAD,
-    Guarded,
     Indices,
     Robust,
     Swing,
@@ -71,8 +70,7 @@ class Answer:
     @property
     def values(self) -> dict[str, float]:
         """The best design, by variable, each in its unit."""
-        names = (variable.name for variable in self.study.variables)
-        return dict(zip(names, self.best.design.tolist(), strict=True))
+        return self.study.named(self.best.design)
 
     @property
     def robot(self) -> Robot:
@@ -100,12 +98,8 @@ def chosen(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
 
 
 def solve(study: Study, settings: DesignOptions | None = None, tell: Progress = lambda what: None) -> list[Answer]:
-    """A problem answered for all its choices, the best first; those that no design meets are left out.
-
-    Args:
-        study: the problem.
-        settings: how it is solved.
-        tell: told what is done next.
+    """A problem answered for all its choices, the best first; those that no design meets are left out. `tell` is told
+    what is done next.
 
     Raises:
         ImpossibleError: no design of any choice meets the limits.
@@ -127,8 +121,7 @@ def solve(study: Study, settings: DesignOptions | None = None, tell: Progress = 
 
 def sorted_answers(answers: list[Answer]) -> list[Answer]:
     """Answers of all choices, the best first."""
-    sign = -1.0 if answers and answers[0].study.goals[0].sense == "most" else 1.0
-    return sorted(answers, key=lambda answer: sign * answer.best.goal)
+    return sorted(answers, key=lambda answer: answer.study.goals[0].sign * answer.best.goal)
 
 
 def answer_of(
@@ -137,18 +130,8 @@ def answer_of(
 ) -> Answer:  # fmt: skip
     """The best design of a problem whose choices have been made; for several goals, the trade-off between them, too.
 
-    Args:
-        study: the problem.
-        choice: what was chosen.
-        tell: told what is done next.
-        settings: how it is solved.
-        before: what of the front was finished before an interruption.
-        keep: told of each point of the front that is finished.
-        given: the problem before its choices were made, whose robot is looked at as it is; the same, unless told.
-
-    Raises:
-        ImpossibleError: no design meets the limits.
-        RobotError: a variable does nothing, or no design has the margins that are asked for.
+    `before` and `keep` are those of `front`; `given` is the problem before its choices were made, whose robot is looked
+    at as it is. Errors are those of `solve`.
     """
     how = settings or DesignOptions()
     evaluator = Evaluator(study, how.threads)
@@ -158,9 +141,9 @@ def answer_of(
     goal = study.goals[0]
     scale = max(abs(found.best.goal), 1e-9)
     best = _finer(Program(finer, goal, sides_of(study.limits), scale), found.best)
-    safe = Guarded(best, {}) if how.robust is None else guarded(finer, best, how.robust, ALLOWED, tell)
+    chosen, margins = (best, None) if how.robust is None else guarded(finer, best, how.robust, tell)
     tell("verifying by a single adaptive run")
-    checked = verified(evaluator, safe.solved.design)
+    checked = verified(evaluator, chosen.design)
     if not math.isfinite(checked.fine[goal.measure]):
         required = "a goal that the best design has: at finer steps it has none, because a leg comes to be straight"
         raise RobotError(f"goals.{goal.measure}", checked.fine[goal.measure], required)
@@ -170,16 +153,16 @@ def answer_of(
         study=study,
         choice=choice,
         found=found,
-        best=safe.solved,
+        best=chosen,
         verified=checked,
         given=as_given(given or study, checked.fine),
-        swings=swings(evaluator, safe.solved.design, goal.measure),
+        swings=swings(evaluator, chosen.design, goal.measure),
         indices=indices(evaluator, goal.measure),
-        tolerance=tolerance(evaluator, safe.solved.design, names, how.robust.spread if how.robust else how.spread),
+        tolerance=tolerance(evaluator, chosen.design, names, how.robust.spread if how.robust else how.spread),
         airborne=_airborne(study, checked),
         robust=how.robust,
         unguarded=best if how.robust else None,
-        margins=safe.margins if how.robust else None,
+        margins=margins,
         front=front(evaluator, tell, also=best.design[None], before=before, keep=keep) if len(names) > 1 else None,
     )
 

@@ -17,14 +17,7 @@ from tailwork.simulation.derivatives.rollout import rollout_tangents
 from tailwork.simulation.integrate.choose import spectral_radii
 from tailwork.simulation.integrate.rollout import Rollout
 from tailwork.studies.design.problem import Study, Variable
-from tailwork.studies.design.variables import (
-    checked_variables,
-    design_of,
-    durations,
-    middle,
-    parameter_columns,
-    parameters_of,
-)
+from tailwork.studies.design.variables import SCALES, checked_variables, design_of, middle
 from tailwork.studies.measures import (
     EXTREMES,
     MEASURES,
@@ -37,8 +30,8 @@ from tailwork.studies.measures import (
     from_summary,
     needed,
     observer,
-    reduced,
 )
+from tailwork.studies.scenario import parameter_name
 from tailwork.typing import Floats
 
 FEW = 64
@@ -66,25 +59,26 @@ class Evaluator:
         self.study = study
         self.variables: tuple[Variable, ...] = checked_variables(study)
         self.threads = workers(threads)
-        self.parameters = parameters_of(study, self.variables)
+        self.parameters = [  # which variable, name of a parameter of the problem, what one unit of the first is of it
+            (k, name, SCALES.get(variable.name, 1.0))
+            for k, variable in enumerate(self.variables)
+            for name in parameter_name(study.scenario, variable.name)
+        ]
         names = list(dict.fromkeys(name for _, name, _ in self.parameters))
         scenario = design_of(study, middle(self.variables))
         problem = replace(scenario.problem(), events=())
         self.system = problem.system(varied=names, scaled=f"motion.{scenario.tail}.duration")
         self.known = list(dict.fromkeys([*study.asked, *also, *ALWAYS]))
         self._observers: dict[tuple[str, ...], tuple[Observer, Rollout]] = {}
-        self.stiff = self._is_stiff()
+        columns = self.columns(np.array([list(middle(self.variables).values())]))  # of the design in the middle
+        x, still = initial_states(self.system, columns, 1), np.zeros(self.system.control_inputs)
+        # The time is scaled, so that the duration is counted in.
+        self.stiff = bool(spectral_radii(self.system, columns, x, still, 0.0)[0] > STIFF)
         self.look, self._rollout = self._observed(self.known)
         missing = [name for name in study.asked if not self.look.has(name)]
         if missing:
             required = f"measures that this robot has under the policy '{study.scenario.policy}'; leave these out"
             raise RobotError("measures", ", ".join(missing), required)
-
-    def _is_stiff(self) -> bool:
-        """Whether the design in the middle is stiff; the time is scaled, so that its duration is counted in."""
-        columns = self.columns(np.array([list(middle(self.variables).values())]))
-        x = initial_states(self.system, columns, 1)
-        return bool(spectral_radii(self.system, columns, x, np.zeros(self.system.control_inputs), 0.0)[0] > STIFF)
 
     def _observed(self, names: Sequence[str]) -> tuple[Observer, Rollout]:
         """What some measures need, compiled."""
@@ -123,7 +117,14 @@ class Evaluator:
 
     def columns(self, designs: Floats) -> dict[str, Floats]:
         """Parameters of the problem [SI] in all designs."""
-        return parameter_columns(self.study, self.variables, designs)
+        return {name: designs[:, k] * scale for k, name, scale in self.parameters}
+
+    def durations(self, designs: Floats) -> Floats:
+        """How long each design moves [s]."""
+        for k, variable in enumerate(self.variables):
+            if variable.name == "motion.duration":
+                return designs[:, k]
+        return np.full(len(designs), self.study.scenario.duration)
 
     def roll(self, designs: Floats, steps: int | None = None) -> Floats:
         """Quantities of the problem's own measures at all nodes, (designs, steps + 1, quantities), in their units."""
@@ -142,21 +143,24 @@ class Evaluator:
         """
         inside = set(names) <= set(self.known)
         look, rolls = self._observed(self.known if inside else [*self.all_measures, *ALWAYS])
-        wanted = [*names, "most_extension"]
-        lasting = durations(self.study, self.variables, designs)
+        wanted, actuator = [*names, "most_extension"], self.study.scenario.actuator
+        lasting = self.durations(designs)
         with np.errstate(invalid="ignore"):
             if all(own.reduction in SUMMARISED for own in needed(wanted)):
                 seen = self._rolled(rolls, "summaries", designs, steps)
                 known = {
                     own.name: from_summary(own, seen[..., look.columns[own.name]], lasting) for own in needed(wanted)
                 }
+                found = combined(wanted, known, actuator)
             else:
                 seen = self._rolled(rolls, "nodes", designs, steps)
-                times = self._times(lasting, seen.shape[1])
-                known = {own.name: reduced(own, seen[..., look.columns[own.name]], times) for own in needed(wanted)}
-            found = combined(wanted, known, self.study.scenario.actuator)
+                found = from_samples(wanted, seen, self._times(lasting, seen.shape[1]), look.columns, actuator)
             fine = ~(found["most_extension"] > STRAIGHT)
         return {name: np.where(fine, found[name], np.nan) for name in names}
+
+    def alone(self, design: Floats, names: Sequence[str], steps: int | None = None) -> dict[str, float]:
+        """Measures of one design, by name, in the units of `MEASURES`."""
+        return {name: float(values[0]) for name, values in self.measures(design[None], names, steps).items()}
 
     @staticmethod
     def _times(lasting: Any, count: int) -> Any:
@@ -178,7 +182,7 @@ class Evaluator:
         """Quantities at the nodes of a design and its duration [s], each variable's derivative as a small imaginary
         part: (variables, steps + 1, quantities), (variables,)."""
         nodes = self.roll(design[None]) + 1j * SMALL * self.tangents(design)
-        lasting = durations(self.study, self.variables, design[None]) + 0j
+        lasting = self.durations(design[None]) + 0j
         by_duration = np.array([variable.name == "motion.duration" for variable in self.variables])
         return nodes, lasting + 1j * SMALL * by_duration
 

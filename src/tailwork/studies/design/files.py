@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -12,67 +12,16 @@ from typing import Any
 from tailwork.errors import NOTHING, RobotError, UnknownNameError
 from tailwork.robots import Robot, load, presets
 from tailwork.robots.io.toml import parsed, read_text
-from tailwork.studies.design.problem import Goal, Limit, Study, Variable, checked_number
+from tailwork.robots.quantities import checked
+from tailwork.studies.design.problem import FINITE, Goal, Limit, Study, Variable
 from tailwork.studies.design.uncertainty import Robust
-from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import sweep
 from tailwork.studies.scenario import ActuatorMass, Scenario
 
 TABLES = ("robot", "scenario", "variables", "goals", "limits", "choices", "actuator", "robust")
 NUMBERS = ("steps", "seed")
-ROBOT_KEYS = ("preset", "tail", "file", "change")
 
-EXAMPLE = """\
-# A design problem for tailwork: run it with `tailwork design problem.toml`.
-# The tail of a quadruped shall turn the torso as far as it can, within what its motor can give.
-name = "most turn"
-
-[robot]
-preset = "liu2020"       # see `tailwork robots`; or: file = "my-robot.toml"
-tail = "pendulum"        # a bar; "r3": many links; "usrt": many links that cables bend
-# change = { "torso.mass" = 13.0 }  # numbers of the robot that are not as in the preset
-
-[scenario]
-axis = "yaw"             # the tail sweeps to the right; "pitch": down
-policy = "straight-down" # what the legs do: constant torques; "joint", "foot": springs; "airborne": no feet
-sweep = 40.0             # deg, unless it is a variable; of many links: that of the last one
-duration = 0.3           # s
-# impulse = [0.0, 5.0, 0.0]  # N s: on the torso at the start, inertial frame
-# impulse_point = [0.0, 0.0, 0.05]  # m: where it acts, torso frame
-# kp = 60.0              # N m/rad: gains by which cables bend a usrt
-# kd = 3.0               # N m s/rad
-
-[variables]              # numbers that may change, with their bounds
-"tail.length" = [0.2, 0.8]              # m
-"tail.total_mass" = [0.2, 1.2]          # kg
-"tail.tip_share" = [0.0, 1.0]           # of that mass, at the tip
-"tail.mount.y" = [-0.30, -0.15]         # m
-"tail.mount.z" = [-0.08, 0.08]          # m
-"motion.sweep" = { from = 40.0, to = 60.0, unit = "deg" }
-"motion.early" = [-3.0, 3.0]            # > 0: the motion runs ahead of the even one, which is a cubic; < 0: behind it
-"motion.skew" = [-6.0, 6.0]             # > 0: ahead in the first half, behind in the second; < 0: the other way round
-
-[goals]                  # one, or several for the trade-off between them
-turn = "most"            # deg: how far the torso has turned against the tail at the end of the motion
-
-[limits]                 # along the whole path
-peak_tail_torque = { most = 6.0 }       # N m
-least_normal_force = { least = 5.0 }    # N: no foot lifts
-friction_needed = { most = 0.6 }        # no foot slips
-most_extension = { most = 0.97 }        # no leg is straight
-roll = { least = -15.0, most = 15.0 }   # deg, at the end
-
-# [choices]              # values that are no continuous numbers: each is tried
-# "tail.links_per_segment" = [3, 6, 9]  # of an r3
-
-# [actuator]             # its mass counts in actuator_mass and added_mass; the robot does not carry it
-# base = 0.1             # kg
-# per_torque = 0.05      # kg/(N m)
-
-# [robust]               # every limit shall hold for what is made, too
-# spread = 0.02          # standard deviation of each variable, as a share of its value
-# chance = 0.95          # with which each limit holds, to first order
-"""
+EXAMPLE = Path(__file__).with_name("example.toml").read_text(encoding="utf-8")
 """A problem to start from, with comments."""
 
 
@@ -102,22 +51,20 @@ def load_problem(file: str | os.PathLike[str]) -> ProblemFile:
 
 def problem_from_text(text: str, file: str | os.PathLike[str]) -> ProblemFile:
     """All that the text of a file states; a robot's file is looked for beside it."""
-    study = study_from_text(text, file)
-    data = parsed(file, text)
-    robust = _made("robust", Robust, data["robust"]) if "robust" in data else None
-    if robust is not None and len(study.goals) > 1:
+    study, robust = study_from_text(text, file), parsed(file, text).get("robust")
+    if robust is None:
+        return ProblemFile(study, None, text)
+    if len(study.goals) > 1:
         raise RobotError("robust", [goal.measure for goal in study.goals], "one goal: fronts are found without margins")
-    if robust is not None and not study.limits:
-        raise RobotError("robust", data["robust"], "limits for it to keep: a table [limits]")
-    return ProblemFile(study, robust, text)
+    if not study.limits:
+        raise RobotError("robust", robust, "limits for it to keep: a table [limits]")
+    return ProblemFile(study, _made("robust", Robust, robust), text)
 
 
 def study_from_text(text: str, file: str | os.PathLike[str]) -> Study:
     """The problem in the text of a file; a robot's file is looked for beside it."""
     data = parsed(file, text)
-    for key in data:
-        if key not in (*TABLES, *NUMBERS, "name"):
-            raise UnknownNameError.among(key, key, (*TABLES, *NUMBERS, "name"), "key")
+    _check_keys("", data, (*TABLES, *NUMBERS, "name"))
     for key in ("robot", "variables", "goals"):
         if key not in data:
             raise RobotError(key, NOTHING, f"a table [{key}]")
@@ -142,34 +89,20 @@ def study_from_text(text: str, file: str | os.PathLike[str]) -> Study:
 def _scenario(robot: Robot, data: Mapping[str, Any], actuator: ActuatorMass) -> Scenario:
     """What is done, from the table [scenario]."""
     motion: dict[str, Any] = {"axis": "yaw", "sweep": 40.0, "duration": 0.3, "early": 0.0, "skew": 0.0}
-    others: dict[str, Any] = {"policy": "straight-down", "kp": None, "kd": None, "impulse": None, "impulse_point": None}
-    for key in data:
-        if key not in motion | others:
-            raise UnknownNameError.among(f"scenario.{key}", key, [*motion, *others], "key")
-    given = motion | others | dict(data)
-    if given["policy"] not in POLICIES:
-        raise UnknownNameError.among("scenario.policy", str(given["policy"]), POLICIES, "policy")
-    for name in ("sweep", "duration", "early", "skew", *(name for name in ("kp", "kd") if given[name] is not None)):
-        given[name] = checked_number(f"scenario.{name}", given[name])
-    if given["duration"] <= 0.0:
-        raise RobotError("scenario.duration", given["duration"], "a duration greater than 0 [s]")
-    for name, unit in (("impulse", "N s"), ("impulse_point", "m")):
-        value = given[name] if given[name] is not None else [0.0, 0.0, 0.0]
-        if not isinstance(value, (list, tuple)) or len(value) != 3:
-            raise RobotError(f"scenario.{name}", value, f"three numbers, [x, y, z] [{unit}]")
-        given[name] = tuple(checked_number(f"scenario.{name}", x) for x in value)
+    _check_keys("scenario", data, (*motion, "policy", "kp", "kd", "impulse", "impulse_point"))
+    for name in ("sweep", "duration", "early", "skew", "kp", "kd"):
+        if name in data:
+            checked(f"scenario.{name}", data[name], FINITE)
+    given: dict[str, Any] = {**motion, "policy": "straight-down", **data}
     try:
-        own = sweep(given["axis"], given["sweep"], given["duration"], given["early"], given["skew"])
+        own = sweep(*(given.pop(name) for name in motion))
+        return Scenario(robot, own, actuator=actuator, **given)
     except RobotError as error:
         raise error.within("scenario") from None
-    rest = {name: given[name] for name in others}
-    return Scenario(robot, own, actuator=actuator, **rest)
 
 
 def _robot(data: Mapping[str, Any], folder: Path) -> Robot:
-    for key in data:
-        if key not in ROBOT_KEYS:
-            raise UnknownNameError.among(f"robot.{key}", key, ROBOT_KEYS, "key")
+    _check_keys("robot", data, ("preset", "tail", "file", "change"))
     if ("preset" in data) == ("file" in data):
         raise RobotError("robot", dict(data), "either `preset` or `file`")
     if "file" in data:
@@ -198,11 +131,17 @@ def _preset(name: Any, tail: Any) -> Robot:
 
 
 def _made(path: str, kind: type, data: Mapping[str, Any]) -> Any:
-    known = [f.name for f in fields(kind)]
+    _check_keys(path, data, [field.name for field in fields(kind)])
+    try:
+        return kind(**data)
+    except RobotError as error:
+        raise error.within(path) from None
+
+
+def _check_keys(path: str, data: Mapping[str, Any], known: Sequence[str]) -> None:
     for key in data:
         if key not in known:
-            raise UnknownNameError.among(f"{path}.{key}", key, known, "key")
-    return kind(**data)
+            raise UnknownNameError.among(f"{path}.{key}" if path else key, key, known, "key")
 
 
 def _variable(name: str, value: Any) -> Variable:

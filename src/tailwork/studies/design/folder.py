@@ -18,7 +18,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,16 @@ from typing import Any
 from tailwork.errors import FileError
 from tailwork.files import ready_folder, write_whole
 from tailwork.robots.io.toml import as_text
-from tailwork.simulation import Run, load_run
-from tailwork.studies.compare.comparison import source_digest
+from tailwork.simulation import load_run
+from tailwork.studies.cluster import do_on_cluster
+from tailwork.studies.data import digest, made, plain, source_digest
 from tailwork.studies.design.answer import Answer, DesignOptions, answer_of, chosen
-from tailwork.studies.design.data import BEST, answer_data, answer_from, as_numbers, partial_from, plain
+from tailwork.studies.design.data import BEST, answer_data, answer_from, partial_from
 from tailwork.studies.design.pareto import Partial
 from tailwork.studies.design.problem import Study
 from tailwork.studies.design.search import ImpossibleError, Progress
 from tailwork.studies.design.variables import checked_variables
-from tailwork.studies.scenario import scenario_data
+from tailwork.studies.scenario import Scenario, scenario_data
 
 ANSWERS, ROBOTS, RUNS, PROBLEM, NOTED = "answers", "robots", "runs", "problem.toml", "files.json"
 
@@ -50,23 +51,31 @@ class DesignCase:
     given: Study  # before its choices were made
 
     @property
+    def answer_file(self) -> str:
+        """Of all its numbers, in the folder of answers."""
+        return f"{ANSWERS}/{self.name}.json"
+
+    @property
+    def partial_file(self) -> str:
+        """Of a front under way."""
+        return f"{ANSWERS}/{self.name}.partial.json"
+
+    def run_file(self, name: str) -> str:
+        """Of one of its runs."""
+        return f"{RUNS}/{name}.nc" if self.name == BEST else f"{RUNS}/{self.name}-{name}.nc"
+
+    @property
     def digest(self) -> str:
         """Says whether what is kept is of this very problem, solved by this very code."""
-        study = {**plain(replace(self.study, choices={})), "scenario": scenario_data(self.study.scenario)}
-        told = {
-            "code": source_digest(), "study": study, "settings": plain(replace(self.settings, threads=None)),
-            "given": as_text(self.given.robot),
-        }  # fmt: skip
-        return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+        return digest({
+            "code": source_digest(), "study": plain(replace(self.study, choices={}), but=(Scenario,)),
+            "scenario": scenario_data(self.study.scenario), "given": as_text(self.given.robot),
+            "settings": plain(replace(self.settings, threads=None)),
+        })  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Bundle:
-    """What a finished case leaves, as it travels between machines: plain data, a robot as text, files of runs."""
-
-    data: dict[str, Any]
-    robot: str  # empty: there is no design
-    runs: dict[str, bytes]
+Bundle = dict[str, str | bytes]
+"""What a finished case leaves, as it travels between machines: files by name, that of the answer last."""
 
 
 def cases(study: Study, settings: DesignOptions) -> list[DesignCase]:
@@ -81,31 +90,27 @@ def cases(study: Study, settings: DesignOptions) -> list[DesignCase]:
 
 
 def solved(
-    case: DesignCase, digest: str, tell: Progress = lambda what: None, before: Partial | None = None, keep: Any = None
-) -> Bundle:
-    """A case solved; that it is impossible is a result, too.
-
-    Args:
-        case: which.
-        digest: of the case, which its files will bear.
-        tell: told what is done next.
-        before: what of a front was finished before.
-        keep: told of each point of a front that is finished.
-    """
+    case: DesignCase, digest: str, tell: Progress = lambda what: None, before: Partial | None = None,
+    keep: Callable[[Partial], None] = lambda partial: None,
+) -> Bundle:  # fmt: skip
+    """A case solved; that it is impossible is a result, too. Its files will bear the digest; `before` and `keep` are
+    those of `front`."""
+    files: Bundle = {}
     try:
-        keep = keep or (lambda partial: None)
         answer = answer_of(case.study, case.choice, tell, case.settings, before, keep, case.given)
     except ImpossibleError as error:
-        return Bundle({"digest": digest, "impossible": plain(error.__dict__)}, "", {})
-    data, runs = answer_data(answer)
-    with tempfile.TemporaryDirectory() as folder:
-        files = {name: _content(run, Path(folder) / f"{name}.nc", digest) for name, run in runs.items()}
-    return Bundle({"digest": digest, "runs": sorted(runs), **data}, as_text(answer.robot), files)
-
-
-def _content(run: Run, file: Path, digest: str) -> bytes:
-    run.save(file, {"problem": digest})
-    return file.read_bytes()
+        data = {"impossible": plain(error.__dict__)}
+    else:
+        data, runs = answer_data(answer)
+        data["runs"] = sorted(runs)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, run in runs.items():
+                file = Path(folder) / "run.nc"
+                run.save(file, {"problem": digest})
+                files[case.run_file(name)] = file.read_bytes()
+        files[f"{ROBOTS}/{case.name}.toml"] = as_text(answer.robot)
+    files[case.answer_file] = json.dumps({"digest": digest, **data}, indent=1, ensure_ascii=False) + "\n"
+    return files
 
 
 @dataclass(frozen=True)
@@ -114,35 +119,25 @@ class Kept:
 
     path: Path
 
-    def answer_file(self, case: DesignCase) -> Path:
-        """The file of a case."""
-        return self.path / ANSWERS / f"{case.name}.json"
-
     def run_file(self, case: DesignCase, name: str) -> Path:
         """The file of a run of a case."""
-        return self.path / RUNS / (f"{name}.nc" if case.name == BEST else f"{case.name}-{name}.nc")
+        return self.path / case.run_file(name)
 
     def write(self, case: DesignCase, bundle: Bundle) -> None:
         """Keep what a case has left."""
-        robot = self.path / ROBOTS / f"{case.name}.toml"
-        files: dict[Path, str | bytes] = {self.run_file(case, name): run for name, run in bundle.runs.items()}
-        files |= {robot: bundle.robot} if bundle.robot else {}
-        files[self.answer_file(case)] = json.dumps(bundle.data, indent=1, ensure_ascii=False) + "\n"
-        for file, content in files.items():
-            write_whole(file, content)
-        self.note(*files)
+        for file, content in bundle.items():
+            write_whole(self.path / file, content)
+        self.note(*(self.path / file for file in bundle))
         with contextlib.suppress(OSError):
-            os.remove(self._partial_file(case))
+            os.remove(self.path / case.partial_file)
 
     def read(self, case: DesignCase) -> Answer | ImpossibleError | None:
         """What was found for a case; None: it is not finished, or is damaged, or of another problem or version."""
-        data = _data(self.answer_file(case), case.digest)
-        if data is None:
-            return None
+        data = _data(self.path / case.answer_file, case.digest)
         try:
             if "impossible" in data:
                 told = data["impossible"]
-                return ImpossibleError(told["conflict"], told["design"], as_numbers(told["measures"]))
+                return ImpossibleError(told["conflict"], told["design"], made(dict[str, float], told["measures"]))
             runs = {name: load_run(self.run_file(case, name)) for name in data["runs"]}
             if any(run.data.attrs.get("problem") != data["digest"] for run in runs.values()):
                 return None
@@ -157,11 +152,7 @@ class Kept:
 
     def _noted(self) -> dict[str, str]:
         """Files that are ours, and the digests of what we have written."""
-        try:
-            found = json.loads((self.path / ANSWERS / NOTED).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        return _data(self.path / ANSWERS / NOTED)
 
     def is_ours(self, file: Path) -> bool:
         """Whether a file is as we have written it."""
@@ -176,30 +167,31 @@ class Kept:
 
     def do(self, case: DesignCase, tell: Progress) -> None:
         """Solve a case here; each point of its front is kept as it comes."""
-        digest = case.digest
-        before = _data(self._partial_file(case), digest)
-        partial = None
-        if before is not None:
-            with contextlib.suppress(KeyError, TypeError, ValueError):  # damaged: begun again
-                partial = partial_from(before, len(case.study.variables), len(case.study.goals))
+        digest, file, before = case.digest, self.path / case.partial_file, None
+        with contextlib.suppress(KeyError, TypeError, ValueError):  # none, or damaged: begun again
+            before = partial_from(_data(file, digest), len(case.study.variables), len(case.study.goals))
 
         def keep(partial: Partial) -> None:
-            write_whole(self._partial_file(case), json.dumps({"digest": digest, **plain(partial)}) + "\n")
+            write_whole(file, json.dumps({"digest": digest, **plain(partial)}) + "\n")
 
-        self.write(case, solved(case, digest, tell, partial, keep))
+        self.write(case, solved(case, digest, tell, before, keep))
 
-    def _partial_file(self, case: DesignCase) -> Path:
-        return self.path / ANSWERS / f"{case.name}.partial.json"
+    def do_on_cluster(
+        self, cases: Sequence[DesignCase], address: str, progress: Callable[[DesignCase], None],
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:  # fmt: skip
+        """Solve cases on a cluster (see `do_on_cluster`); what each leaves is kept as soon as it comes."""
+
+        def take(case: DesignCase, bundle: Bundle) -> None:
+            self.write(case, bundle)
+            progress(case)
+
+        do_on_cluster(address, ((case, case.name, solved, (case, case.digest)) for case in cases), take, say)
 
 
 def open_kept(path: Path, problem: str) -> Kept:
-    """A folder made ready for the answers to a problem, which is given as text.
-
-    What it holds of another problem is removed, as far as it is still as it was written.
-
-    Raises:
-        FileError: it cannot be used, or has a problem file that is not a copy of ours.
-    """
+    """A folder made ready for the answers to a problem, which is given as text; refused if it has another problem file
+    that is not a copy of ours. What it holds of another problem is removed, as far as it is still as it was written."""
     copy, kept = path / PROBLEM, Kept(path)
     same = copy.is_file() and copy.read_bytes() == problem.encode()
     if copy.exists() and not same and not kept.is_ours(copy):
@@ -217,10 +209,10 @@ def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _data(file: Path, digest: str) -> Mapping[str, Any] | None:
-    """What a file holds, if it is of the same problem."""
+def _data(file: Path, digest: str | None = None) -> dict[str, Any]:
+    """What a file holds, if it is of the same problem; else nothing."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    return data if isinstance(data, dict) and data.get("digest") == digest else None
+        return {}
+    return data if isinstance(data, dict) and data.get("digest") == digest else {}

@@ -97,12 +97,11 @@ class Program:
         self.low, self.span = evaluator.low, evaluator.high - evaluator.low
         self.size = len(self.low)
         way = None if goal is None else MEASURES[goal.measure].way
-        self.sign = 0.0 if goal is None else (-1.0 if goal.sense == "most" else 1.0)
+        self.sign = 0.0 if goal is None else goal.sign
         # Slack: of infeasibility (no goal), or the bound below which all nodes of a worst-of goal stay.
         self.slack = goal is None or (way in EXTREMES and (way == "min") == (goal.sense == "most"))
         self._seen: tuple[bytes, tuple[tuple[Floats, Floats], tuple[Floats, Floats]]] | None = None
         self._counts: list[int] = []  # by side: how many rows it has
-        self._gives = np.zeros(0)  # by row of the limits: whether infeasibility loosens it; the model's end stays
 
     def design(self, z: Floats) -> Floats:
         """A design in its own units; what is all but at a bound is at it."""
@@ -119,11 +118,11 @@ class Program:
             goal = self.sign * rows / self.scale
         sides = [np.zeros((len(nodes), 0))]
         for side in self.sides:
-            sides.append(side.sign * (side.bound - self._side_rows(side, nodes, lasting)) / side.scale)
+            way = MEASURES[side.limit.measure].way
+            beyond = way in EXTREMES and (way == "min") != (side.sign < 0)  # the worst is to be beyond: only as a whole
+            rows = self.evaluator.rows(side.limit.measure, nodes, lasting, whole=beyond)
+            sides.append(side.sign * (side.bound - rows) / side.scale)
         self._counts = [rows.shape[1] for rows in sides[1:]]
-        own = [np.full(count, 0.0 if side is MODEL_END else 1.0)
-               for side, count in zip(self.sides, self._counts, strict=True)]  # fmt: skip
-        self._gives = np.concatenate([np.zeros(0), *own])
         return goal, np.concatenate(sides, axis=1)
 
     def _local(self, z: Floats) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
@@ -150,22 +149,18 @@ class Program:
         gradient[:] = slopes[0]
         return float(goal[0]), gradient
 
-    def _all_within(self, z: Floats) -> Floats:
-        """All limits and, for a worst-of goal, its nodes: ≥ 0 within."""
-        (goal, _), (kept, _) = self._local(z)
-        if self.goal is None:
-            return kept + self._gives * z[-1]
-        return np.concatenate([kept, z[-1] - goal]) if self.slack else kept
-
-    def _all_slopes(self, z: Floats) -> Floats:
-        """Their derivatives."""
-        (goal, by_goal), (_, slope) = self._local(z)
-        if self.goal is None:
-            return np.concatenate([slope, self._gives[:, None]], axis=1)
+    def _within(self, z: Floats) -> tuple[Floats, Floats]:
+        """All limits and, for a worst-of goal, its nodes: ≥ 0 within; and their derivatives."""
+        (goal, by_goal), (kept, slopes) = self._local(z)
         if not self.slack:
-            return slope
-        lower = np.concatenate([-by_goal, np.ones((len(goal), 1))], axis=1)
-        return np.concatenate([np.concatenate([slope, np.zeros((len(slope), 1))], axis=1), lower])
+            return kept, slopes
+        if self.goal is None:  # slack loosens all limits but the model's end
+            own = zip(self.sides, self._counts, strict=True)
+            gives = np.array([float(side is not MODEL_END) for side, count in own for _ in range(count)])
+        else:  # or the nodes of the goal
+            gives = np.repeat([0.0, 1.0], [len(kept), len(goal)])
+            kept, slopes = np.concatenate([kept, -goal]), np.concatenate([slopes, -by_goal])
+        return kept + gives * z[-1], np.concatenate([slopes, gives[:, None]], axis=1)
 
     def solve(self, start: Floats) -> Solved:
         """From a design in its own units to the nearest optimum.
@@ -179,19 +174,19 @@ class Program:
             (goal, _), (kept, _) = self._local(z)
             worst = -kept.min(initial=0.0) if self.goal is None else goal.max()
             z, bounds = np.append(z, worst), [*bounds, (-BROKEN, BROKEN)]
-        near = self._all_within(z) < NEAR
+        near = self._within(z)[0] < NEAR
         for _ in range(MOST_TRIES):
             chosen = np.flatnonzero(near)
             found: Any = minimize(
                 self.objective, z, jac=True, bounds=bounds, method="SLSQP",
                 constraints=[{
                     "type": "ineq",
-                    "fun": lambda z, chosen=chosen: self._all_within(z)[chosen],
-                    "jac": lambda z, chosen=chosen: self._all_slopes(z)[chosen],
+                    "fun": lambda z, chosen=chosen: self._within(z)[0][chosen],
+                    "jac": lambda z, chosen=chosen: self._within(z)[1][chosen],
                 }] if len(chosen) else [],
                 options={"maxiter": MOST_ROUNDS, "ftol": PRECISION},
             )  # fmt: skip
-            values = self._all_within(found.x)
+            values = self._within(found.x)[0]
             missed = (values < -MISSED) & ~near
             if not missed.any():
                 break
@@ -206,7 +201,7 @@ class Program:
         z = (design - self.low) / self.span
         (goal, _), _ = self._local(z)
         z = np.append(z, goal.max(initial=0.0)) if self.slack else z
-        return self._solved(z, np.zeros(len(self._all_within(z))), "no search")
+        return self._solved(z, np.zeros(len(self._within(z)[0])), "no search")
 
     def _solved(self, z: Floats, multipliers: Floats, why: str) -> Solved:
         """Where a search came to rest, in the problem's own units."""
@@ -218,7 +213,7 @@ class Program:
             by_side[side.words] = float(multipliers[place : place + count].sum()) * scale / side.scale
             place += count
         _, slope = self.objective(z)
-        pull = (slope - self._all_slopes(z).T @ multipliers)[: self.size]
+        pull = (slope - self._within(z)[1].T @ multipliers)[: self.size]
         lower, upper = z[: self.size] < AT_EDGE, z[: self.size] > 1.0 - AT_EDGE
         price = np.where(lower, pull, np.where(upper, -pull, 0.0))  # of each bound, where the design is at it
         left = np.where(lower | upper, np.maximum(-price, 0.0), np.abs(pull))
@@ -234,9 +229,3 @@ class Program:
             design=self.design(z), goal=value, violation=float(max(0.0, -kept.min(initial=0.0))),
             multipliers=by_side, bound_multipliers=edges, residual=float(left.max(initial=0.0)), why=why,
         )  # fmt: skip
-
-    def _side_rows(self, side: Side, nodes: Any, lasting: Any) -> Any:
-        """What must stay on one side of a bound, (designs, k)."""
-        way = MEASURES[side.limit.measure].way
-        beyond = way in EXTREMES and (way == "min") != (side.sign < 0)  # the worst is to be beyond: only as a whole
-        return self.evaluator.rows(side.limit.measure, nodes, lasting, whole=beyond)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
@@ -18,7 +18,16 @@ import numpy as np
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.nlp import Program, Solved, sides_of
 from tailwork.studies.design.problem import Goal, Limit
-from tailwork.studies.design.search import ALLOWED, Progress, Screen, impossible, refuse_unused, screened, violations
+from tailwork.studies.design.search import (
+    ALLOWED,
+    Progress,
+    Screen,
+    far_apart,
+    impossible,
+    refuse_unused,
+    screened,
+    violations,
+)
 from tailwork.studies.design.verify import FINER, Verified, verified
 from tailwork.typing import Floats
 
@@ -77,7 +86,7 @@ def front(
         keep(partial)
     costs = _costs(finer, partial.ends)
     best = np.flatnonzero(_nondominated(costs))
-    best = best[np.argsort(costs[best, 0] * _signs(evaluator.study.goals)[0])]
+    best = best[np.argsort(costs[best, 0] * evaluator.study.goals[0].sign)]
     tell("verifying the front by single adaptive runs")
     return _looked_at(evaluator, partial, best)
 
@@ -96,7 +105,8 @@ def _begun(evaluator: Evaluator, tell: Progress, also: Floats | None) -> Partial
         raise impossible(evaluator, screen, tell=tell)
     values = _costs(evaluator, designs)
     best = _nondominated(values)
-    starts = designs[best][_spread(values[best], POINTS)]
+    shares = _scaled(values[best])
+    starts = designs[best][far_apart(shares, list(dict.fromkeys(shares.argmin(axis=0).tolist())), POINTS)]
     method, others = "NSGA-III" if evolved else "screen", len(evaluator.study.goals) - 1
     return Partial(method, starts, np.zeros((0, starts.shape[1])), np.zeros((0, others)))
 
@@ -119,6 +129,7 @@ def _looked_at(evaluator: Evaluator, partial: Partial, best: np.ndarray) -> Fron
     """The points of the front, verified."""
     study, designs = evaluator.study, partial.ends[best]
     checked = [verified(evaluator, design) for design in designs]
+    shares = _scaled(_costs(evaluator, designs))
     measures = {name: np.array([one.fine[name] for one in checked]) for name in study.asked}
     return Front(
         designs=designs,
@@ -128,27 +139,25 @@ def _looked_at(evaluator: Evaluator, partial: Partial, best: np.ndarray) -> Fron
         excess=float(violations(sides_of(study.limits), measures).max(initial=0.0)),
         method=partial.method,
         polished=partial.polished,
-        samples={k: checked[k] for k in _samples(_costs(evaluator, designs))},
+        samples={k: checked[k] for k in sorted({*shares.argmin(axis=0).tolist(), int(shares.max(axis=1).argmin())})},
     )
 
 
-def _samples(costs: Floats) -> list[int]:
-    """The best in each goal, and the one whose worst goal is the least bad: all in shares of their ranges."""
+def _scaled(costs: Floats) -> Floats:
+    """Costs as shares of their ranges."""
     span = np.ptp(costs, axis=0)
-    scaled = (costs - costs.min(axis=0)) / np.where(span > 0.0, span, 1.0)
-    return sorted({*scaled.argmin(axis=0).tolist(), int(scaled.max(axis=1).argmin())})
-
-
-def _signs(goals: Sequence[Goal]) -> Floats:
-    return np.array([-1.0 if goal.sense == "most" else 1.0 for goal in goals])
+    return (costs - costs.min(axis=0)) / np.where(span > 0.0, span, 1.0)
 
 
 def _costs(evaluator: Evaluator, designs: Floats) -> Floats:
     """Goals of designs, the less the better, (designs, goals)."""
     goals = evaluator.study.goals
-    found = evaluator.measures(designs, [goal.measure for goal in goals])
-    costs = np.stack([found[goal.measure] for goal in goals], axis=1) * _signs(goals)
-    return np.where(np.isfinite(costs), costs, np.inf)
+    return _costs_of(goals, evaluator.measures(designs, [goal.measure for goal in goals]), np.inf)
+
+
+def _costs_of(goals: Sequence[Goal], measures: Mapping[str, Floats], worst: float) -> Floats:
+    costs = np.stack([measures[goal.measure] * goal.sign for goal in goals], axis=1)
+    return np.where(np.isfinite(costs), costs, worst)
 
 
 def _nondominated(costs: Floats) -> np.ndarray:
@@ -160,19 +169,6 @@ def _nondominated(costs: Floats) -> np.ndarray:
     return fine
 
 
-def _spread(costs: Floats, count: int) -> np.ndarray:
-    """Rows far apart: the best in each goal, then each time the farthest from those chosen."""
-    span = np.ptp(costs, axis=0)
-    scaled = (costs - costs.min(axis=0)) / np.where(span > 0.0, span, 1.0)
-    chosen = list(dict.fromkeys(scaled.argmin(axis=0).tolist()))
-    while len(chosen) < min(count, len(costs)):
-        away = np.linalg.norm(scaled[:, None] - scaled[chosen], axis=2).min(axis=1)
-        if away.max() <= 0.0:
-            break
-        chosen.append(int(away.argmax()))
-    return np.array(chosen)
-
-
 def _polished(evaluator: Evaluator, design: Floats) -> tuple[Solved, Floats] | None:
     """The design on the front that is as good in all goals but the first, which is the best that it can be there.
 
@@ -180,9 +176,7 @@ def _polished(evaluator: Evaluator, design: Floats) -> tuple[Solved, Floats] | N
     """
     study = evaluator.study
     first, *others = study.goals
-    before = {
-        name: float(x[0]) for name, x in evaluator.measures(design[None], [g.measure for g in study.goals]).items()
-    }
+    before = evaluator.alone(design, [goal.measure for goal in study.goals])
     floors = [
         Limit(goal.measure, **{"least" if goal.sense == "most" else "most": before[goal.measure]}) for goal in others
     ]
@@ -191,16 +185,11 @@ def _polished(evaluator: Evaluator, design: Floats) -> tuple[Solved, Floats] | N
     sides = floored + [side for side in sides_of(study.limits) if side.words not in words]  # one met exactly is a floor
     program = Program(evaluator, first, sides, max(abs(before[first.measure]), 1e-9))
     solved = program.solve(design)
-    gain = (solved.goal - before[first.measure]) * (1.0 if first.sense == "most" else -1.0)
-    if solved.violation > ALLOWED or (gain <= 0.0 and program.at(design).violation <= ALLOWED):
+    worse = (solved.goal - before[first.measure]) * first.sign >= 0.0
+    if solved.violation > ALLOWED or (worse and program.at(design).violation <= ALLOWED):
         return None
     same = [[x.words for x in program.sides if (x.limit.measure, x.sign) == (f.limit.measure, f.sign)] for f in floored]
     return solved, np.array([sum(solved.multipliers[name] for name in names) for names in same])
-
-
-def _partitions(goals: int) -> int:
-    """Into how many parts each axis is divided for the most directions that a population has room for."""
-    return next(k for k in itertools.count(1) if math.comb(k + goals, goals - 1) > POPULATION)
 
 
 def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
@@ -212,7 +201,6 @@ def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
 
     study = evaluator.study
     sides = sides_of(study.limits)
-    signs = _signs(study.goals)
 
     class Designing(Problem):
         def __init__(self) -> None:
@@ -223,14 +211,15 @@ def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
 
         def _evaluate(self, x: Floats, out: dict[str, Any], *_: Any, **__: Any) -> None:
             found = evaluator.measures(np.ascontiguousarray(x, dtype=np.float64), study.asked)
-            costs = np.stack([found[goal.measure] for goal in study.goals], axis=1) * signs
             over = [side.sign * (found[side.limit.measure] - side.bound) / side.scale for side in sides]
-            out["F"] = np.where(np.isfinite(costs), costs, 1e6)
+            out["F"] = _costs_of(study.goals, found, 1e6)
             out["G"] = (
                 np.nan_to_num(np.stack(over, axis=1), nan=1e6, posinf=1e6) if over else np.full((len(x), 1), -1.0)
             )
 
-    directions = get_reference_directions("uniform", len(study.goals), n_partitions=_partitions(len(study.goals)))
+    goals = len(study.goals)
+    parts = next(k for k in itertools.count(1) if math.comb(k + goals, goals - 1) > POPULATION)  # as many as have room
+    directions = get_reference_directions("uniform", goals, n_partitions=parts)
     first = screen.designs[np.argsort(screen.violation, kind="stable")[: len(directions)]]
     sampling: Any = first  # pymoo takes the designs themselves as well
     method = NSGA3(ref_dirs=directions, pop_size=len(directions), sampling=sampling)

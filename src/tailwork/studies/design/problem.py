@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.robots.quantities import Kind, checked
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import Tail
 from tailwork.studies.measures import ENERGY_BALANCE, MEASURES, unit_of
@@ -19,17 +19,8 @@ MOTION = {"sweep": "deg", "duration": "s", "early": "1", "skew": "1"}
 CONTROL = {"kp": "N m/rad", "kd": "N m s/rad"}
 """Gains by which a tail's own actuators follow the motion."""
 MOST_STEPS = 1000
-
-
-def checked_number(path: str, value: Any) -> float:
-    """Make sure that a number is one, and finite."""
-    try:
-        fine = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # an integer beyond all floats
-        fine = False
-    if not fine:
-        raise RobotError(path, value, "a finite number")
-    return float(value)
+FINITE = Kind("")
+"""Any number, in its own unit."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +35,7 @@ class Variable:
     def __post_init__(self) -> None:
         path = f"variables.{self.name}"
         for value in (self.low, self.high):
-            checked_number(path, value)
+            checked(path, value, FINITE)
         if not self.low < self.high:
             required = "bounds that are apart, the lower one first"
             hint = f"; did you mean [{self.high:g}, {self.low:g}]?" if self.low > self.high else ""
@@ -63,6 +54,11 @@ class Goal:
         if self.sense not in ("most", "least"):
             raise RobotError(f"goals.{self.measure}", self.sense, "'most' or 'least'")
 
+    @property
+    def sign(self) -> float:
+        """By which the measure is multiplied for a cost, the less the better [1]."""
+        return -1.0 if self.sense == "most" else 1.0
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -79,7 +75,7 @@ class Limit:
             raise RobotError(path, None, "`least`, `most` or both")
         for value in (self.least, self.most):
             if value is not None:
-                checked_number(path, value)
+                checked(path, value, FINITE)
         if self.least is not None and self.most is not None and not self.least < self.most:
             raise RobotError(path, [self.least, self.most], "`least` below `most`")
 
@@ -166,6 +162,10 @@ class Study:
     def tail(self) -> Tail:
         """The tail's description."""
         return self.scenario.tail_part
+
+    def named(self, design: Iterable[float]) -> dict[str, float]:
+        """A design by variable, each in its unit."""
+        return dict(zip((variable.name for variable in self.variables), map(float, design), strict=True))
 
     def with_robot(self, robot: Robot) -> Study:
         """The same problem for another robot."""

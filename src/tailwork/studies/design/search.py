@@ -94,7 +94,7 @@ class Found:
 
 
 def screened(evaluator: Evaluator, count: int = SCREENED, seed: int | None = None) -> Screen:
-    """Designs of a Sobol sequence over the bounds, judged."""
+    """So many designs of a Sobol sequence over the bounds, judged; the seed is the problem's by default."""
     from scipy.stats import qmc  # slow to import, and needed for this alone
 
     study = evaluator.study
@@ -125,15 +125,22 @@ def violations(sides: Sequence[Side], measures: dict[str, Floats]) -> Floats:
 
 def diverse(screen: Screen, evaluator: Evaluator, goal: Goal, count: int = STARTS) -> Floats:
     """Good starts that are far apart: the best, then each time the farthest from those chosen."""
-    merit = screen.measures[goal.measure] * (-1.0 if goal.sense == "most" else 1.0)
+    merit = screen.measures[goal.measure] * goal.sign
     order = np.lexsort((np.where(np.isfinite(merit), merit, np.inf), np.round(screen.violation, 12)))
     among = order[np.isfinite(screen.violation[order])][: max(AMONG, count)]
     scaled = (screen.designs[among] - evaluator.low) / (evaluator.high - evaluator.low)
-    chosen = [0]
-    while len(chosen) < min(count, len(among)):
-        away = np.linalg.norm(scaled[:, None] - scaled[chosen], axis=2).min(axis=1)
+    return screen.designs[among[far_apart(scaled, [0], count)]]
+
+
+def far_apart(points: Floats, first: Sequence[int], count: int) -> list[int]:
+    """So many of some points, unless they are fewer: the first, then each time the farthest from those chosen."""
+    chosen = list(first)
+    while len(chosen) < min(count, len(points)):
+        away = np.linalg.norm(points[:, None] - points[chosen], axis=2).min(axis=1)
+        if away.max() <= 0.0:
+            break
         chosen.append(int(away.argmax()))
-    return screen.designs[among[chosen]]
+    return chosen
 
 
 def best_design(evaluator: Evaluator, tell: Progress = lambda what: None, starts: int = STARTS) -> Found:
@@ -170,7 +177,7 @@ def best_design(evaluator: Evaluator, tell: Progress = lambda what: None, starts
 def _together(ends: list[Solved], goal: Goal) -> tuple[Optimum, ...]:
     """Ends that are the same counted, the best first; of each, the end that meets limits and conditions best."""
     found: list[Optimum] = []
-    for end in sorted(ends, key=lambda end: -end.goal if goal.sense == "most" else end.goal):
+    for end in sorted(ends, key=lambda end: goal.sign * end.goal):
         same = next((k for k, o in enumerate(found) if abs(o.solved.goal - end.goal) <= SAME * abs(end.goal)), None)
         if same is None:
             found.append(Optimum(end, 1))
@@ -183,14 +190,8 @@ def _together(ends: list[Solved], goal: Goal) -> tuple[Optimum, ...]:
 def impossible(
     evaluator: Evaluator, screen: Screen, nearest: Solved | None = None, tell: Progress = lambda what: None
 ) -> ImpossibleError:
-    """Which limits of a problem cannot hold together, and the design that violates them least.
-
-    Args:
-        evaluator: of the problem.
-        screen: designs over its bounds.
-        nearest: the design that violates all limits least, if that is known.
-        tell: told what is done next.
-    """
+    """Which limits of a problem cannot hold together, and the design that violates them least (`nearest`, if that is
+    known already)."""
     tell("no design meets all limits: looking for those that conflict")
     limits = list(evaluator.study.limits)
     nearest = nearest or _least_violated(evaluator, screen, limits)
@@ -202,12 +203,8 @@ def impossible(
         rest = [other for other in conflict if other is not limit]
         if rest and _least_violated(evaluator, screen, rest).violation > ALLOWED:
             conflict = rest
-    names = [variable.name for variable in evaluator.variables]
-    design = dict(zip(names, nearest.design.tolist(), strict=True))
-    measured = evaluator.measures(nearest.design[None], [limit.measure for limit in conflict])
-    return ImpossibleError(
-        [limit.words for limit in conflict], design, {name: float(values[0]) for name, values in measured.items()}
-    )
+    measured = evaluator.alone(nearest.design, [limit.measure for limit in conflict])
+    return ImpossibleError([limit.words for limit in conflict], evaluator.study.named(nearest.design), measured)
 
 
 def _least_violated(evaluator: Evaluator, screen: Screen, limits: Sequence[Limit]) -> Solved:
@@ -219,15 +216,7 @@ def _least_violated(evaluator: Evaluator, screen: Screen, limits: Sequence[Limit
 
 
 def refuse_unused(evaluator: Evaluator, designs: Floats) -> None:
-    """Make sure that each variable changes a goal or a limit.
-
-    Args:
-        evaluator: of the problem.
-        designs: that can be judged, (designs, variables); the first few are taken.
-
-    Raises:
-        RobotError: a variable does nothing.
-    """
+    """Refuses a variable that changes no goal and no limit of the first few of some designs that can be judged."""
     names = evaluator.study.asked
     base = designs[:COMPARED]
     size, count = len(evaluator.variables), len(base)

@@ -153,34 +153,24 @@ def choice_table(answers: Sequence[Answer]) -> tuple[list[str], list[list[str]]]
 def front_header(study: Study) -> list[str]:
     """Heads of the table of a front: goals, and rates between them."""
     first = study.goals[0].measure
-    rates = [
-        headed(f"{plain_name(first)} for {plain_name(goal.measure)}", _quotient(unit_of(first), unit_of(goal.measure)))
-        for goal in study.goals[1:]
-    ]
+    rates = []
+    for goal in study.goals[1:]:
+        above, below = unit_of(first), unit_of(goal.measure)
+        within = f"({below})" if {" ", "/"} & set(below) else below
+        unit = f"{above or '1'}/{within}" if below else above
+        rates.append(headed(f"{plain_name(first)} for {plain_name(goal.measure)}", unit))
     return ["point", *(measure_head(goal.measure) for goal in study.goals), *rates, "agrees"]
 
 
-def _quotient(above: str, below: str) -> str:
-    """The unit of one over the other."""
-    if not below:
-        return above
-    return f"{above or '1'}/({below})" if {" ", "/"} & set(below) else f"{above or '1'}/{below}"
-
-
 def front_rows(study: Study, front: Front, points: Sequence[int] | None = None) -> list[list[str]]:
-    """Points of a front, by the first goal; all, unless told which."""
+    """Points of a front, by the first goal; all, unless told which. A rate of nothing, or that is not known: —."""
     goals = [front.measures[goal.measure] for goal in study.goals]
-    rates = [front.rates[goal.measure] for goal in study.goals[1:]]
+    rates = [front.rates[goal.measure].tolist() for goal in study.goals[1:]]
     return [
-        [str(k + 1), *(number(float(x[k])) for x in goals), *(_rate(float(x[k])) for x in rates),
+        [str(k + 1), *(number(float(x[k])) for x in goals), *(number(x[k] if x[k] > PRICED else None) for x in rates),
          "yes" if front.agree[k] else "no"]
         for k in (range(len(front.designs)) if points is None else points)
     ]  # fmt: skip
-
-
-def _rate(rate: float) -> str:
-    """What is gained; —: nothing, or it is not known."""
-    return number(rate if rate > PRICED else None)
 
 
 def variable_heads(study: Study) -> list[str]:

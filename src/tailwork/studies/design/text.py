@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import RobotError
-from tailwork.format import headed, number, shown_unit, with_unit
+from tailwork.format import headed, minus, number, shown_unit, with_unit
 from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.nlp import MODEL_END, Solved, sides_of
 from tailwork.studies.design.pareto import Front
@@ -50,16 +50,13 @@ def measure_head(name: str) -> str:
 
 def limit_words(side: str) -> str:
     """One side of a limit as one says it, from the words by which it is known."""
-    return plain_name(side).replace("-", "−")
+    return minus(plain_name(side))
 
 
 def choice_words(choice: Mapping[str, Any]) -> str:
     """What was chosen, in words."""
-    return ", ".join(f"{path} = {_chosen(value)}" for path, value in choice.items())
-
-
-def _chosen(value: Any) -> str:
-    return str(value) if isinstance(value, str) else str(value).replace("-", "−")
+    said = {path: value if isinstance(value, str) else minus(str(value)) for path, value in choice.items()}
+    return ", ".join(f"{path} = {value}" for path, value in said.items())
 
 
 def goal_words(study: Study) -> str:
@@ -126,12 +123,10 @@ def headline(answer: Answer) -> str:
     text = f"The {plain_name(goal)} of {best_words(study)}{chosen} is {value}"
     if answer.given is None:
         return f"{text}; the robot as it is given does not come to the end of the motion."
-    given = answer.given.measures.get(goal)
-    if given is not None:
-        text += f"; that of the robot as it is given is {with_unit(given, unit_of(goal))}"
-        broken = [
-            f"{words}: {number(value, 3)}" for words, value in broken_limits(study, answer.given.measures).items()
-        ]
+    measures = answer.given.measures
+    if goal in measures:
+        text += f"; that of the robot as it is given is {with_unit(measures[goal], unit_of(goal))}"
+        broken = [f"{words}: {number(value, 3)}" for words, value in broken_limits(study, measures).items()]
         text += f", which breaks {'; '.join(broken)}" if broken else ""
     return f"{text}."
 
@@ -205,40 +200,27 @@ def price_words(answer: Answer) -> list[str]:
 
 def verified_words(answer: Answer) -> str:
     """Whether finer steps and the single run agree."""
-    wrong = answer.verified.disagreements()
-    many = len(answer.verified.fine)
-    if not wrong:
-        return (
-            f"Verified: finer steps and a single run by the adaptive method agree in all {many} measures, to {AGREE:g} "
-            "of their size."
-        )
-    names = ", ".join(plain_name(name) for name in wrong)
-    return (
-        f"NOT verified: finer steps and a single run by the adaptive method disagree in {names}, by more than "
-        f"{AGREE:g} of their size."
-    )
+    both, wrong = "finer steps and a single run by the adaptive method", answer.verified.disagreements()
+    if wrong:
+        names = ", ".join(map(plain_name, wrong))
+        return f"NOT verified: {both} disagree in {names}, by more than {AGREE:g} of their size."
+    return f"Verified: {both} agree in all {len(answer.verified.fine)} measures, to {AGREE:g} of their size."
 
 
 def airborne_words(answer: Answer) -> str:
     """The closed form of the airborne robot beside the result; empty: there is nothing to compare."""
     turn = answer.verified.fine.get("turn")
-    if turn is None or any(answer.study.scenario.impulse):  # which turns the body, too
+    if turn is None or any(answer.study.scenario.impulse) or answer.airborne == 0.0:  # an impulse turns the body, too
         return ""
     if answer.airborne is None:
-        return (
-            "What the same sweep does in the air is not set beside it: for tails of many links there is none in closed "
-            "form."
-        )
-    if not answer.airborne:
-        return ""
-    ratio = turn / answer.airborne
-    words = (
+        closed = "for tails of many links there is none in closed form"
+        return f"What the same sweep does in the air is not set beside it: {closed}."
+    aloft = answer.study.scenario.policy == "airborne"
+    return (
         f"In the air, in closed form, the same sweep turns the body by {number(answer.airborne)} deg; here "
-        f"{number(turn)} deg, "
+        f"{number(turn)} deg, {number(turn / answer.airborne, 6 if aloft else 3)} times that"
+        f"{'' if aloft else ': the rest is what ground and legs do'}."
     )
-    if answer.study.scenario.policy == "airborne":
-        return words + f"{number(ratio, 6)} times that."
-    return words + f"{number(ratio, 3)} times that: the rest is what ground and legs do."
 
 
 def unsettled_words(solved: Solved) -> str:
@@ -296,12 +278,8 @@ def tolerance_words(answer: Answer) -> str:
     if share > 0.0:
         said.append(f"{100 * share:.1f} % are beyond {limit_words(side)}.")
     if share > OFTEN and answer.robust is None:
-        one = len(answer.study.goals) == 1
-        said.append(
-            "A table [robust] in the problem keeps a margin to the limits."
-            if one
-            else "For one goal alone, a table [robust] in the problem keeps a margin to the limits."
-        )
+        table = "A table" if len(answer.study.goals) == 1 else "For one goal alone, a table"
+        said.append(f"{table} [robust] in the problem keeps a margin to the limits.")
     return " ".join(filter(None, said))
 
 
@@ -337,32 +315,20 @@ def front_words(study: Study, front: Front) -> str:
     how = "spread by the evolutionary method NSGA-III" if front.method == "NSGA-III" else "the best of the screen"
     agree = front.agree.count(True)
     others = " and ".join(plain_name(goal.measure) for goal in study.goals[1:])
+    kept = "all limits are kept"
+    if front.excess > ALLOWED:
+        kept = f"the worst limit is exceeded by {number(100 * front.excess, 2)} % of its bound"
     text = (
         f"{count} designs, of which none is better in one goal without being worse in another: {how}, then polished: "
         f"each has the best {first} for its {others} ({front.polished} were improved by that). Single adaptive runs "
-        f"agree for {agree} of {count}; at finer steps, {_kept(front)}. Rates say how much {first} one gains for each "
+        f"agree for {agree} of {count}; at finer steps, {kept}. Rates say how much {first} one gains for each "
         "unit given up in another goal; —: nothing, or it is not known."
     )
-    return f"{_no_conflict(study, front)} {text}".strip()
-
-
-def _kept(front: Front) -> str:
-    """How well limits are kept."""
-    if front.excess <= ALLOWED:
-        return "all limits are kept"
-    return f"the worst limit is exceeded by {number(100 * front.excess, 2)} % of its bound"
-
-
-def _no_conflict(study: Study, front: Front) -> str:
-    """That there is nothing to choose between; empty: there is."""
-    for goal in study.goals:
-        values = front.measures[goal.measure]
-        if np.ptp(values) >= ALIKE * np.abs(values).max(initial=0.0) > 0.0:
-            return ""
-    return (
-        f"These goals do not conflict: the best designs differ by less than {100 * ALIKE:g} % in each of them, and any "
-        "one will do."
-    )
+    goals = [front.measures[goal.measure] for goal in study.goals]
+    if any(np.ptp(values) >= ALIKE * np.abs(values).max(initial=0.0) > 0.0 for values in goals):
+        return text
+    alike = f"the best designs differ by less than {100 * ALIKE:g} % in each of them, and any one will do"
+    return f"These goals do not conflict: {alike}. {text}"
 
 
 SWUNG_BACK = 1.0 / 3.0
@@ -373,12 +339,12 @@ LEAST_PEAK = 1e-3
 
 def warnings(answer: Answer) -> list[str]:
     """All that is to be pointed out, a paragraph each; empty: nothing is."""
-    checked = verified_words(answer)
-    said = [
-        checked if answer.verified.disagreements() else "", unsettled_best(answer),
-        feet_words(answer) if feet_pull(answer) else "", turn_words(answer),
-    ]  # fmt: skip
-    return [text for text in said if text]
+    said = [verified_words(answer)] if answer.verified.disagreements() else []
+    if not answer.best.converged:
+        why, best = unsettled_words(answer.best), best_words(answer.study)
+        said.append(f"The search for {best} has {why}. There may be a better one.")
+    said += [feet_words(answer)] if feet_pull(answer) else []
+    return [*said, *filter(None, [turn_words(answer)])]
 
 
 def feet_pull(answer: Answer) -> bool:
@@ -402,12 +368,6 @@ def feet_words(answer: Answer) -> str:
         f"All feet push, each by at least {number(least, 3)} N; to stay where they are they need a friction of "
         f"{number(fine['friction_needed'], 3)}."
     )
-
-
-def unsettled_best(answer: Answer) -> str:
-    """That the best design may not be an optimum; empty: it is one."""
-    why = unsettled_words(answer.best)
-    return f"The search for {best_words(answer.study)} has {why}. There may be a better one." if why else ""
 
 
 def turn_words(answer: Answer) -> str:
@@ -442,13 +402,7 @@ print(again.summary())
 
 
 def repeat_code(answer: Answer, run: Path, problem: Path, robot_file: str = "") -> str:
-    """The lines for an answer.
-
-    Args:
-        answer: whose best design it is.
-        run: file of its verifying run.
-        problem: file of the problem.
-        robot_file: name of the robot's file, which is looked for beside the problem's; empty: a preset.
-    """
+    """Lines that read the verifying run of an answer and run its best design again, from the files of both; a robot's
+    file is looked for beside the problem's, empty: a preset."""
     beside = f"  # with {robot_file} beside it" if robot_file else ""
     return CODE.format(run=str(run), problem=str(problem), values=answer.values, beside=beside)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.nlp import Program, Side, Solved, sides_of
-from tailwork.studies.design.search import ImpossibleError
+from tailwork.studies.design.search import ALLOWED, ImpossibleError, Progress
 from tailwork.typing import Floats
 
 MANY = 4096
@@ -30,6 +31,8 @@ SPREAD = 0.02
 """Standard deviation of what is made, as a share of each value, unless told otherwise."""
 LEAST_SCATTER = 0.1
 """Of a variable's range: its scatter is a share of no less. What is zero is not made without error, either."""
+MOVED = 0.05
+"""Of a variable's range, by which it moves alone."""
 BINS = 40
 """Of the histograms of a Monte Carlo sample."""
 
@@ -73,23 +76,17 @@ class Tolerance:
     judged: float  # share of the sample that can be judged; the rest counts as beyond every limit, and nowhere else
 
 
-def swings(evaluator: Evaluator, design: Floats, name: str, share: float = 0.05) -> tuple[Swing, ...]:
-    """What each variable does alone when it moves by a share of its range, within its bounds; the largest first.
+def swings(evaluator: Evaluator, design: Floats, name: str) -> tuple[Swing, ...]:
+    """What each variable does alone when it moves by 5 % of its range, within its bounds; the largest first.
 
     Those whose moves cannot be judged come last.
     """
-    reach = share * (evaluator.high - evaluator.low)
-    moved = []
-    for k in range(len(design)):
-        for sign in (-1.0, 1.0):
-            one = design.copy()
-            one[k] = np.clip(one[k] + sign * reach[k], evaluator.low[k], evaluator.high[k])
-            moved.append(one)
-    *values, here = evaluator.measures(np.array([*moved, design]), [name])[name]
+    reach = np.diag(MOVED * (evaluator.high - evaluator.low))
+    moved = np.clip(np.concatenate([design - reach, design + reach]), evaluator.low, evaluator.high)
+    *values, here = evaluator.measures(np.concatenate([moved, design[None]]), [name])[name].tolist()
+    size = len(design)
     found = [
-        Swing(
-            v.name, float(moved[2 * k][k]), float(moved[2 * k + 1][k]), float(values[2 * k]), float(values[2 * k + 1])
-        )
+        Swing(v.name, float(moved[k, k]), float(moved[size + k, k]), values[k], values[size + k])
         for k, v in enumerate(evaluator.variables)
     ]
 
@@ -100,9 +97,8 @@ def swings(evaluator: Evaluator, design: Floats, name: str, share: float = 0.05)
     return tuple(sorted(found, key=reach_of))
 
 
-def indices(evaluator: Evaluator, name: str, count: int = BASE) -> Indices:
+def indices(evaluator: Evaluator, name: str) -> Indices:
     """Sobol indices of a measure over the whole bounds (Saltelli's estimator, SciPy)."""
-
     counted: list[tuple[int, int]] = []
 
     def measured(x: Floats) -> Floats:
@@ -116,15 +112,13 @@ def indices(evaluator: Evaluator, name: str, count: int = BASE) -> Indices:
     from scipy.stats import sobol_indices, uniform  # slow to import, and needed for this alone
 
     ranges = [uniform(v.low, v.high - v.low) for v in evaluator.variables]
-    found = sobol_indices(func=measured, n=count, dists=ranges, rng=evaluator.study.seed)
+    found = sobol_indices(func=measured, n=BASE, dists=ranges, rng=evaluator.study.seed)
     judged = sum(fine for fine, _ in counted) / sum(every for _, every in counted)
     names = tuple(v.name for v in evaluator.variables)
     return Indices(names, np.ravel(found.first_order), np.ravel(found.total_order), judged)
 
 
-def tolerance(
-    evaluator: Evaluator, design: Floats, names: Sequence[str], spread: float = SPREAD, count: int = MANY
-) -> Tolerance:
+def tolerance(evaluator: Evaluator, design: Floats, names: Sequence[str], spread: float = SPREAD) -> Tolerance:
     """What independent normal errors do to a design; their standard deviation is a share of each value.
 
     Small values scatter by that share of a tenth of their range. Bounds are not kept: what is made may lie beyond.
@@ -132,7 +126,7 @@ def tolerance(
     checked_spread("spread", spread)
     from scipy.stats import qmc  # slow to import, and needed for this alone
 
-    scatter = qmc.MultivariateNormalQMC(np.zeros(len(design)), rng=evaluator.study.seed).random(count)
+    scatter = qmc.MultivariateNormalQMC(np.zeros(len(design)), rng=evaluator.study.seed).random(MANY)
     designs = design + spread * scatter_sizes(evaluator, design) * scatter
     for k, variable in enumerate(evaluator.variables):
         if variable.name.endswith(".tip_share"):
@@ -142,16 +136,15 @@ def tolerance(
     found = evaluator.measures(designs, wanted)
     beyond = {side.words: ~(side.sign * (found[side.limit.measure] - side.bound) <= 0.0) for side in sides}
     known = {name: x[~np.isnan(x)] for name, x in found.items()}
+
+    def each(statistic: Callable[[Floats], Any]) -> dict[str, float]:
+        return {name: float(statistic(x)) if len(x) else np.nan for name, x in known.items()}
+
     with np.errstate(invalid="ignore"):  # of what is infinite in some designs
         return Tolerance(
-            spread, count,
-            {name: float(x.mean()) if len(x) else np.nan for name, x in known.items()},
-            {name: float(x.std()) if len(x) else np.nan for name, x in known.items()},
-            {name: float(np.quantile(x, 0.05)) if len(x) else np.nan for name, x in known.items()},
-            {name: float(np.quantile(x, 0.95)) if len(x) else np.nan for name, x in known.items()},
-            {words: float(np.mean(x)) for words, x in beyond.items()},
-            {name: _histogram(x) for name, x in known.items()},
-            min((len(x) for x in known.values()), default=count) / count,
+            spread, MANY, each(np.mean), each(np.std), each(lambda x: np.quantile(x, 0.05)),
+            each(lambda x: np.quantile(x, 0.95)), {words: float(np.mean(x)) for words, x in beyond.items()},
+            {name: _histogram(x) for name, x in known.items()}, min(len(x) for x in known.values()) / MANY,
         )  # fmt: skip
 
 
@@ -185,9 +178,9 @@ class Robust:
     chance: float = 0.95
 
     def __post_init__(self) -> None:
-        checked_spread("robust.spread", self.spread)
+        checked_spread("spread", self.spread)
         if isinstance(self.chance, bool) or not isinstance(self.chance, (int, float)) or not 0.5 <= self.chance < 1.0:
-            raise RobotError("robust.chance", self.chance, "a chance from 0.5 to less than 1, such as 0.95")
+            raise RobotError("chance", self.chance, "a chance from 0.5 to less than 1, such as 0.95")
 
     @property
     def quantile(self) -> float:
@@ -197,22 +190,10 @@ class Robust:
         return float(norm.ppf(self.chance))
 
 
-@dataclass(frozen=True)
-class Guarded:
-    """A design with margins to its limits."""
-
-    solved: Solved  # prices are by the limits as they were stated
-    margins: dict[str, float]  # by side of a limit, in words: how far it was moved inwards
-
-
-def guarded(
-    evaluator: Evaluator, first: Solved, robust: Robust, allowed: float, tell: Callable[[str], None]
-) -> Guarded:
-    """The best design that keeps every limit with the chance that is asked for, from the best one without.
-
-    Raises:
-        ImpossibleError: no design was found that does.
-    """
+def guarded(evaluator: Evaluator, first: Solved, robust: Robust, tell: Progress) -> tuple[Solved, dict[str, float]]:
+    """The best design that keeps every limit with the chance that is asked for, from the best one without; and by side
+    of a limit, in words, how far it was moved inwards. Prices are by the limits as they were stated. If no design does,
+    an ImpossibleError says so."""
     goal = evaluator.study.goals[0]
     sides = sides_of(evaluator.study.limits)
     solved, margins = first, np.zeros(len(sides))
@@ -223,29 +204,16 @@ def guarded(
             replace(side, bound=side.bound - side.sign * margin) for side, margin in zip(sides, margins, strict=True)
         ]
         solved = Program(evaluator, goal, moved, max(abs(first.goal), 1e-9)).solve(solved.design)
-        if solved.violation > allowed:
-            raise _too_sure(evaluator, solved, sides, margins, robust)
+        if solved.violation > ALLOWED:
+            words = [
+                f"{side.words.replace('_', ' ')} by a margin of {x:.3g}" for side, x in zip(sides, margins, strict=True)
+            ]
+            what = f"[robust] with a spread of {robust.spread:g} and a chance of {robust.chance:g}, which keeps "
+            measured = evaluator.alone(solved.design, list(dict.fromkeys(side.limit.measure for side in sides)))
+            raise ImpossibleError([what + ", ".join(words)], evaluator.study.named(solved.design), measured)
         stated = zip(moved, sides, strict=True)
         solved = replace(solved, multipliers={side.words: solved.multipliers[other.words] for other, side in stated})
-    return Guarded(solved, {side.words: float(margin) for side, margin in zip(sides, margins, strict=True)})
-
-
-def _too_sure(
-    evaluator: Evaluator, solved: Solved, sides: list[Side], margins: Floats, robust: Robust
-) -> ImpossibleError:
-    """That limits cannot be kept with their margins."""
-    names = list(dict.fromkeys(side.limit.measure for side in sides))
-    measured = evaluator.measures(solved.design[None], names)
-    words = [
-        f"{side.words.replace('_', ' ')} by a margin of {margin:.3g}"
-        for side, margin in zip(sides, margins, strict=True)
-    ]
-    what = f"[robust] with a spread of {robust.spread:g} and a chance of {robust.chance:g}, which keeps "
-    return ImpossibleError(
-        [what + ", ".join(words)],
-        dict(zip((variable.name for variable in evaluator.variables), solved.design.tolist(), strict=True)),
-        {name: float(values[0]) for name, values in measured.items()},
-    )
+    return solved, {side.words: float(margin) for side, margin in zip(sides, margins, strict=True)}
 
 
 def _margins(evaluator: Evaluator, design: Floats, sides: list[Side], robust: Robust) -> Floats:

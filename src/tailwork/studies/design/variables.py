@@ -6,36 +6,21 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
-from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.paths import rebuild, total_paths
-from tailwork.robots.quantities import Kind
+from tailwork.errors import RobotError, check_known
 from tailwork.studies.design.problem import CONTROL, MOTION, Study, Variable
 from tailwork.studies.scenario import Scenario, parameter_name
-from tailwork.typing import Floats
+from tailwork.studies.structure_groups import number_units
 
-OTHERS = ("motion.", "control.")
-"""What variables begin with that are no numbers of the robot."""
 SCALES = {"motion.sweep": math.pi / 180.0}
 """Variables that are not in SI units: what one of theirs is."""
 
 
 def known_variables(study: Study) -> dict[str, str]:
     """By name of every number that could vary, those of motion and tail first: its unit."""
-    kinds: dict[str, Kind] = {}
-
-    def visit(path: str, value: float, kind: Kind) -> float:
-        kinds[path] = kind
-        return value
-
-    rebuild(study.robot, visit)
-    stem = f"{study.tail_name}."
-    own = {path: kind.unit for path, kind in kinds.items()}
+    own, stem = number_units(study.robot), f"{study.tail_name}."
     found = {f"motion.{name}": unit for name, unit in MOTION.items()}
     if parameter_name(study.scenario, "control.kp"):
         found |= {f"control.{name}": unit for name, unit in CONTROL.items()}
-    found |= total_paths(study.robot)
     return found | {path: unit for path, unit in own.items() if path.startswith(stem)} | own
 
 
@@ -44,10 +29,7 @@ def checked_variables(study: Study) -> tuple[Variable, ...]:
     known = known_variables(study)
     found = []
     for variable in study.variables:
-        if variable.name not in known:
-            raise UnknownNameError.among(
-                f"variables.{variable.name}", variable.name, known, "number of robot or motion"
-            )
+        check_known(f"variables.{variable.name}", [variable.name], known, "number of robot or motion")
         unit = known[variable.name] or "1"
         if variable.unit and variable.unit != unit:
             raise RobotError(f"variables.{variable.name}", variable.unit, f"values in the unit {unit}")
@@ -99,25 +81,3 @@ def value_in(scenario: Scenario, name: str) -> float:
         given = getattr(scenario, name)
         return float(next(iter(own.values()))[list(CONTROL).index(name)] if given is None else given)
     return float(getattr(scenario.motion, name))
-
-
-def parameters_of(study: Study, variables: tuple[Variable, ...]) -> list[tuple[int, str, float]]:
-    """(which variable, name of a parameter of the problem, what one unit of the variable is of it)."""
-    return [
-        (k, name, SCALES.get(variable.name, 1.0))
-        for k, variable in enumerate(variables)
-        for name in parameter_name(study.scenario, variable.name)
-    ]
-
-
-def parameter_columns(study: Study, variables: tuple[Variable, ...], designs: Floats) -> dict[str, Floats]:
-    """By name of a parameter of the problem: its values in all designs, (designs,)."""
-    return {name: designs[:, k] * scale for k, name, scale in parameters_of(study, variables)}
-
-
-def durations(study: Study, variables: tuple[Variable, ...], designs: Floats) -> Floats:
-    """How long each design moves [s]."""
-    for k, variable in enumerate(variables):
-        if variable.name == "motion.duration":
-            return designs[:, k]
-    return np.full(len(designs), study.scenario.duration)

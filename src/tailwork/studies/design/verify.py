@@ -64,9 +64,8 @@ def verified(evaluator: Evaluator, values: Floats) -> Verified:
     """Look at a design again."""
     study, names = evaluator.study, evaluator.all_measures
     steps = FINER * study.steps
-    coarse = {name: float(x[0]) for name, x in evaluator.measures(values[None], names).items()}
-    fine = {name: float(x[0]) for name, x in evaluator.measures(values[None], names, steps).items()}
-    design = design_of(study, dict(zip((v.name for v in evaluator.variables), values.tolist(), strict=True)))
+    coarse, fine = evaluator.alone(values, names), evaluator.alone(values, names, steps)
+    design = design_of(study, study.named(values))
     run = simulated(study, design, steps + 1)
     alone = measured(run, design, names)
     known = [name for name in names if not math.isnan(alone[name]) or not math.isnan(fine[name])]

@@ -9,16 +9,15 @@ tail.mass=0.2:2              anything between, where designs are drawn at random
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tailwork.errors import RobotError, UnknownNameError
-from tailwork.robots.paths import paths, rebuild, total_paths
-from tailwork.robots.quantities import Kind
+from tailwork.errors import RobotError, check_known
+from tailwork.robots.paths import paths
 from tailwork.robots.robot import Robot
+from tailwork.studies.structure_groups import number_units
 from tailwork.typing import Floats
 
 LOG = "log"
@@ -69,11 +68,7 @@ class SweepAxis:
 
 
 def axis_from_text(text: str, robot: Robot, *, drawn: bool) -> SweepAxis:
-    """What is varied, as one writes it; `drawn`: designs are drawn from the range, which then has no count.
-
-    Raises:
-        RobotError: it is not of that form, or the robot has no such number.
-    """
+    """What is varied, as one writes it; `drawn`: designs are drawn from the range, which then has no count."""
     path, equals, rest = text.partition("=")
     form = DRAWN_FORM if drawn else FORM
     if not equals or not path or not rest:
@@ -81,13 +76,20 @@ def axis_from_text(text: str, robot: Robot, *, drawn: bool) -> SweepAxis:
     whole, unit = number_at(robot, path)
     words = rest.split(":")
     if len(words) == 1:
-        return SweepAxis(path, _listed(text, rest, whole), spacing="listed", whole=whole, unit=unit)
+        values = tuple(_number(text, word) for word in rest.split(","))
+        if len(set(values)) != len(values):
+            raise RobotError("--vary", text, "values that differ")
+        if whole and any(not x.is_integer() for x in values):
+            raise RobotError("--vary", text, "whole numbers")
+        return SweepAxis(path, values, whole=whole, unit=unit)
     spacing = LOG if words[-1] == LOG else "linear"
     words = words[:-1] if spacing == LOG else words
     if len(words) != (2 if drawn else 3):
         raise RobotError("--vary", text, form)
     first, last = (_number(text, word) for word in words[:2])
-    count = 0 if drawn else _count(text, words[2])
+    count = int(words[2]) if not drawn and words[2].strip().isdecimal() else 0
+    if not drawn and count < 1:
+        raise RobotError("--vary", text, f"a COUNT that is a whole number, at least 1 (not {words[2]!r})")
     if not first < last and not (first == last and count == 1):
         raise RobotError("--vary", text, "a range from a lesser to a greater number (FROM < TO)")
     if count == 1 and first < last:
@@ -96,28 +98,17 @@ def axis_from_text(text: str, robot: Robot, *, drawn: bool) -> SweepAxis:
         raise RobotError("--vary", text, "numbers greater than 0 where they are spaced by their logarithm")
     if whole and spacing == LOG:
         raise RobotError("--vary", text, f"whole numbers, listed or evenly spaced: {path} is a count")
-    found = SweepAxis(path, (first, last), count, spacing, whole, unit)
-    _check_whole(text, found)
-    return found
+    step = (last - first) / (count - 1) if count > 1 else 1.0
+    if whole and not (first.is_integer() and last.is_integer() and step.is_integer()):
+        raise RobotError("--vary", text, f"a range that meets whole numbers only: {path} is a count")
+    return SweepAxis(path, (first, last), count, spacing, whole, unit)
 
 
 def number_at(robot: Robot, path: str) -> tuple[bool, str]:
-    """Whether the number at a path of a robot must be whole, and its unit.
-
-    Raises:
-        UnknownNameError: the robot has nothing there.
-        RobotError: what is there is not a number.
-    """
+    """Whether the number at a path of a robot must be whole, and its unit; refused if there is none."""
     known = paths(robot)
-    if path not in known:
-        raise UnknownNameError.among("--vary", path, known, "path in this robot")
-    units = total_paths(robot)
-
-    def visit(where: str, value: Any, kind: Kind) -> Any:
-        units[where] = kind.unit
-        return value
-
-    rebuild(robot, visit)
+    check_known("--vary", [path], known, "path in this robot")
+    units = number_units(robot)
     if path in units:
         return False, units[path]
     first, *rest = path.split(".")
@@ -131,15 +122,6 @@ def number_at(robot: Robot, path: str) -> tuple[bool, str]:
     raise RobotError("--vary", path, f"the path of one number{hint}")
 
 
-def _listed(text: str, rest: str, whole: bool) -> tuple[float, ...]:
-    values = tuple(_number(text, word) for word in rest.split(","))
-    if len(set(values)) != len(values):
-        raise RobotError("--vary", text, "values that differ")
-    if whole and any(not x.is_integer() for x in values):
-        raise RobotError("--vary", text, "whole numbers")
-    return values
-
-
 def _number(text: str, word: str) -> float:
     try:
         value = float(word)
@@ -148,30 +130,3 @@ def _number(text: str, word: str) -> float:
     if not math.isfinite(value):
         raise RobotError("--vary", text, "finite numbers")
     return value
-
-
-def _count(text: str, word: str) -> int:
-    try:
-        count = int(word)
-    except ValueError:
-        count = 0
-    if count < 1:
-        raise RobotError("--vary", text, f"a COUNT that is a whole number, at least 1 (not {word!r})")
-    return count
-
-
-def _check_whole(text: str, varied: SweepAxis) -> None:
-    if not varied.whole:
-        return
-    first, last = varied.values
-    step = (last - first) / (varied.count - 1) if varied.count > 1 else 1.0
-    if not (first.is_integer() and last.is_integer() and step.is_integer()):
-        raise RobotError("--vary", text, f"a range that meets whole numbers only: {varied.path} is a count")
-
-
-def check_once(varied: Sequence[SweepAxis]) -> None:
-    """Each path may be varied once."""
-    names = [one.path for one in varied]
-    for name in names:
-        if names.count(name) > 1:
-            raise RobotError("--vary", name, "each path once; list its values, separated by commas")

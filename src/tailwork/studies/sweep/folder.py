@@ -10,12 +10,8 @@ while the sweep goes on; units stand in the metadata of the columns and, as JSON
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
-import os
-import secrets
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,19 +21,9 @@ import numpy as np
 
 from tailwork.errors import FileError
 from tailwork.files import ready_folder, why, write_whole
+from tailwork.studies.data import digest
 from tailwork.studies.measures import meaning_of
-from tailwork.studies.sweep.plan import (
-    DESIGN,
-    REASON,
-    TIME,
-    WARNING,
-    Columns,
-    Sweep,
-    as_data,
-    column_units,
-    digest,
-    versions,
-)  # fmt: skip
+from tailwork.studies.sweep.plan import DESIGN, REASON, TIME, WARNING, Columns, Sweep, as_data, column_units, versions
 from tailwork.typing import Floats
 
 PLAN, PARTS, RESULTS = "plan.json", "parts", "results.parquet"
@@ -71,10 +57,12 @@ class SweepFolder:
 
     def write(self, chunk: int, columns: Columns) -> None:
         """Keep the results of a chunk."""
-        import pyarrow.parquet as parquet  # here and below: slow to import, and needed for sweeps only
+        import pyarrow  # here and below: slow to import, and needed for sweeps only
+        import pyarrow.parquet as parquet
 
         memory = io.BytesIO()
-        parquet.write_table(_table(self, chunk, columns), memory, write_page_checksum=True)
+        table = pyarrow.table(columns, schema=_schema(self, {"chunk": str(chunk)}))
+        parquet.write_table(table, memory, write_page_checksum=True)
         write_whole(self.part(chunk), memory.getvalue())
 
     def read(self, chunk: int) -> Any:
@@ -83,7 +71,8 @@ class SweepFolder:
         import pyarrow.parquet as parquet
 
         try:
-            table = parquet.read_table(pyarrow.BufferReader(self.part(chunk).read_bytes()), **CHECKED)
+            content = pyarrow.BufferReader(self.part(chunk).read_bytes())
+            table = parquet.read_table(content, page_checksum_verification=True, use_threads=False)
         except (OSError, pyarrow.ArrowException):
             return None
         said = table.schema.metadata or {}
@@ -101,35 +90,23 @@ class SweepFolder:
                 (done if self.read(int(name)) is not None else damaged).add(int(name))
         return done, damaged
 
-    def gather(self, progress: Callable[[int], None] = lambda chunk: None) -> Path:
-        """Write all results into one file, a part at a time; its path.
-
-        Raises:
-            FileError: a part is missing or damaged.
-        """
+    def gather(self) -> Path:
+        """Write all results into one file; its path. Refused if a part is missing or damaged."""
         import pyarrow.parquet as parquet
 
-        target = self.path / RESULTS
-        with _replacing(target) as temporary, parquet.ParquetWriter(temporary, _schema(self, {})) as writer:
+        schema, memory = _schema(self, {}), io.BytesIO()
+        with parquet.ParquetWriter(memory, schema) as writer:
             for chunk in range(self.sweep.chunks):
                 table = self.read(chunk)
                 if table is None:
                     raise FileError(self.part(chunk), "missing or damaged; run the same command again")
-                writer.write_table(table.replace_schema_metadata(_schema(self, {}).metadata))
-                progress(chunk)
-        return target
-
-
-CHECKED: dict[str, Any] = {"page_checksum_verification": True, "use_threads": False}
-"""How parts are read: small files, whose every page is checked."""
+                writer.write_table(table.replace_schema_metadata(schema.metadata))
+        write_whole(self.path / RESULTS, memory.getvalue())
+        return self.path / RESULTS
 
 
 def open_folder(path: Path, sweep: Sweep) -> SweepFolder:
-    """The folder of a sweep, made ready; or what is there already, if it is of the same sweep.
-
-    Raises:
-        FileError: it cannot be used, or holds something else.
-    """
+    """The folder of a sweep, made ready; or what is there already, if it is of the same sweep. Else it is refused."""
     folder = SweepFolder(path, sweep, as_data(sweep))
     plan = path / PLAN
     parts, results = path / PARTS, (path / RESULTS).exists()
@@ -207,28 +184,6 @@ def _schema(folder: SweepFolder, more: dict[str, str]) -> Any:
     doubts = {"meaning": "what speaks against trusting it; empty: nothing that is known"}
     warning = pyarrow.field(WARNING, pyarrow.string(), metadata=doubts)
     return pyarrow.schema([*fields, why_ended, warning], {"sweep": folder.digest, "units": json.dumps(units), **more})
-
-
-def _table(folder: SweepFolder, chunk: int, columns: Columns) -> Any:
-    import pyarrow
-
-    return pyarrow.table(columns, schema=_schema(folder, {"chunk": str(chunk)}))
-
-
-@contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[str]:
-    """A temporary file that takes the place of another when all has gone well, and is removed otherwise."""
-    temporary = f"{target}.{secrets.token_hex(8)}.tmp"
-    try:
-        yield temporary
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        raise FileError(target, why(error)) from None
-    finally:
-        with contextlib.suppress(OSError):
-            os.remove(temporary)
 
 
 @dataclass(frozen=True)

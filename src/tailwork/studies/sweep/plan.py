@@ -5,24 +5,22 @@ A design is its number: what is varied follows from it, so that a sweep of any s
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
 import numpy as np
 
 from tailwork.control.tail_motion import TailMotion
-from tailwork.errors import RobotError, UnknownNameError
-from tailwork.studies.compare.comparison import source_digest
+from tailwork.errors import RobotError, UnknownNameError, check_known
+from tailwork.studies.data import made, plain, source_digest
 from tailwork.studies.measures import shown_measures, unit_of
 from tailwork.studies.perform import perform_many
 from tailwork.studies.scenario import Scenario, scenario_data, scenario_from
-from tailwork.studies.sweep.axes import SweepAxis, check_once
+from tailwork.studies.sweep.axes import SweepAxis
 from tailwork.typing import Floats
 
 SAMPLINGS = ("grid", "random", "sobol")
@@ -59,9 +57,11 @@ class Sweep:
     def __post_init__(self) -> None:
         if not self.varied:
             raise RobotError("--vary", "nothing", "at least one number to vary")
-        check_once(self.varied)
-        if self.sampling not in SAMPLINGS:
-            raise UnknownNameError.among("--sample", self.sampling, SAMPLINGS, "way to sample")
+        names = [one.path for one in self.varied]
+        for name in names:
+            if names.count(name) > 1:
+                raise RobotError("--vary", name, "each path once; list its values, separated by commas")
+        check_known("--sample", [self.sampling], SAMPLINGS, "way to sample")
         most = MOST_SOBOL if self.sampling == "sobol" else MOST_DESIGNS
         if not 1 <= self.designs <= most:
             raise RobotError("designs", self.designs, f"at least 1 and at most {most:,} designs")
@@ -134,8 +134,7 @@ def measures_from_text(text: str | None, motion: TailMotion, cables: bool = Fals
 def sampling_from_text(text: str) -> tuple[str, int]:
     """A way to sample and how many designs it draws: "grid" (0: as many as there are), "random:1000", "sobol:1024"."""
     kind, colon, count = text.partition(":")
-    if kind not in SAMPLINGS:
-        raise UnknownNameError.among("--sample", kind, SAMPLINGS, "way to sample (grid, random:N or sobol:N)")
+    check_known("--sample", [kind], SAMPLINGS, "way to sample (grid, random:N or sobol:N)")
     if kind == "grid":
         if colon:
             raise RobotError("--sample", text, "grid alone: the ranges say how many designs there are")
@@ -147,30 +146,12 @@ def sampling_from_text(text: str) -> tuple[str, int]:
 
 def as_data(sweep: Sweep) -> dict[str, Any]:
     """A sweep as plain data, which a file holds and another machine understands."""
-    return {
-        **scenario_data(sweep.scenario),
-        "varied": [asdict(one) for one in sweep.varied],
-        "sampling": sweep.sampling,
-        "drawn": sweep.drawn,
-        "seed": sweep.seed,
-        "measures": list(sweep.measures),
-        "chunk": sweep.chunk,
-        "code": source_digest(),
-    }
+    return {**scenario_data(sweep.scenario), **plain(sweep, but=(Scenario,)), "code": source_digest()}
 
 
 def from_data(data: Mapping[str, Any]) -> Sweep:
     """The sweep that plain data describe."""
-    scenario = scenario_from(data, "plan.json")
-    varied = tuple(SweepAxis(**{**one, "values": tuple(one["values"])}) for one in data["varied"])
-    return Sweep(
-        scenario, varied, tuple(data["measures"]), data["sampling"], data["drawn"], data["seed"], data["chunk"]
-    )
-
-
-def digest(data: Mapping[str, Any]) -> str:
-    """Says whether results are of this very sweep."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    return made(Sweep, {**data, "scenario": scenario_from(data, "plan.json")})
 
 
 def versions() -> dict[str, str]:
