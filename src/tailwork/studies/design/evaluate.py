@@ -13,7 +13,7 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.simulation.batch_inputs import initial_states, workers
-from tailwork.simulation.batch_kernels import spectral_radii
+from tailwork.simulation.batch_kernels import in_shares, spectral_radii
 from tailwork.simulation.derivatives.rollout import rollout_tangents
 from tailwork.simulation.integrate.choose import STIFF
 from tailwork.simulation.integrate.rollout import Rollout, rollout
@@ -44,6 +44,8 @@ from tailwork.typing import Floats
 
 FEW = 64
 """Designs that one thread takes."""
+SHARE = 1024
+"""Designs that are rolled and judged together: what they need stays in the processor's cache."""
 STRAIGHT = 0.985
 """Extension of a leg beyond which its closed form is too near to its end."""
 SMALL = 1e-30
@@ -125,10 +127,15 @@ class Evaluator:
 
     def roll(self, designs: Floats, steps: int | None = None) -> Floats:
         """Quantities of the problem's own measures at all nodes, (designs, steps + 1, quantities), in their units."""
-        return self._rolled(self._rollout, "nodes", designs, steps)
+        return self._rolled(self._rollout, "nodes", designs, steps, self._threads(len(designs)))
 
-    def _rolled(self, rolls: Rollout, way: str, designs: Floats, steps: int | None) -> Floats:
-        pool = self._pool if len(designs) > FEW else None
+    def _threads(self, count: int) -> Executor | None:
+        """Threads for so many designs."""
+        return self._pool if count > FEW else None
+
+    def _rolled(
+        self, rolls: Rollout, way: str, designs: Floats, steps: int | None, pool: Executor | None = None
+    ) -> Floats:
         columns = self.columns(designs)
         starts = initial_states(self.system, columns, len(designs), pool)
         return getattr(rolls, way)(columns, starts, steps or self.study.steps, pool)
@@ -139,7 +146,21 @@ class Evaluator:
         NaN where a leg comes to be all but straight: there the model ends, and what follows means nothing.
         """
         inside = set(names) <= set(self.known)
-        look, rolls = self._observed(self.known if inside else [*self.all_measures, *ALWAYS])
+        observed = self._observed(self.known if inside else [*self.all_measures, *ALWAYS])
+        found = {name: np.empty(len(designs)) for name in names}
+
+        def share(here: slice) -> None:
+            for name, values in self._measures(observed, designs[here], names, steps).items():
+                found[name][here] = values
+
+        in_shares(self._threads(len(designs)), len(designs), share, most=SHARE)
+        return found
+
+    def _measures(
+        self, observed: tuple[Observer, Rollout], designs: Floats, names: Sequence[str], steps: int | None
+    ) -> dict[str, Floats]:
+        """Of a share of the designs, on one thread."""
+        look, rolls = observed
         wanted = [*names, "most_extension"]
         lasting = durations(self.study, self.variables, designs)
         with np.errstate(invalid="ignore"):
