@@ -23,7 +23,6 @@ from tailwork.studies.design.variables import (
     design_of,
     durations,
     middle,
-    parameter_columns,
     parameters_of,
 )
 from tailwork.studies.measures import (
@@ -123,7 +122,7 @@ class Evaluator:
 
     def columns(self, designs: Floats) -> dict[str, Floats]:
         """Parameters of the problem [SI] in all designs."""
-        return parameter_columns(self.study, self.variables, designs)
+        return {name: designs[:, k] * scale for k, name, scale in self.parameters}
 
     def roll(self, designs: Floats, steps: int | None = None) -> Floats:
         """Quantities of the problem's own measures at all nodes, (designs, steps + 1, quantities), in their units."""
@@ -162,7 +161,7 @@ class Evaluator:
         """Of a share of the designs, on one thread."""
         look, rolls = observed
         wanted = [*names, "most_extension"]
-        lasting = durations(self.study, self.variables, designs)
+        lasting = self.lasting(designs)
         with np.errstate(invalid="ignore"):
             if all(own.reduction in SUMMARISED for own in needed(wanted)):
                 seen = self._rolled(rolls, "summaries", designs, steps)
@@ -181,25 +180,35 @@ class Evaluator:
     def _times(lasting: Any, count: int) -> Any:
         return np.asarray(lasting)[..., None] * np.linspace(0.0, 1.0, count)
 
-    def tangents(self, design: Floats) -> Floats:
-        """How the quantities of `roll` change with each variable, (variables, steps + 1, quantities), per its unit."""
+    @cached_property
+    def _directions(self) -> tuple[list[str], Floats]:
+        """Names of the parameters that vary, and their rates along each variable, (variables, names)."""
         names = list(dict.fromkeys(name for _, name, _ in self.parameters))
         directions = np.zeros((len(self.variables), len(names)))
         for k, name, scale in self.parameters:
             directions[k, names.index(name)] = scale
+        return names, directions
+
+    def tangents(self, design: Floats) -> Floats:
+        """How the quantities of `roll` change with each variable, (variables, steps + 1, quantities), per its unit."""
+        names, directions = self._directions
         columns = self.columns(design[None])
         return rollout_tangents(
             self.system, (self.look.graph, self.look.parameters), tuple(self.known), self.stiff, columns,
             initial_states(self.system, columns, 1)[0], directions, names, self.study.steps,
         )  # fmt: skip
 
-    def linearised(self, design: Floats) -> tuple[Any, Any]:
+    def lasting(self, designs: Floats) -> Floats:
+        """How long each design moves [s]."""
+        return durations(self.study, self.variables, designs)
+
+    def linearised(self, design: Floats, nodes: Floats | None = None) -> tuple[Any, Any]:
         """Quantities at the nodes of a design and its duration [s], each variable's derivative as a small imaginary
-        part: (variables, steps + 1, quantities), (variables,)."""
-        nodes = self.roll(design[None]) + 1j * SMALL * self.tangents(design)
-        lasting = durations(self.study, self.variables, design[None]) + 0j
+        part: (variables, steps + 1, quantities), (variables,). `nodes` are those of `roll`, where they are known."""
+        known = self.roll(design[None]) if nodes is None else nodes
+        lasting = self.lasting(design[None]) + 0j
         by_duration = np.array([variable.name == "motion.duration" for variable in self.variables])
-        return nodes, lasting + 1j * SMALL * by_duration
+        return known + 1j * SMALL * self.tangents(design), lasting + 1j * SMALL * by_duration
 
     def derivatives(self, design: Floats, names: Sequence[str]) -> dict[str, Floats]:
         """By measure of the problem: its derivative by every variable, (variables,), in their units."""
