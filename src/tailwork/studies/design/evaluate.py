@@ -47,6 +47,8 @@ SHARE = 1024
 """Designs that are rolled and judged together: what they need stays in the processor's cache."""
 STRAIGHT = 0.985
 """Extension of a leg beyond which its closed form is too near to its end."""
+STABLE = 2.7
+"""Product of spectral radius and step up to which Runge–Kutta 4 is stable."""
 SMALL = 1e-30
 """Imaginary step by which derivatives of reductions are taken: they are exact."""
 ALWAYS = ("most_extension", "least_normal_force")
@@ -80,10 +82,12 @@ class Evaluator:
             raise RobotError("measures", ", ".join(missing), required)
 
     def _is_stiff(self) -> bool:
-        """Whether the design in the middle is stiff; the time is scaled, so that its duration is counted in."""
+        """Whether the design in the middle is stiff, or the steps too long for an explicit method; the time is scaled,
+        so that its duration is counted in."""
         columns = self.columns(np.array([list(middle(self.variables).values())]))
         x = initial_states(self.system, columns, 1)
-        return bool(spectral_radii(self.system, columns, x, np.zeros(self.system.control_inputs), 0.0)[0] > STIFF)
+        radius = spectral_radii(self.system, columns, x, np.zeros(self.system.control_inputs), 0.0)[0]
+        return bool(radius > min(STIFF, STABLE * self.study.steps))
 
     def _observed(self, names: Sequence[str]) -> tuple[Observer, Rollout]:
         """What some measures need, compiled."""
@@ -103,7 +107,7 @@ class Evaluator:
     def all_measures(self) -> list[str]:
         """All measures that this robot has and that tables show."""
         shown = [name for name, measure in MEASURES.items() if not measure.hidden]
-        look, _ = self._observed([*shown, *ALWAYS])
+        look = self.look if set(shown) <= set(self.known) else self._observed([*shown, *ALWAYS])[0]
         return [name for name in shown if look.has(name)]
 
     @cached_property
