@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from oracles.layout import Array, rotation
+from tailwork.algebra.derivatives import jacobian
+from tailwork.algebra.expression import Tape
+from tailwork.algebra.vectors import array
 from tailwork.control import (
     Constant,
     CurvatureTracking,
@@ -22,7 +25,10 @@ from tailwork.control import (
     point_to_point,
 )
 from tailwork.control.context import Law
+from tailwork.control.curvature_tracking import LOOSE, two_of_three
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.kernels.graph import finished
+from tailwork.kernels.kernel import Kernel
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import Run, simulate
@@ -339,3 +345,22 @@ def test_driven() -> None:
     law = Driven(actuator="leg2.k", profile=Polynomial(coefficients=(1.0, 2.0)))
     held_up = Constant(values=(0.5,), actuators=("leg2.k",))
     assert efforts(model(), [law, held_up], q, v, t=0.3)["leg2.k"] == pytest.approx(2.1, abs=1e-15)
+
+
+def test_rounding_does_not_choose_the_loose_cable() -> None:
+    """Where two cables are loose, tensions and their derivatives are the same whichever is so by rounding; elsewhere
+    one pulls with nothing, and all give the moment."""
+    angles = np.radians([30.0, 150.0, 270.0])
+    arms = 0.03 * np.array([np.sin(angles), np.cos(angles)])
+    tape = Tape()
+    moment = tape.inputs(2, 0)
+    pulls = two_of_three(array(arms.tolist()), array(list(moment)))
+    slopes = [x for row in jacobian(tape, pulls, moment) for x in row]
+    kernel = Kernel(finished(tape, [*pulls, *slopes], 2, 0))
+    moments = np.array([[-0.5, -1e-16], [-0.5, 0.0], [-0.5, 1e-16], [0.4, 0.3], [-0.2, -0.6], [0.1, 0.5]])
+    found = kernel(moments, kernel.constants(np.zeros(0)))
+    tensions, by_moment = found[:, :3], found[:, 3:]  # a slope jumps by 38 N/(N m) where the loose cable changes
+    np.testing.assert_allclose(tensions[[0, 2]], tensions[[1, 1]], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(by_moment[[0, 2]], by_moment[[1, 1]], rtol=0, atol=1e-3)
+    np.testing.assert_allclose(tensions @ arms.T, moments, rtol=0, atol=1e-13)
+    assert (tensions >= 0.0).all() and (tensions.min(axis=1) <= LOOSE).all()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.races.synthesis import MEASURED
 from tailwork.control import JointServo, held_posture, posed
 from tailwork.kernels.graph import split
 from tailwork.mechanics.layout import Layout, make_layout
@@ -19,9 +22,11 @@ from tailwork.robots import blaberus, liu2020
 from tailwork.robots.paths import rebuild
 from tailwork.robots.robot import Robot
 from tailwork.simulation.system import System
+from tailwork.studies.design.evaluate import Evaluator
+from tailwork.studies.design.files import EXAMPLE, study_from_text
 
 FILE = Path(__file__).parents[1] / "data" / "operation_counts.json"
-UPDATE = "python tests/mechanics/test_operation_counts.py"
+UPDATE = "python -m tests.mechanics.test_operation_counts"
 GROWTH = 0.02
 PATH_SHARE = {"pendulum": 0.22, "r3": 0.13, "usrt": 0.12, "blaberus": 0.015}
 """How much more `path` may take than `forward_dynamics`: foot forces, extensions and powers are little more."""
@@ -33,7 +38,8 @@ ROBOTS: dict[str, tuple[Callable[[], Robot], str]] = {
     "blaberus": (blaberus, "none"),
 }
 QUESTIONS = ("forward_dynamics", "path")
-COUNTED = [*((question, name) for question in QUESTIONS for name in ROBOTS), ("step", "blaberus")]
+COUNTED = [*((question, name) for question in QUESTIONS for name in ROBOTS), ("step", "blaberus"),
+           ("search", "derivative"), ("search", "node")]  # fmt: skip
 STEP_SHARE = 1.9
 """How much more a linearly implicit step on compliant ground may take than the forward dynamics of the same tree."""
 
@@ -58,10 +64,19 @@ def step_count() -> int:
     return split(System(model, [servo]).graphs("step")["step"][0])[1].flops
 
 
+@cache
+def search() -> dict[str, Counter[str]]:
+    """Operations of the search that the benchmark measures, of a step's stage and of a node with its 15 measures."""
+    evaluator = Evaluator(study_from_text(EXAMPLE, "problem.toml"), threads=1, also=MEASURED)
+    graphs = {"derivative": evaluator.system.graphs("derivative")["derivative"][0], "node": evaluator.look.graph}
+    return {name: split(graph)[1].operations for name, graph in graphs.items()}
+
+
 def counts() -> dict[str, dict[str, int]]:
     """Those of all robots."""
     asked = {question: {name: count(question, name) for name in ROBOTS} for question in QUESTIONS}
-    return asked | {"step": {"blaberus": step_count()}}
+    searched = {name: sum(operations.values()) for name, operations in search().items()}
+    return asked | {"step": {"blaberus": step_count()}, "search": searched}
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +118,15 @@ def test_a_path_costs_little_more_than_its_acceleration(name: str, found: dict[s
 def test_a_step_on_the_ground_costs_as_the_forward_dynamics_do(found: dict[str, dict[str, int]]) -> None:
     """It is solved limb by limb, too: no matrix of all velocities is formed or factored."""
     assert found["step"]["blaberus"] < STEP_SHARE * found["forward_dynamics"]["blaberus"]
+
+
+@pytest.mark.parametrize("name", ["derivative", "node"])
+def test_a_search_knows_that_a_sweep_stays_in_its_plane(name: str) -> None:
+    """A pendulum that sweeps to the side turns about one axis: beside the torso's three, one angle has a sine, and none
+    comes from an arctangent."""
+    operations = search()[name]
+    assert operations["sin"] == operations["cos"] == 4
+    assert operations["atan2"] == 0
 
 
 if __name__ == "__main__":

@@ -158,6 +158,22 @@ def test_pendulum_angles_of_the_conventions() -> None:
     np.testing.assert_allclose(found["ta"], np.arctan2(np.cos(alpha) * math.sin(theta), math.cos(theta)), atol=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("axis", "alpha", "bent"),
+    [("yaw", -90.0, (0.0, 0.4)), ("yaw", 90.0, (0.0, -0.4)), ("pitch", 0.0, (0.4, 0.0)), ("pitch", 180.0, (-0.4, 0.0))],
+)
+def test_a_universal_joint_in_one_plane(axis: str, alpha: float, bent: tuple[float, float]) -> None:
+    """One of its angles is the bend, the other exactly zero: the same direction as by the closed form in space."""
+    tail, roll = liu2020("pendulum").part("tail"), math.radians(alpha)
+    motion = TailMotion(name="own", axis=axis, start=(roll, 0.0), end=(roll, 0.4))
+    found = motion.of(tail, 0.3)
+    assert (found["ta"], found["tb"]) == bent
+    for t in TIMES.tolist():
+        wanted = tail.coordinates(*motion.direction(t))
+        for name, value in motion.of(tail, t).items():
+            assert float(value) == pytest.approx(float(wanted[name]), abs=1e-15)
+
+
 def test_which_way_is_which() -> None:
     """Yaw goes to the right, pitch down, a roll from down to the left; coupled up and to the left."""
     for motion, way in ((yaw(90), [1, 0, 0]), (pitch(90), [0, 0, -1]), (roll(90, 90.0), [-1, 0, 0])):
@@ -385,6 +401,9 @@ def test_wrong_motions() -> None:
     for alpha in (0.5, math.radians(89.0), -math.pi / 4, 1e-6):
         with pytest.raises(RobotError, match=r"^start: got .*; required: a bend in the vertical or horizontal pl"):
             TailMotion(name="own", axis="yaw", start=(alpha, 0.0), end=(alpha, 0.5))
+    for alpha, axis in ((0.0, "yaw"), (math.pi / 2, "pitch")):
+        with pytest.raises(RobotError, match="alpha of 0 or 180° for pitch, of ±90° for yaw"):
+            TailMotion(name="own", axis=axis, start=(alpha, 0.0), end=(alpha, 0.5))
     TailMotion(name="own", axis="roll", start=(0.5, 0.1), end=(0.5, 0.2), space="joints")
     for wrong_angle in (True, "40", None):
         with pytest.raises(RobotError, match=r"yaw: got .*a finite angle"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tailwork.algebra.expression import Scalar, is_zero, larger
+from tailwork.algebra.expression import Scalar, is_zero, larger, sqrt
 from tailwork.algebra.vectors import Array, array, cross, times
 from tailwork.control.context import Context
 from tailwork.control.laws import least_norm
@@ -16,6 +16,8 @@ from tailwork.robots.limb import Cable, Limb
 from tailwork.robots.quantities import Described, nonnegative
 
 PITCH, YAW = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+LOOSE = 1e-9
+"""Tension over which one loose cable gives way to another [N]."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +137,18 @@ def pulling(arms: Sequence[dict[int, Scalar]], segment: Segment) -> Array:
     ])  # fmt: skip
 
 
+def _rounded_larger(a: Scalar, b: Scalar, width: Scalar) -> Scalar:
+    """The larger of two numbers, never less, its corner rounded over a width: half of it more where both are equal."""
+    most = larger(a, b)
+    apart = (most - a) + (most - b)  # by this form, the derivatives of both terms below jump by as much
+    return most + 0.5 * (width * width) / (sqrt(apart * apart + width * width) + apart)
+
+
 def two_of_three(arms: Array, moment: Array) -> list[Scalar]:
     """The tensions of three cables that give a moment with the least pull: none negative, one of them zero.
+
+    Where two of them would be, both are pulled by half of LOOSE: which of the two is the loose one, and with it the
+    derivative of all tensions, would else be a matter of rounding.
 
     Args:
         arms: (2, 3): moment for a unit tension of each [m].
@@ -147,5 +159,6 @@ def two_of_three(arms: Array, moment: Array) -> list[Scalar]:
     if all(is_zero(share) for share in balanced):
         raise RobotError("limb", "cables", "three cables around the joint, not in one plane")
     shares = [tension / share for tension, share in zip(least_norm(arms, moment), balanced, strict=True)]
-    slack = larger(larger(-shares[0], -shares[1]), -shares[2])
+    round_off = LOOSE / balanced[0]
+    slack = _rounded_larger(_rounded_larger(-shares[0], -shares[1], round_off), -shares[2], round_off)
     return [(share + slack) * b for share, b in zip(shares, balanced, strict=True)]

@@ -67,10 +67,16 @@ class TailMotion(Described):
                 raise RobotError(name, getattr(self, name), "two angles [rad]")
         if all_numbers(self.period) and (self.profile == "sine") != (self.period > 0):
             raise RobotError("period", self.period, "a period [s] greater than 0 with a sine, none with a cubic")
-        if self.space == "polar" and all_numbers(*self.start, *self.end) and self.axis != "roll":
+        if self.planar and all_numbers(*self.start, *self.end):
             alpha = self.start[0]
-            if alpha != self.end[0] or min(abs(math.cos(alpha)), abs(math.sin(alpha))) > 1e-9:
-                raise RobotError("start", self.start, "a bend in the vertical or horizontal plane (alpha of 0 or ±90°)")
+            if alpha != self.end[0] or abs(math.cos(alpha) if self.axis == "yaw" else math.sin(alpha)) > 1e-9:
+                required = "a bend in the vertical or horizontal plane: alpha of 0 or 180° for pitch, of ±90° for yaw"
+                raise RobotError("start", self.start, required)
+
+    @property
+    def planar(self) -> bool:
+        """Whether the tail bends in one plane, vertical for pitch and horizontal for yaw, whatever the numbers."""
+        return self.space == "polar" and self.axis != "roll"
 
     @property
     def from_rest(self) -> bool:
@@ -90,7 +96,7 @@ class TailMotion(Described):
 
     def _numbers(self, share: Scalar) -> tuple[Scalar, Scalar]:
         first, second = (a + (b - a) * share for a, b in zip(self.start, self.end, strict=True))
-        return first, second
+        return self.start[0] if self.planar else first, second
 
     def _direction(self, share: Scalar) -> tuple[Scalar, Scalar]:
         first, second = self._numbers(share)
@@ -99,14 +105,21 @@ class TailMotion(Described):
         back, aside = cos(second) * sin(first), sin(second)
         return arctan2(-aside, back), arctan2(sqrt(back * back + aside * aside), cos(first) * cos(second))
 
+    def _universal_angles(self, share: Scalar) -> tuple[Scalar, Scalar] | None:
+        """(ta, tb) of a universal joint [rad] that need no inverse functions: of given angles, or in one plane."""
+        first, second = self._numbers(share)
+        if self.space == "joints":
+            return first, second
+        if self.axis == "roll":
+            return None
+        return (0.0, -(sin(first) * second)) if self.axis == "yaw" else (cos(first) * second, 0.0)
+
     def of(self, tail: Tail, t: Scalar) -> dict[str, Scalar]:
         """All coordinates of a tail [rad] at a time [s]."""
         share = self.share.value(t)
-        if self.space == "joints":
-            direct = tail.universal_coordinates(*self._numbers(share))
-            if direct is not None:
-                return direct
-        return tail.coordinates(*self._direction(share), self.angle)
+        angles = self._universal_angles(share)
+        direct = None if angles is None else tail.universal_coordinates(*angles)
+        return tail.coordinates(*self._direction(share), self.angle) if direct is None else direct
 
     def coordinates(self, layout: Layout, limb: str, t: Scalar) -> Mapping[str, Scalar]:
         """All coordinates of the robot's tail [rad] at a time [s]."""

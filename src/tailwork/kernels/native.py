@@ -46,10 +46,13 @@ class Code:
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
+        self._addresses: dict[str, int] = {}
 
     def address(self, name: str) -> int:
         """Address of a function."""
-        return self._engine.get_function_address(name)
+        if name not in self._addresses:
+            self._addresses[name] = self._engine.get_function_address(name)
+        return self._addresses[name]
 
     def function(self, name: str, counted: bool) -> Callable[..., None]:
         """A function of three pointers, after a count if `counted`."""

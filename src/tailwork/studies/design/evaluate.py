@@ -13,6 +13,7 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.simulation.batch_inputs import initial_states, workers
+from tailwork.simulation.batch_kernels import in_shares
 from tailwork.simulation.derivatives.rollout import rollout_tangents
 from tailwork.simulation.integrate.choose import spectral_radii
 from tailwork.simulation.integrate.rollout import Rollout
@@ -36,11 +37,14 @@ from tailwork.typing import Floats
 
 FEW = 64
 """Designs that one thread takes."""
+SHARE = 1024
+"""Designs that are rolled and judged together: what they need stays in the processor's cache."""
 STRAIGHT = 0.985
 """Extension of a leg beyond which its closed form is too near to its end."""
 STIFF = 300.0
-"""Above this product of spectral radius and duration the fixed steps of a search are too long for an explicit method.
-"""
+"""Above this product of spectral radius and duration the stiff method needs fewer operations for the same accuracy."""
+STABLE = 2.7
+"""Product of spectral radius and step up to which Runge–Kutta 4 is stable."""
 SMALL = 1e-30
 """Imaginary step by which derivatives of reductions are taken: they are exact."""
 ALWAYS = ("most_extension", "least_normal_force")
@@ -73,7 +77,8 @@ class Evaluator:
         columns = self.columns(np.array([list(middle(self.variables).values())]))  # of the design in the middle
         x, still = initial_states(self.system, columns, 1), np.zeros(self.system.control_inputs)
         # The time is scaled, so that the duration is counted in.
-        self.stiff = bool(spectral_radii(self.system, columns, x, still, 0.0)[0] > STIFF)
+        radius = spectral_radii(self.system, columns, x, still, 0.0)[0]
+        self.stiff = bool(radius > min(STIFF, STABLE * study.steps))
         self.look, self._rollout = self._observed(self.known)
         missing = [name for name in study.asked if not self.look.has(name)]
         if missing:
@@ -98,7 +103,7 @@ class Evaluator:
     def all_measures(self) -> list[str]:
         """All measures that this robot has and that tables show."""
         shown = [name for name, measure in MEASURES.items() if not measure.hidden]
-        look, _ = self._observed([*shown, *ALWAYS])
+        look = self.look if set(shown) <= set(self.known) else self._observed([*shown, *ALWAYS])[0]
         return [name for name in shown if look.has(name)]
 
     @cached_property
@@ -128,10 +133,15 @@ class Evaluator:
 
     def roll(self, designs: Floats, steps: int | None = None) -> Floats:
         """Quantities of the problem's own measures at all nodes, (designs, steps + 1, quantities), in their units."""
-        return self._rolled(self._rollout, "nodes", designs, steps)
+        return self._rolled(self._rollout, "nodes", designs, steps, self._threads(len(designs)))
 
-    def _rolled(self, rolls: Rollout, way: str, designs: Floats, steps: int | None) -> Floats:
-        pool = self._pool if len(designs) > FEW else None
+    def _threads(self, count: int) -> Executor | None:
+        """Threads for so many designs."""
+        return self._pool if count > FEW else None
+
+    def _rolled(
+        self, rolls: Rollout, way: str, designs: Floats, steps: int | None, pool: Executor | None = None
+    ) -> Floats:
         columns = self.columns(designs)
         starts = initial_states(self.system, columns, len(designs), pool)
         return getattr(rolls, way)(columns, starts, steps or self.study.steps, pool)
@@ -142,7 +152,21 @@ class Evaluator:
         NaN where a leg comes to be all but straight: there the model ends, and what follows means nothing.
         """
         inside = set(names) <= set(self.known)
-        look, rolls = self._observed(self.known if inside else [*self.all_measures, *ALWAYS])
+        observed = self._observed(self.known if inside else [*self.all_measures, *ALWAYS])
+        found = {name: np.empty(len(designs)) for name in names}
+
+        def share(here: slice) -> None:
+            for name, values in self._measures(observed, designs[here], names, steps).items():
+                found[name][here] = values
+
+        in_shares(self._threads(len(designs)), len(designs), share, most=SHARE)
+        return found
+
+    def _measures(
+        self, observed: tuple[Observer, Rollout], designs: Floats, names: Sequence[str], steps: int | None
+    ) -> dict[str, Floats]:
+        """Of a share of the designs, on one thread."""
+        look, rolls = observed
         wanted, actuator = [*names, "most_extension"], self.study.scenario.actuator
         lasting = self.durations(designs)
         with np.errstate(invalid="ignore"):
@@ -166,25 +190,31 @@ class Evaluator:
     def _times(lasting: Any, count: int) -> Any:
         return np.asarray(lasting)[..., None] * np.linspace(0.0, 1.0, count)
 
-    def tangents(self, design: Floats) -> Floats:
-        """How the quantities of `roll` change with each variable, (variables, steps + 1, quantities), per its unit."""
+    @cached_property
+    def _directions(self) -> tuple[list[str], Floats]:
+        """Names of the parameters that vary, and their rates along each variable, (variables, names)."""
         names = list(dict.fromkeys(name for _, name, _ in self.parameters))
         directions = np.zeros((len(self.variables), len(names)))
         for k, name, scale in self.parameters:
             directions[k, names.index(name)] = scale
+        return names, directions
+
+    def tangents(self, design: Floats) -> Floats:
+        """How the quantities of `roll` change with each variable, (variables, steps + 1, quantities), per its unit."""
+        names, directions = self._directions
         columns = self.columns(design[None])
         return rollout_tangents(
             self.system, (self.look.graph, self.look.parameters), tuple(self.known), self.stiff, columns,
             initial_states(self.system, columns, 1)[0], directions, names, self.study.steps,
         )  # fmt: skip
 
-    def linearised(self, design: Floats) -> tuple[Any, Any]:
+    def linearised(self, design: Floats, nodes: Floats | None = None) -> tuple[Any, Any]:
         """Quantities at the nodes of a design and its duration [s], each variable's derivative as a small imaginary
-        part: (variables, steps + 1, quantities), (variables,)."""
-        nodes = self.roll(design[None]) + 1j * SMALL * self.tangents(design)
+        part: (variables, steps + 1, quantities), (variables,). `nodes` are those of `roll`, where they are known."""
+        known = self.roll(design[None]) if nodes is None else nodes
         lasting = self.durations(design[None]) + 0j
         by_duration = np.array([variable.name == "motion.duration" for variable in self.variables])
-        return nodes, lasting + 1j * SMALL * by_duration
+        return known + 1j * SMALL * self.tangents(design), lasting + 1j * SMALL * by_duration
 
     def derivatives(self, design: Floats, names: Sequence[str]) -> dict[str, Floats]:
         """By measure of the problem: its derivative by every variable, (variables,), in their units."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,13 @@ def model_ends(evaluator: Evaluator, sides: Sequence[Side]) -> list[Side]:
     return [MODEL_END] if evaluator.look.has("most_extension") and not said else []
 
 
+def side_rows(evaluator: Evaluator, side: Side, nodes: Any, lasting: Any) -> Any:
+    """What must stay on one side of a bound, (designs, k), in the unit of its measure."""
+    way = MEASURES[side.limit.measure].way
+    beyond = way in EXTREMES and (way == "min") != (side.sign < 0)  # the worst is to be beyond: only as a whole
+    return evaluator.rows(side.limit.measure, nodes, lasting, whole=beyond)
+
+
 @dataclass(frozen=True)
 class Solved:
     """Where a search came to rest."""
@@ -100,7 +107,7 @@ class Program:
         self.sign = 0.0 if goal is None else goal.sign
         # Slack: of infeasibility (no goal), or the bound below which all nodes of a worst-of goal stay.
         self.slack = goal is None or (way in EXTREMES and (way == "min") == (goal.sense == "most"))
-        self._seen: tuple[bytes, tuple[tuple[Floats, Floats], tuple[Floats, Floats]]] | None = None
+        self._seen: dict[str, tuple[bytes, Any]] = {}  # nodes, values and slopes at the last z that asked for them
         self._counts: list[int] = []  # by side: how many rows it has
 
     def design(self, z: Floats) -> Floats:
@@ -118,49 +125,75 @@ class Program:
             goal = self.sign * rows / self.scale
         sides = [np.zeros((len(nodes), 0))]
         for side in self.sides:
-            way = MEASURES[side.limit.measure].way
-            beyond = way in EXTREMES and (way == "min") != (side.sign < 0)  # the worst is to be beyond: only as a whole
-            rows = self.evaluator.rows(side.limit.measure, nodes, lasting, whole=beyond)
-            sides.append(side.sign * (side.bound - rows) / side.scale)
+            sides.append(side.sign * (side.bound - side_rows(self.evaluator, side, nodes, lasting)) / side.scale)
         self._counts = [rows.shape[1] for rows in sides[1:]]
         return goal, np.concatenate(sides, axis=1)
 
-    def _local(self, z: Floats) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """Rows of goal and limits at z, each with its derivatives by z, (rows, variables)."""
+    def _last(self, what: str, z: Floats, make: Callable[[Floats], Any]) -> Any:
+        """What is made of a design in its own units, kept until another is asked for."""
         key = z[: self.size].tobytes()
-        if self._seen is None or self._seen[0] != key:
-            nodes, lasting = self.evaluator.linearised(self.low + self.span * np.clip(z[: self.size], 0.0, 1.0))
-            found = []
-            for rows, broken in zip(self._rows(nodes, lasting), (BROKEN, -BROKEN), strict=True):
-                values, slopes = np.real(rows[0]), np.imag(rows).T * self.span / SMALL
-                fine = np.isfinite(values)
-                slopes = np.where(fine[:, None] & np.isfinite(slopes), slopes, 0.0)
-                found.append((np.where(fine, values, broken), slopes))
-            self._seen = (key, (found[0], found[1]))
-        return self._seen[1]
+        if what not in self._seen or self._seen[what][0] != key:
+            self._seen[what] = (key, make(self.low + self.span * np.clip(z[: self.size], 0.0, 1.0)))
+        return self._seen[what][1]
 
-    def objective(self, z: Floats) -> tuple[float, Floats]:
-        """What is minimised, and its derivative."""
-        gradient = np.zeros(self.size + self.slack)
-        if self.slack:
-            gradient[-1] = 1.0
-            return float(z[-1]), gradient
-        (goal, slopes), _ = self._local(z)
-        gradient[:] = slopes[0]
-        return float(goal[0]), gradient
+    def _nodes(self, z: Floats) -> Floats:
+        return self._last("nodes", z, lambda design: self.evaluator.roll(design[None]))
 
-    def _within(self, z: Floats) -> tuple[Floats, Floats]:
-        """All limits and, for a worst-of goal, its nodes: ≥ 0 within; and their derivatives."""
-        (goal, by_goal), (kept, slopes) = self._local(z)
+    def _values(self, z: Floats) -> tuple[Floats, Floats]:
+        """Rows of goal and limits at z."""
+
+        def make(design: Floats) -> tuple[Floats, Floats]:
+            goal, kept = self._rows(self._nodes(z), self.evaluator.durations(design[None]))
+            return np.where(np.isfinite(goal[0]), goal[0], BROKEN), np.where(np.isfinite(kept[0]), kept[0], -BROKEN)
+
+        return self._last("values", z, make)
+
+    def _slopes(self, z: Floats) -> tuple[Floats, Floats]:
+        """Their derivatives by z, (rows, variables): a search asks for them at fewer designs than for values."""
+
+        def make(design: Floats) -> tuple[Floats, Floats]:
+            goal, kept = self._rows(*self.evaluator.linearised(design, self._nodes(z)))
+            return self._by_z(goal), self._by_z(kept)
+
+        return self._last("slopes", z, make)
+
+    def _by_z(self, rows: Any) -> Floats:
+        """Derivatives of rows that carry them as imaginary parts; 0 where a row is no number."""
+        slopes = np.imag(rows).T * self.span / SMALL
+        return np.where(np.isfinite(np.real(rows[0]))[:, None] & np.isfinite(slopes), slopes, 0.0)
+
+    def objective(self, z: Floats) -> float:
+        """What is minimised."""
+        return float(z[-1]) if self.slack else float(self._values(z)[0][0])
+
+    def objective_slope(self, z: Floats) -> Floats:
+        """Its derivative."""
         if not self.slack:
-            return kept, slopes
-        if self.goal is None:  # slack loosens all limits but the model's end
-            own = zip(self.sides, self._counts, strict=True)
-            gives = np.array([float(side is not MODEL_END) for side, count in own for _ in range(count)])
-        else:  # or the nodes of the goal
-            gives = np.repeat([0.0, 1.0], [len(kept), len(goal)])
-            kept, slopes = np.concatenate([kept, -goal]), np.concatenate([slopes, -by_goal])
-        return kept + gives * z[-1], np.concatenate([slopes, gives[:, None]], axis=1)
+            return self._slopes(z)[0][0].copy()
+        return np.append(np.zeros(self.size), 1.0)
+
+    def _loosened(self, limits: int, nodes: int) -> Floats:
+        """By row: how much slack loosens it. It loosens all limits but the model's end, or the nodes of the goal."""
+        if self.goal is not None:
+            return np.repeat([0.0, 1.0], [limits, nodes])
+        own = zip(self.sides, self._counts, strict=True)
+        return np.array([float(side is not MODEL_END) for side, count in own for _ in range(count)])
+
+    def _all_within(self, z: Floats) -> Floats:
+        """All limits and, for a worst-of goal, its nodes: ≥ 0 within."""
+        goal, kept = self._values(z)
+        if not self.slack:
+            return kept
+        rows = kept if self.goal is None else np.concatenate([kept, -goal])
+        return rows + self._loosened(len(kept), len(goal)) * z[-1]
+
+    def _all_slopes(self, z: Floats) -> Floats:
+        """Their derivatives."""
+        by_goal, slopes = self._slopes(z)
+        if not self.slack:
+            return slopes
+        rows = slopes if self.goal is None else np.concatenate([slopes, -by_goal])
+        return np.concatenate([rows, self._loosened(len(slopes), len(by_goal))[:, None]], axis=1)
 
     def solve(self, start: Floats) -> Solved:
         """From a design in its own units to the nearest optimum.
@@ -171,22 +204,22 @@ class Program:
         z = (start - self.low) / self.span
         bounds = [(0.0, 1.0)] * self.size
         if self.slack:
-            (goal, _), (kept, _) = self._local(z)
+            goal, kept = self._values(z)
             worst = -kept.min(initial=0.0) if self.goal is None else goal.max()
             z, bounds = np.append(z, worst), [*bounds, (-BROKEN, BROKEN)]
-        near = self._within(z)[0] < NEAR
+        near = self._all_within(z) < NEAR
         for _ in range(MOST_TRIES):
             chosen = np.flatnonzero(near)
             found: Any = minimize(
-                self.objective, z, jac=True, bounds=bounds, method="SLSQP",
+                self.objective, z, jac=self.objective_slope, bounds=bounds, method="SLSQP",
                 constraints=[{
                     "type": "ineq",
-                    "fun": lambda z, chosen=chosen: self._within(z)[0][chosen],
-                    "jac": lambda z, chosen=chosen: self._within(z)[1][chosen],
+                    "fun": lambda z, chosen=chosen: self._all_within(z)[chosen],
+                    "jac": lambda z, chosen=chosen: self._all_slopes(z)[chosen],
                 }] if len(chosen) else [],
                 options={"maxiter": MOST_ROUNDS, "ftol": PRECISION},
             )  # fmt: skip
-            values = self._within(found.x)[0]
+            values = self._all_within(found.x)
             missed = (values < -MISSED) & ~near
             if not missed.any():
                 break
@@ -199,21 +232,20 @@ class Program:
     def at(self, design: Floats) -> Solved:
         """A design as it is, without a search."""
         z = (design - self.low) / self.span
-        (goal, _), _ = self._local(z)
+        goal, _ = self._values(z)
         z = np.append(z, goal.max(initial=0.0)) if self.slack else z
-        return self._solved(z, np.zeros(len(self._within(z)[0])), "no search")
+        return self._solved(z, np.zeros(len(self._all_within(z))), "no search")
 
     def _solved(self, z: Floats, multipliers: Floats, why: str) -> Solved:
         """Where a search came to rest, in the problem's own units."""
-        (goal, _), (kept, _) = self._local(z)
+        goal, kept = self._values(z)
         scale = self.scale if self.goal is not None else 1.0
         by_side: dict[str, float] = {}
         place = 0
         for side, count in zip(self.sides, self._counts, strict=True):
             by_side[side.words] = float(multipliers[place : place + count].sum()) * scale / side.scale
             place += count
-        _, slope = self.objective(z)
-        pull = (slope - self._within(z)[1].T @ multipliers)[: self.size]
+        pull = (self.objective_slope(z) - self._all_slopes(z).T @ multipliers)[: self.size]
         lower, upper = z[: self.size] < AT_EDGE, z[: self.size] > 1.0 - AT_EDGE
         price = np.where(lower, pull, np.where(upper, -pull, 0.0))  # of each bound, where the design is at it
         left = np.where(lower | upper, np.maximum(-price, 0.0), np.abs(pull))

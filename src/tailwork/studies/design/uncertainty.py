@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import RobotError
-from tailwork.studies.design.evaluate import Evaluator
-from tailwork.studies.design.nlp import Program, Side, Solved, sides_of
+from tailwork.studies.design.evaluate import SMALL, Evaluator
+from tailwork.studies.design.nlp import Program, Side, Solved, side_rows, sides_of
 from tailwork.studies.design.search import ALLOWED, ImpossibleError, Progress
 from tailwork.typing import Floats
 
@@ -217,8 +217,15 @@ def guarded(evaluator: Evaluator, first: Solved, robust: Robust, tell: Progress)
 
 
 def _margins(evaluator: Evaluator, design: Floats, sides: list[Side], robust: Robust) -> Floats:
-    """How far each limit has to be moved inwards, in the unit of its measure."""
-    by_measure = evaluator.derivatives(design, list(dict.fromkeys(side.limit.measure for side in sides)))
+    """How far each limit has to be moved inwards, in the unit of its measure.
+
+    Any node may come to be the worst: of two that are as bad, that which scatters more counts.
+    """
+    nodes, lasting = evaluator.linearised(design)
     scatter = robust.spread * scatter_sizes(evaluator, design)
-    deviations = [float(np.linalg.norm(by_measure[side.limit.measure] * scatter)) for side in sides]
-    return robust.quantile * np.array(deviations)
+    margins = np.zeros(len(sides))
+    for k, side in enumerate(sides):
+        rows = side.sign * side_rows(evaluator, side, nodes, lasting)
+        values, deviations = np.real(rows[0]), np.linalg.norm(np.imag(rows).T / SMALL * scatter, axis=1)
+        margins[k] = (values + robust.quantile * deviations).max() - values.max()
+    return margins

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from tailwork.errors import RobotError, check_known
 from tailwork.studies.design.problem import CONTROL, MOTION, Study, Variable
@@ -34,10 +35,20 @@ def checked_variables(study: Study) -> tuple[Variable, ...]:
         if variable.unit and variable.unit != unit:
             raise RobotError(f"variables.{variable.name}", variable.unit, f"values in the unit {unit}")
         found.append(Variable(variable.name, float(variable.low), float(variable.high), unit))
+    others = {name: value for name, value in middle(found).items() if name.startswith(("motion.", "control."))}
+    own = {name: value for name, value in middle(found).items() if name not in others}
+
+    @cache
+    def with_middle_robot() -> Study:
+        return replace(study, scenario=study.scenario.with_robot(study.robot.replace(own) if own else study.robot))
+
     for variable in found:
         for value in (variable.low, variable.high):
             try:
-                design_of(study, middle(found) | {variable.name: value})
+                if variable.name in others:
+                    design_of(with_middle_robot(), others | {variable.name: value})
+                else:
+                    design_of(study, own | others | {variable.name: value})
             except RobotError as error:
                 raise RobotError(f"variables.{variable.name}", value, f"bounds within which {error}") from None
     return tuple(found)
