@@ -21,8 +21,7 @@ from tailwork.lab.page import TITLE
 from tailwork.lab.session import PATIENCE, Session
 
 LOOPBACK = "127.0.0.1"
-LIFT = 0.005
-"""Any height of a mount that is not zero [m]."""
+LIFT = 0.005  # any height of a mount that is not zero [m]
 
 
 class Lab:

@@ -22,8 +22,7 @@ UP = np.array([0.0, 0.0, 1.0])
 VIEWS = {"three-quarter": (44.0, 32.0), "side": (90.0, 0.0), "rear": (0.0, 0.0), "top": (90.0, 90.0)}
 """By view: how far the eye is turned from behind the robot to its right, and how far above the ground [deg]."""
 FLAT = Terrain(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
-PIECES = 2
-"""Pieces that a mesh of uneven ground is drawn in, along each axis."""
+PIECES = 2  # pieces that a mesh of uneven ground is drawn in, along each axis
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,7 @@ class Camera:
         return abs(float(self.toward[2])) > 0.05
 
 
-ABOVE = Camera(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]), UP)
-"""Sees x and y as they are."""
+ABOVE = Camera(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]), UP)  # sees x and y as they are
 
 
 def camera(view: str, forward: str = "y") -> Camera:

@@ -33,18 +33,12 @@ from tailwork.view.scene.scene import ARROW
 PICTURES = ("strip", "ghosts", "pose")
 FRAMES, MOST_FRAMES = 6, 60
 """Times of a strip or of ghosts: by default, and how many at most can be told apart on a page."""
-WIDEST = 6
-"""Most times of a strip side by side."""
-HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06
-"""Heights of titles and times, distances [in]."""
-PALEST, PALE = 0.85, 0.35
-"""How far the oldest ghost and the last but one are faded."""
-LETTERS = 17.0
-"""Of the smallest text, an inch."""
-BENDS = 3
-"""Degree of the smooth path on which an eye goes along."""
-SMALL = 0.7 * LINE
-"""Width of edges in small panels [pt]."""
+WIDEST = 6  # most times of a strip side by side
+HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06  # heights of titles and times, distances [in]
+PALEST, PALE = 0.85, 0.35  # how far the oldest ghost and the last but one are faded
+LETTERS = 17.0  # of the smallest text, an inch
+BENDS = 3  # degree of the smooth path on which an eye goes along
+SMALL = 0.7 * LINE  # width of edges in small panels [pt]
 ARROWS_TEXT = f"arrows: forces on the feet; the robot’s weight would be {ARROW:g} torsos long"
 
 

@@ -23,22 +23,15 @@ from tailwork.view.scene.sample import SceneSample, coils
 from tailwork.view.scene.scene import Point
 
 CORNERS = 25
-HALF = (CORNERS - 1) // 2
-"""Corners of half a circle."""
+HALF = (CORNERS - 1) // 2  # corners of half a circle
 FULL = np.linspace(0.0, 2.0 * np.pi, CORNERS)
-TURNS = (CORNERS - 3) / 4
-"""Of a coil: four corners each."""
+TURNS = (CORNERS - 3) / 4  # of a coil: four corners each
 Numbers = NDArray[np.int64]
-BRIGHT, DEEP = "#ffffff", "#10161d"
-"""What light and shade are mixed of, as in `tailwork.view.scene.colors.lit`."""
-SPOT = np.array([-0.5, 0.85])
-"""Where round things shine, from their middle towards the light, on the sheet."""
-SHINE, EDGE = 0.35, 0.4
-"""How bright they shine there, and how dark their edge is."""
-FARTHEST = 0.28
-"""How far the farthest parts are faded."""
-LINE = 0.5
-"""Width of edges [pt]."""
+BRIGHT, DEEP = "#ffffff", "#10161d"  # what light and shade are mixed of, as in `tailwork.view.scene.colors.lit`
+SPOT = np.array([-0.5, 0.85])  # where round things shine, from their middle towards the light, on the sheet
+SHINE, EDGE = 0.35, 0.4  # how bright they shine there, and how dark their edge is
+FARTHEST = 0.28  # how far the farthest parts are faded
+LINE = 0.5  # width of edges [pt]
 SIDES = (((0, 1, 3, 2), 0, -1), ((4, 6, 7, 5), 0, 1), ((0, 4, 5, 1), 1, -1),
          ((2, 3, 7, 6), 1, 1), ((0, 2, 6, 4), 2, -1), ((1, 5, 7, 3), 2, 1))  # fmt: skip
 """Of a box: four corners, and the axis along which, and whether, they lie below or above its middle."""

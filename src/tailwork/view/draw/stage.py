@@ -19,10 +19,8 @@ from tailwork.view.draw.style import Theme
 from tailwork.view.scene import Scene
 from tailwork.view.scene.sample import SceneSample
 
-SHAFT = 0.012
-"""Half the width of arrows, as a share of the torso's longest side."""
-ROBOT, FORCES, CENTERS = "robot", "foot forces", "centres of mass"
-"""Names (gid) of what is drawn."""
+SHAFT = 0.012  # half the width of arrows, as a share of the torso's longest side
+ROBOT, FORCES, CENTERS = "robot", "foot forces", "centres of mass"  # names (gid) of what is drawn
 
 
 @dataclass(frozen=True, eq=False)

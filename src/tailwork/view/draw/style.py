@@ -24,10 +24,8 @@ from tailwork.files import ready_folder, write_whole
 from tailwork.typing import Floats
 from tailwork.view.scene.colors import INK, Look, mixed
 
-COLUMN = 3.5
-"""Width of a column of a paper [in]."""
-PAGE = 7.2
-"""Width of a page of a paper [in]."""
+COLUMN = 3.5  # width of a column of a paper [in]
+PAGE = 7.2  # width of a page of a paper [in]
 
 FAINT = "#6e7781"
 RULE = "#e4e7eb"
@@ -45,10 +43,8 @@ METADATA: dict[str, dict[str, Any]] = {
 KINDS = tuple(METADATA)
 DOTS_PER_INCH = 200
 
-_settings = RLock()
-"""Matplotlib keeps its settings in one place; threads draw one after the other."""
-DARKEST = 0.1
-"""Luminance below which a colour is made brighter on dark paper."""
+_settings = RLock()  # matplotlib keeps its settings in one place; threads draw one after the other
+DARKEST = 0.1  # luminance below which a colour is made brighter on dark paper
 
 
 @contextlib.contextmanager

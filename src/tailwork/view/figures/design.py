@@ -31,18 +31,12 @@ from tailwork.view.figures.runs import Panel, series
 from tailwork.view.scene.colors import BLUE, INK, ORANGE, SKY, VERMILION
 
 COLOURS = "viridis"
-BAR = 0.3
-"""Height of a variable's row in bar charts [in]."""
-SAME = 1e-9
-"""Values that differ by less than this share are the same: no bar."""
-ACROSS = 3
-"""Panels beside each other."""
-LABEL = 10.0
-"""How far the number of a ring is from its middle [pt]."""
-PANEL = 130.0
-"""About the width and the height of a panel of a front [pt]."""
-MOMENTS = 121
-"""At which a motion is drawn."""
+BAR = 0.3  # height of a variable's row in bar charts [in]
+SAME = 1e-9  # values that differ by less than this share are the same: no bar
+ACROSS = 3  # panels beside each other
+LABEL = 10.0  # how far the number of a ring is from its middle [pt]
+PANEL = 130.0  # about the width and the height of a panel of a front [pt]
+MOMENTS = 121  # at which a motion is drawn
 
 
 def tail_motion(answer: Answer, *, title: str = "") -> Figure:

@@ -20,11 +20,9 @@ from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, MARKERS, ORANGE,
 
 FROM_PINNED, TURNED = "P from pinned [mm]", "turned from pinned [deg]"
 MARK: Any = {"color": WARNING, "linewidth": 0.8}
-DECADES = 1e5
-"""What is smaller by this than the largest difference is not shown."""
+DECADES = 1e5  # what is smaller by this than the largest difference is not shown
 COLORS = (ORANGE, GREEN, BLUE, PURPLE, SKY, VERMILION)
-ABOVE = 2.0
-"""The axis of friction ends at so many times the friction that there is."""
+ABOVE = 2.0  # the axis of friction ends at so many times the friction that there is
 BEFORE, AFTER = 0.1, 0.15
 """Shares of the run that are shown before feet first slip or lift, and after they last begin to."""
 MOST_COLUMNS = 4

@@ -22,16 +22,11 @@ from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, lin
 from tailwork.view.scene.colors import BLUE, FEET, GREEN, LINES, VERMILION, looks, shown
 from tailwork.view.scene.curves import stop_note
 
-NOTE_WIDTH = 92
-"""Letters a line of why a run stopped."""
-STOPPED = "stopped"
-"""Name (gid) of the crosses where lines end early."""
-LEAST_SPAN = (0.2, 2.0)
-"""Of the axes of angles [deg] and rates [deg/s]."""
-MOST_FRICTION = 2.0
-"""The axis of friction never goes beyond this; hardly any ground gives more."""
-BAND = {"color": "#c3cad2", "linewidth": 3.6}
-"""How the desired curvature is drawn: a broad pale line under the others."""
+NOTE_WIDTH = 92  # letters a line of why a run stopped
+STOPPED = "stopped"  # name (gid) of the crosses where lines end early
+LEAST_SPAN = (0.2, 2.0)  # of the axes of angles [deg] and rates [deg/s]
+MOST_FRICTION = 2.0  # the axis of friction never goes beyond this; hardly any ground gives more
+BAND = {"color": "#c3cad2", "linewidth": 3.6}  # how the desired curvature is drawn: a broad pale line under the others
 COLORS = (BLUE, VERMILION, GREEN)
 
 

@@ -24,17 +24,12 @@ from tailwork.view.draw.style import COLUMN, PAGE, WARNING, arranged, look, new_
 from tailwork.view.scene.colors import BLUE, INK, VERMILION
 
 GREY = "#c9d1d9"
-VEIL = 0.55
-"""How white the map is where runs ended early."""
-MOST_SHOWN = 5
-"""Varied numbers in a matrix of maps."""
+VEIL = 0.55  # how white the map is where runs ended early
+MOST_SHOWN = 5  # varied numbers in a matrix of maps
 MOST_BINS = 24
-SMOOTH = 0.02
-"""Contour lines are drawn where second differences are less than this share of the range."""
-MOST_DOTS = 80
-"""Curves of more designs are lines alone."""
-FEWEST_CELLS = 5
-"""A map with fewer cells in a direction has no contour lines."""
+SMOOTH = 0.02  # contour lines are drawn where second differences are less than this share of the range
+MOST_DOTS = 80  # curves of more designs are lines alone
+FEWEST_CELLS = 5  # a map with fewer cells in a direction has no contour lines
 OUTLIERS = 0.01
 """Share of the designs at each end that does not set the range of colours, where it would stretch it much."""
 

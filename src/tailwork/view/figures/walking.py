@@ -26,8 +26,7 @@ from tailwork.view.scene import scene_of
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, VERMILION, mixed
 from tailwork.view.scene.sample import SceneSample, samples_at
 
-STATE_COLORS = {"stick": BLUE, "slip": ORANGE}
-"""Of feet on the ground, in every picture; a foot in the air has none."""
+STATE_COLORS = {"stick": BLUE, "slip": ORANGE}  # of feet on the ground, in every picture; a foot in the air has none
 BAR, PLAN = 0.56, 0.12  # heights of a bar and of the line of the gait, where feet are 1 apart
 ROW_NAMES = {2: ("front", "hind"), 3: ("front", "middle", "hind")}
 SIDES = ("left", "right")

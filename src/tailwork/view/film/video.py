@@ -32,14 +32,12 @@ H264 = (
 )  # fmt: skip
 """What every player and browser plays, from its first bytes on; lines stay sharp."""
 TO_BT709 = "scale=out_color_matrix=bt709:out_range=tv"
-LASTS = 6.0
-"""How long a video lasts about, by default [s]."""
+LASTS = 6.0  # how long a video lasts about, by default [s]
 SIZES = {"mp4": (1280, 720), "gif": (800, 450)}
 RATES = {"mp4": 30.0, "gif": 25.0}  # a GIF counts in hundredths of a second
 MOST_RATES = {"mp4": 120.0, "gif": 50.0}  # a GIF counts delays in hundredths of a second, two at least
 MOST_PICTURES = 100_000
-PALETTE_FROM = 8
-"""Pictures that the colours of a GIF are chosen from."""
+PALETTE_FROM = 8  # pictures that the colours of a GIF are chosen from
 
 
 def ffmpeg() -> str:

@@ -15,8 +15,7 @@ from tailwork.view.scene import Bar, Box, Scene, Terrain
 from tailwork.view.scene.colors import LINES
 from tailwork.view.scene.scene import Shape
 
-MOST_GROUND = 201
-"""Points of a height field along an axis: of more, so many are drawn."""
+MOST_GROUND = 201  # points of a height field along an axis: of more, so many are drawn
 
 
 class Samples:

@@ -42,12 +42,9 @@ from tailwork.view.report.page import (
 )
 
 PARETO = "pareto.csv"
-MOST_PLAYED = 4
-"""Runs in a player."""
-MOST_LINES = 100
-"""Designs of the screen that are drawn as lines."""
-MOST_POINTS = 16
-"""Of a front that are listed; all are in the file."""
+MOST_PLAYED = 4  # runs in a player
+MOST_LINES = 100  # designs of the screen that are drawn as lines
+MOST_POINTS = 16  # of a front that are listed; all are in the file
 SAME = 1e-3
 """Variables of a front that differ by less than this share of their range are the same in all of its designs."""
 FEET = (

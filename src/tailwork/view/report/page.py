@@ -28,19 +28,13 @@ from tailwork.view.scene import scenes_of
 
 REPORT, FIGURES = "report.html", "figures"
 Cell = str | float | int | bool | None
-WALK_SAMPLES = 481
-"""Of several strides, where feet touch and leave the ground."""
-NOTE = "note"
-"""A column of this heading holds text that may take several lines."""
+WALK_SAMPLES = 481  # of several strides, where feet touch and leave the ground
+NOTE = "note"  # a column of this heading holds text that may take several lines
 
-WARNING = "Warning: "
-"""With this, a paragraph that stands out begins."""
-LONG = 24
-"""Columns of text with longer cells may break their lines."""
-Drawings = Mapping[str, tuple[str, Callable[[], Figure]]]
-"""By file name: a caption and what draws the figure."""
-FOR_A_PROCESS = 6
-"""A process takes about as long to start as so many pictures take to save."""
+WARNING = "Warning: "  # with this, a paragraph that stands out begins
+LONG = 24  # columns of text with longer cells may break their lines
+Drawings = Mapping[str, tuple[str, Callable[[], Figure]]]  # by file name: a caption and what draws the figure
+FOR_A_PROCESS = 6  # a process takes about as long to start as so many pictures take to save
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,8 @@ FEET = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 
 TORSO, FRONT, LEG, JOINT, FOOT = "#c3ccd6", "#46525f", "#6f7f90", "#8f9dac", "#39434d"
 CABLE, SPRING = "#2b3036", "#a9782a"
-OUTSIDE = VERMILION
-"""Of outside forces."""
-CENTER = "#f0c419"
-"""Of the whole robot's centre of mass."""
+OUTSIDE = VERMILION  # of outside forces
+CENTER = "#f0c419"  # of the whole robot's centre of mass
 
 
 @dataclass(frozen=True)

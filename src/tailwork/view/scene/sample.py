@@ -12,8 +12,7 @@ import numpy as np
 from tailwork.typing import Floats
 from tailwork.view.scene.scene import ARROW, Scene, rotation_matrices
 
-PIGTAIL = 0.12
-"""Share of a coil's length that is straight at either end."""
+PIGTAIL = 0.12  # share of a coil's length that is straight at either end
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,13 +16,10 @@ from numpy.typing import NDArray
 from tailwork.errors import UnknownNameError
 from tailwork.typing import Floats
 
-Point = tuple[float, float, float]
-"""A place in a frame, or sizes along its axes [m]."""
+Point = tuple[float, float, float]  # a place in a frame, or sizes along its axes [m]
 
-Rows = NDArray[np.intp]
-"""Numbers of samples."""
-ARROW = 1.4
-"""Length of an arrow of `Scene.force_unit`, as a share of the torso's longest side."""
+Rows = NDArray[np.intp]  # numbers of samples
+ARROW = 1.4  # length of an arrow of `Scene.force_unit`, as a share of the torso's longest side
 
 
 @dataclass(frozen=True, eq=False)
