@@ -231,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _guarded(self, act: Callable[[str, Mapping[str, str]], None]) -> None:
         """Do it if the request is for this lab: another site's name that leads to this machine is none of ours."""
         host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
-        if self.server.server_address[0] == LOOPBACK and host not in (LOOPBACK, "localhost"):
+        if self.lab.address.startswith(f"http://{LOOPBACK}:") and host not in (LOOPBACK, "localhost"):
             self.send_error(403)
             return
         url = urlsplit(self.path)

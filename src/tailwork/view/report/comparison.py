@@ -71,9 +71,9 @@ def _curvature(results: Mapping[str, Result], title: str) -> Figure:
 
 
 def _net_rotations(comparison: Comparison, axis: str) -> Figure:
-    found = list(sweep_rotations(comparison, axis))
-    by_tail, aloft, ends = ({one[0]: one[k] for one in found} for k in (1, 2, 3))
-    return net_rotation(_bends(comparison, axis), by_tail, axis=axis, ends=ends, airborne=aloft)
+    tails, *found = zip(*sweep_rotations(comparison, axis), strict=True)
+    net, aloft, ends = (dict(zip(tails, values, strict=True)) for values in found)
+    return net_rotation(_bends(comparison, axis), net, axis=axis, ends=ends, airborne=aloft)
 
 
 def _bends(comparison: Comparison, axis: str) -> list[float]:
@@ -127,8 +127,9 @@ def conclusion(comparison: Comparison) -> str:
         after = "".join(f"; {_named(tail)} {fixed(turned[tail], 1)}°" for tail in others[:1])
         said = f"{motion.name} ({fixed(turned[first], 1)}° of {motion.axis}{after})"
         farthest.setdefault(first, []).append(said)
-    does = "turns the torso farthest" if len(plan.robots) > 1 else "turns the torso"
-    said = "; ".join(f"{_named(tail)} {does} in {' and '.join(motions)}" for tail, motions in farthest.items())
+    does = " turns the torso farthest" if len(plan.robots) > 1 else " turns the torso"
+    said = "; ".join(f"{_named(tail)}{{}} in {' and '.join(motions)}" for tail, motions in farthest.items())
+    said = said.replace("{}", does, 1).replace("{}", "")
     results = comparison.results or comparison.swept
     early = sum(r.run.stopped is not None for r in results)
     ended = f" Of {len(results)} runs, {early} ended early." if early else ""
