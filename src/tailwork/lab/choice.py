@@ -14,12 +14,12 @@ from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import tail_name
 from tailwork.studies.compare.comparison import TAIL_NAMES, with_tail
 from tailwork.studies.leg_policies import POLICIES
-from tailwork.studies.motions import KINDS, TailMotion
+from tailwork.studies.motions import KINDS
 from tailwork.studies.scenario import Scenario
 from tailwork.view.scene.colors import shown
 
 OWN = "own"  # the tail that the robot has itself
-NO_TAIL = "none"
+NO_TAIL = "none"  # as the page names it
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,9 @@ class Choice:
     robot: Robot
     tails: tuple[TailChoice, ...]  # one or two
     motion: str = "yaw"
-    angles: Mapping[str, float] = field(
-        default_factory=lambda: {"angle": 40.0}
-    )  # of the motion [deg], and duration [s]
+    angles: Mapping[str, float] = field(default_factory=lambda: {"angle": 40.0})  # [deg], and its duration [s]
     policy: str = "constant"
     torso_mass: float | None = None  # [kg]; None: as the robot has it
-
-    def tail_motion(self) -> TailMotion:
-        """What the tails do."""
-        if self.motion not in KINDS:
-            raise UnknownNameError.among("motion", self.motion, KINDS, "kind of motion")
-        return KINDS[self.motion](**self.angles)
 
     @cached_property
     def scenarios(self) -> dict[str, Scenario]:
@@ -58,19 +50,16 @@ class Choice:
         """
         if not 1 <= len(self.tails) <= 2:
             raise RobotError("tails", [tail.name for tail in self.tails], "one tail or two")
-        motion, found = self.tail_motion(), {}
+        if self.motion not in KINDS:
+            raise UnknownNameError.among("motion", self.motion, KINDS, "kind of motion")
+        motion, found = KINDS[self.motion](**self.angles), {}
         for tail in self.tails:
             label = shown(tail.name) if tail.name != OWN else "own tail"
-            robot = self._with(tail)
+            robot = redesigned(carrying(self.robot, tail.name), tail.design)
+            if self.torso_mass not in (None, robot.torso_body().mass):
+                robot = robot.replace({"torso.mass": self.torso_mass})
             found[label if label not in found else f"{label} 2"] = Scenario(robot, motion, self.policy)
         return found
-
-    def _with(self, tail: TailChoice) -> Robot:
-        """The robot with a tail, which its name tells."""
-        robot = redesigned(carrying(self.robot, tail.name), tail.design)
-        if self.torso_mass not in (None, robot.torso_body().mass):
-            robot = robot.replace({"torso.mass": self.torso_mass})
-        return robot
 
 
 def carrying(robot: Robot, tail: str) -> Robot:

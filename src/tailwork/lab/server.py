@@ -184,7 +184,7 @@ def offered(robot: Robot) -> dict[str, Any]:
 
 
 def _slider(slider: Slider) -> dict[str, Any]:
-    return {**asdict(slider), "label": slider.label}
+    return {**asdict(slider), "label": slider.label, "whole": slider.whole}
 
 
 class _Handler(BaseHTTPRequestHandler):

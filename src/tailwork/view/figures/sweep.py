@@ -170,7 +170,6 @@ class _Colours:
             low, high = -reach, reach
         if low == high:
             low, high = low - 0.5, high + 0.5
-        self.low, self.high = low, high
         self.norm = Normalize(low, high)
         self.line = INK if both else "white"
         self.map: Colormap = matplotlib.colormaps["RdBu_r" if both else "viridis"]
@@ -218,8 +217,8 @@ def _cells(axes: Axes, results: Results, measure: str, colours: _Colours) -> Any
 
 
 def _contours(axes: Axes, centres: list[Floats], values: Floats, colours: _Colours) -> None:
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    low, high = max(low, colours.low), min(high, colours.high)
+    shown = np.clip(values, colours.norm.vmin, colours.norm.vmax)
+    low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
     levels = [level for level in MaxNLocator(8).tick_values(low, high) if low < level < high]
     if levels:
         heights = np.ma.masked_invalid(values)
