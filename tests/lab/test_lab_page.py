@@ -243,6 +243,10 @@ def test_only_its_own_page_is_answered(lab: Lab) -> None:
     assert answer("POST", "/run?session=none", "{}", **{"Content-Type": "text/plain"})[0] == 400
     status, said = answer("POST", "/run?session=none", "{}", **{"Content-Type": "application/json"})
     assert status == 200 and b"open its page again" in said
+    with open_lab(START, "0.0.0.0") as shared:
+        port = int(shared.address.rpartition(":")[2])
+        status, said = answer("GET", "/", Host=f"robots.example:{port}")
+        assert status == 200 and b"tailwork lab" in said, "who lets others come is found by any name"
 
 
 def test_a_port_that_is_taken_and_a_host_that_is_none_are_told() -> None:

@@ -8,7 +8,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -27,6 +27,7 @@ from tailwork.studies.motions import KINDS
 from tailwork.view.player import player_assets, player_fragment
 
 LOOPBACK = "127.0.0.1"
+LOCAL = (LOOPBACK, "::1", "localhost")  # names of this machine that no other has
 LIFT = 0.005  # any height of a mount that is not zero [m]
 HEIGHT = 520  # of the player [px]
 MOST_SESSIONS = 64  # of more, the oldest is forgotten
@@ -82,6 +83,7 @@ class Lab:
 
     def __init__(self, server: ThreadingHTTPServer, handler: type[_Handler], start: Choice) -> None:
         self._server, self._start = server, start
+        self.host = str(server.socket.getsockname()[0])  # at which it listens
         handler.lab = self
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -93,9 +95,8 @@ class Lab:
     @property
     def address(self) -> str:
         """Of its page."""
-        host, port = self._server.server_address[:2]
-        shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(str(host), str(host))
-        return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
+        shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self._server.server_port}"
 
     def get_ready(self) -> None:
         """Compile meanwhile what the first to come will ask for: what is chosen at the start, then a mount off zero,
@@ -215,7 +216,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _post(self, path: str, asked: Mapping[str, str]) -> None:
         length = int(self.headers.get("Content-Length", 0))
         if self.headers.get_content_type() not in ("application/json", OCTETS) or length > 2 * LARGEST_FILE:
-            self.send_error(400)
+            self.send_error(400, "too much, or of a kind that no page of the lab sends")
             return
         session, body = self.lab.sessions.get(asked["session"]), self.rfile.read(length)
         try:
@@ -231,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _guarded(self, act: Callable[[str, Mapping[str, str]], None]) -> None:
         """Do it if the request is for this lab: another site's name that leads to this machine is none of ours."""
         host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
-        if self.lab.address.startswith(f"http://{LOOPBACK}:") and host not in (LOOPBACK, "localhost"):
+        if self.lab.host in LOCAL and host not in LOCAL:
             self.send_error(403)
             return
         url = urlsplit(self.path)
@@ -245,8 +246,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {"Content-Type": kind, "Content-Disposition": disposition, "Content-Length": str(len(content))}
         for name, value in (headers | {"Cache-Control": "no-store"}).items():
             self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
+        with suppress(ConnectionError):  # the person may have left
+            self.end_headers()
+            self.wfile.write(content)
 
 
 @contextmanager
