@@ -52,7 +52,7 @@ from tailwork.view.figures.design import (
     parallel_coordinates,
     pareto_pairs,
     scatter_histograms,
-    sobol_shares,
+    sobol_chart,
     tail_motion,
     tornado,
 )
@@ -90,7 +90,7 @@ def test_a_tornado_shows_each_swing() -> None:
 def test_sobol_indices_as_bars() -> None:
     """Total indices increase upwards; each alone lies within; none is negative."""
     answer = small_answer()
-    figure = sobol_shares(answer)
+    figure = sobol_chart(answer)
     totals = [bar.get_width() for bar in bars(figure, "with interactions")]
     firsts = [bar.get_width() for bar in bars(figure, "alone")]
     assert totals == sorted(totals) and min(firsts) >= 0.0

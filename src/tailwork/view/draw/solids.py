@@ -118,7 +118,7 @@ class Parts:
     size: float  # longest side of the torso [m]
 
 
-def parts_of(scene: Scene, theme: Theme) -> Parts:
+def drawn_parts(scene: Scene, theme: Theme) -> Parts:
     """The parts of a scene's robot, its threads in colours that can be seen on the paper."""
     boxes = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Box)]
     bars = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Bar)]

@@ -14,7 +14,18 @@ from matplotlib.lines import Line2D
 
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import ABOVE, Camera, camera, heights_of
-from tailwork.view.draw.solids import LINE, Parts, Patches, circles, padded, paint, parts_of, patches, repaint, shadow
+from tailwork.view.draw.solids import (
+    LINE,
+    Parts,
+    Patches,
+    circles,
+    drawn_parts,
+    padded,
+    paint,
+    patches,
+    repaint,
+    shadow,
+)
 from tailwork.view.draw.style import Theme
 from tailwork.view.scene import Scene
 from tailwork.view.scene.sample import SceneSample
@@ -60,7 +71,7 @@ class Subject:
 
 def subject(scene: Scene, view: str, theme: Theme) -> Subject:
     """A scene in a view: one of `tailwork.view.draw.camera.VIEWS`, or two angles."""
-    return Subject(scene, parts_of(scene, theme), camera(view, scene.forward), theme)
+    return Subject(scene, drawn_parts(scene, theme), camera(view, scene.forward), theme)
 
 
 def joined(found: Iterable[Patches]) -> tuple[Floats, Floats]:

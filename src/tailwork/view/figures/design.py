@@ -91,7 +91,7 @@ def _bar_chart(names: Sequence[str]) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def sobol_shares(answer: Answer, *, title: str = "") -> Figure:
+def sobol_chart(answer: Answer, *, title: str = "") -> Figure:
     """Sobol indices of the goal over the whole bounds: alone, and with interactions."""
     found = answer.indices
     order = np.argsort(found.total)

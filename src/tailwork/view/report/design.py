@@ -23,7 +23,7 @@ from tailwork.view.figures.design import (
     parallel_coordinates,
     pareto_pairs,
     scatter_histograms,
-    sobol_shares,
+    sobol_chart,
     tail_motion,
     tornado,
 )
@@ -78,7 +78,7 @@ def design_figures(answer: Answer) -> Drawings:
         "sobol": (
             f"Sobol indices over the whole bounds: which variables make designs differ in {goal}, alone and together "
             f"with others. {judged}",
-            partial(sobol_shares, answer),
+            partial(sobol_chart, answer),
         ),
         "tolerance": (
             f"What becomes of {answer.tolerance.count:,} designs whose variables scatter by "
