@@ -25,6 +25,7 @@ ANGLE_TEXT = {
     "arc": "the arc of Eq. 86", "chain": "the centre of mass of the evenly bent chain of links",
     "tip": "the angle of the last link",
 }  # fmt: skip
+MOST_NAMED = 2  # motions of a tail that the conclusion names
 ROTATION_HEADER = (
     "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
     "work [J]", "least normal force [N]", "friction needed",
@@ -120,20 +121,22 @@ def comparison_report(comparison: Comparison) -> Report:
 def conclusion(comparison: Comparison) -> str:
     """Which tail turns the torso farthest in which motion, and whether the feet could stay: from the numbers."""
     plan = comparison.plan
-    farthest: dict[str, list[str]] = {}
+    farthest: dict[str, list[tuple[float, str]]] = {}
     for motion in plan.motions or [swept[-1] for swept in plan.sweeps.values()]:
         turned = {tail: r.measures[motion.axis] for tail, r in comparison.of(motion).items()}
         first, *others = sorted(turned, key=lambda tail: -abs(turned[tail]))
         after = "".join(f"; {_named(tail)} {fixed(turned[tail], 1)}°" for tail in others[:1])
         said = f"{motion.name} ({fixed(turned[first], 1)}° of {motion.axis}{after})"
-        farthest.setdefault(first, []).append(said)
-    does = " turns the torso farthest" if len(plan.robots) > 1 else " turns the torso"
-    said = "; ".join(f"{_named(tail)}{{}} in {' and '.join(motions)}" for tail, motions in farthest.items())
-    said = said.replace("{}", does, 1).replace("{}", "")
+        farthest.setdefault(first, []).append((-abs(turned[first]), said))
+    said, does = [], f" turns the torso{' farthest' if len(plan.robots) > 1 else ''}"
+    for tail, found in farthest.items():
+        named, more = [text for _, text in sorted(found)[:MOST_NAMED]], len(found) - MOST_NAMED
+        named += [f"{more} more motion{'s' if more > 1 else ''}"] if more > 0 else []
+        said.append(f"{_named(tail)}{'' if said else does} in {' and '.join(named)}")
     results = comparison.results or comparison.swept
     early = sum(r.run.stopped is not None for r in results)
     ended = f" Of {len(results)} runs, {early} ended early." if early else ""
-    return f"{capitalised(said)}. {_feet(comparison, results)}{ended}"
+    return f"{capitalised('; '.join(said))}. {_feet(comparison, results)}{ended}"
 
 
 def _named(tail: str) -> str:
