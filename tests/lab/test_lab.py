@@ -10,6 +10,7 @@ import pytest
 
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import FileError, RobotError, UnknownNameError
+from tailwork.lab.charts import charts_of
 from tailwork.lab.choice import (
     NO_TAIL,
     OWN,
@@ -23,7 +24,10 @@ from tailwork.lab.choice import (
     tail_choices,
 )
 from tailwork.lab.experiment import Experiment, performed, to_compile
+from tailwork.lab.meshes import mesh_of
+from tailwork.lab.page import REST, SPEEDS, Clock
 from tailwork.lab.results import notes, playback_file, results_html, robot_file, rows, run_file
+from tailwork.lab.stage import FREE, eye_for, places, thread_lines
 from tailwork.lab.tails import (
     friction_slider,
     motion_sliders,
@@ -42,8 +46,8 @@ from tailwork.robots.tails.tail import Tail
 from tailwork.simulation import load_run
 from tailwork.simulation.run import Stopped
 from tailwork.studies.motions import KINDS
-from tailwork.view.player import player_fragment
-from tailwork.view.scene.sample import samples_at
+from tailwork.view.scene import Ball, Bar, Box, Thread
+from tailwork.view.scene.sample import SceneSample, samples_at
 from tailwork.view.scene.scene import ARROW
 
 ROBOTS = {name: carrying(liu2020(), name) for name in ("pendulum", "r3", "usrt")} | {"own": liu2018()}
@@ -307,18 +311,21 @@ def test_a_run_that_ended_early_is_told_and_its_curves_end(experiment: Experimen
     shown = replace(experiment, outcomes=(first, ended))
     assert notes(shown) == [f"pendulum 2: {early}"]
     assert "&lt;straight&gt;" in results_html(shown, 0.6)
-    assert '"stopped at 150 ms' in player_fragment([first.scene, scene]), "the player says so, too, and its curves end"
+    yaw = next(chart for chart in charts_of([first.scene, scene]) if chart.title == "yaw [°]")
+    whole, cut = yaw.values
+    assert np.isfinite(whole).all() and np.isfinite(cut[yaw.times <= 150.0]).all() and np.isnan(cut[-1])
+    assert yaw.times[-1] == pytest.approx(300.0)
 
 
 def test_plots_have_units_and_the_colours_of_tails_and_feet(experiment: Experiment) -> None:
     scenes = [outcome.scene for outcome in experiment.outcomes]
-    assert [plot.heading for plot in scenes[0].plots][:3] == ["pitch [°]", "roll [°]", "yaw [°]"]
-    for scene in scenes:
-        plots = {plot.heading: plot for plot in scene.plots}
-        assert [curve.color for curve in plots["yaw [°]"].curves] == [scene.color]
-        assert "tail torques [N m]" in plots
-        feet = plots["normal force [N]"]
-        assert [curve.color for curve in feet.curves] == [force.color for force in scene.forces]
+    charts = charts_of(scenes)
+    titles = [chart.title for chart in charts]
+    assert titles[:3] == ["pitch [°]", "roll [°]", "yaw [°]"]
+    assert {"tail torques, pendulum [N m]", "normal force, pendulum 2 [N]"} <= set(titles)
+    assert [curve.color for curve in charts[2].curves] == [scene.color for scene in scenes]
+    feet = charts[titles.index("normal force, pendulum [N]")]
+    assert [curve.color for curve in feet.curves] == [force.color for force in scenes[0].forces]
 
 
 def test_what_is_saved_can_be_read_again(experiment: Experiment, tmp_path: Any) -> None:
@@ -357,3 +364,84 @@ def test_arrows_start_at_the_feet_and_together_carry_the_weight(experiment: Expe
     assert start[:, 2] == pytest.approx(0.0, abs=1e-12)
     lifted = (end - start).sum(axis=0)[2] / (ARROW * scene.size)
     assert lifted == pytest.approx(sum(force.forces[0, 2] for force in scene.forces) / scene.weight, rel=1e-12)
+
+
+def test_threads_lead_through_their_points() -> None:
+    turn = np.array([[1.0, 0.0, 0.0, 0.0], [np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]])  # the second a quarter about z
+    pose = SceneSample(0.0, np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), turn, np.zeros((0, 3)), np.zeros((0, 3)))
+    points = ((0, (0.0, 0.0, 0.1)), (1, (1.0, 0.0, 0.0)))
+    cable = thread_lines([Thread("cable", "c", points, "#000000", 0.001)], pose)
+    assert cable == pytest.approx(np.array([[[0.0, 0.0, 0.1], [1.0, 1.0, 0.0]]]), abs=1e-15)
+    coil = thread_lines([Thread("spring", "s", points, "#000000", 0.01)], pose)
+    assert (coil[0, 0], coil[-1, 1]) == (pytest.approx(cable[0, 0]), pytest.approx(cable[0, 1]))
+    assert coil[1:, 0] == pytest.approx(coil[:-1, 1], abs=0)
+    along = (cable[0, 1] - cable[0, 0]) / np.linalg.norm(cable[0, 1] - cable[0, 0])
+    beside = np.linalg.norm(np.cross(coil[1:, 0] - cable[0, 0], along), axis=1)
+    assert beside == pytest.approx(0.01, rel=1e-12)
+
+
+def volume(corners: np.ndarray, triangles: np.ndarray) -> float:
+    """Of a closed surface; negative if its triangles look inwards."""
+    a, b, c = (corners[triangles[:, k]] for k in range(3))
+    assert np.cross(b - a, c - a).sum(axis=0) == pytest.approx(0.0, abs=1e-12)  # closed
+    return float(np.einsum("ti,ti->", a, np.cross(b, c)) / 6.0)
+
+
+def test_meshes_are_closed_and_as_large_as_their_shapes() -> None:
+    polygon = 10.0 * np.sin(2.0 * np.pi / 20.0)  # area of one of 20 corners on the unit circle
+    assert volume(*mesh_of(Box((1.0, 2.0, 3.0), (0.1, 0.2, 0.3)))) == pytest.approx(0.006, rel=1e-12)
+    flat = mesh_of(Bar((0.1, 0.2, 0.3), (0.1, 1.2, 0.3), 0.3, 0.1, rounded=False))
+    assert volume(*flat) == pytest.approx(polygon / 3.0 * (0.09 + 0.03 + 0.01), rel=1e-12)
+    ball = volume(*mesh_of(Ball((0.0, 0.0, 1.0), (0.1, 0.2, 0.3))))
+    assert 0.93 < ball / (4.0 / 3.0 * np.pi * 0.006) < 1.0
+    capsule = volume(*mesh_of(Bar((0.0, 0.0, 0.0), (0.0, -1.0, 0.0), 0.1, 0.1)))
+    assert 0.95 < capsule / (np.pi * 0.01 + 4.0 / 3.0 * np.pi * 0.001) < 1.0
+
+
+def test_robots_stand_apart() -> None:
+    extents = [(np.array([-0.2, -0.8, 0.0]), np.array([0.5, 0.3, 0.5])), (np.array([-0.4, 0.0, 0.0]), np.ones(3))]
+    left, right = places(extents, gap=0.25)
+    turned = [(np.array([0.0, -high[0], 0.0]), np.array([0.0, -low[0], 0.0])) for low, high in extents]
+    assert places(turned, gap=0.25, forward="x") == [left, right], "to the right of a robot that faces x is −y"
+    assert left == -right
+    assert (right - 0.4) - (left + 0.5) >= 0.25
+    assert places(extents[:1], gap=0.25) == [0.0]
+
+
+@pytest.mark.parametrize("forward", ["x", "y"])
+@pytest.mark.parametrize("aspect", [0.45, 0.7, 1.6])
+def test_all_is_seen_in_the_free_part_of_the_window(aspect: float, forward: str) -> None:
+    middle, radius, field = np.array([0.1, -0.2, 0.3]), 0.7, 1.3
+    eye, look_at = eye_for(middle, radius, aspect, field, forward)
+    assert (eye - middle)["xy".index(forward)] < 0, "behind the robots"
+    ahead = (look_at - eye) / np.linalg.norm(look_at - eye)
+    right = np.cross(ahead, [0.0, 0.0, 1.0])
+    right /= np.linalg.norm(right)
+    up = np.cross(right, ahead)
+    seen = middle - eye
+    across, high = (seen @ axis / (seen @ ahead) / np.tan(field / 2.0) for axis in (right, up))
+    phone = aspect < 0.6
+    assert across == pytest.approx(0.0, abs=1e-12)
+    assert high == pytest.approx(1.0 - FREE if phone else 0.0, abs=1e-12)
+    half = np.arcsin(radius / np.linalg.norm(seen))
+    assert np.tan(half) <= min(aspect, FREE if phone else 1.0) * np.tan(field / 2.0) * (1.0 + 1e-12)
+
+
+def test_the_clock_follows_the_wall_and_starts_again() -> None:
+    wall = [100.0]
+    clock = Clock(duration=0.3, speed=SPEEDS["1/10"], wall=lambda: wall[0])
+    wall[0] += 1.0
+    assert clock.now() == pytest.approx(0.1)
+    clock.go(SPEEDS["1/50"])
+    wall[0] += 5.0
+    assert clock.now() == pytest.approx(0.2)
+    clock.play(False)
+    wall[0] += 50.0
+    assert clock.now() == pytest.approx(0.2)
+    clock.seek(9.0)
+    assert clock.now() == pytest.approx(0.3)
+    clock.play(True)
+    wall[0] += REST + 1.0  # it rests at the end, then starts again
+    assert clock.now() == pytest.approx(0.02)
+    clock.restart(0.5)
+    assert (clock.now(), clock.duration) == (0.0, 0.5)

@@ -24,7 +24,7 @@ SOURCE = ROOT / "src" / "tailwork"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MODULES = sorted(module.name for module in pkgutil.walk_packages([str(SOURCE)], "tailwork."))
 NOT_AT_IMPORT = (
-    "pinocchio", "mujoco", "matplotlib", "rich", "sympy", "pytest", "hypothesis", "imageio_ffmpeg", "pymoo",
+    "pinocchio", "mujoco", "matplotlib", "rich", "sympy", "pytest", "hypothesis", "viser", "imageio_ffmpeg", "pymoo",
     "tailwork.cli",
 )  # fmt: skip
 """What `import tailwork` has no use for."""
@@ -123,7 +123,7 @@ def test_the_wheel(tmp_path: Path) -> None:
     names = zipfile.ZipFile(built).namelist()
     built_player = {f"tailwork/view/player/built/player.{kind}" for kind in ("js", "css")}
     expected = {str(file.relative_to(SOURCE.parent)) for file in SOURCE.rglob("*.py")}
-    styles = {"tailwork/view/draw/tailwork.mplstyle", "tailwork/view/report/report.css", "tailwork/lab/page.html"}
+    styles = {"tailwork/view/draw/tailwork.mplstyle", "tailwork/view/report/report.css"}
     expected |= {"tailwork/py.typed"} | built_player | styles
     assert {name for name in names if not name.startswith(f"tailwork-{tailwork.__version__}.dist-info/")} == expected
     assert f"tailwork-{tailwork.__version__}.dist-info/entry_points.txt" in names

@@ -14,12 +14,12 @@ from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import tail_name
 from tailwork.studies.compare.comparison import TAIL_NAMES, with_tail
 from tailwork.studies.leg_policies import POLICIES
-from tailwork.studies.motions import KINDS
+from tailwork.studies.motions import KINDS, TailMotion
 from tailwork.studies.scenario import Scenario
 from tailwork.view.scene.colors import shown
 
 OWN = "own"  # the tail that the robot has itself
-NO_TAIL = "none"  # as the page names it
+NO_TAIL = "none"
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,17 @@ class Choice:
     robot: Robot
     tails: tuple[TailChoice, ...]  # one or two
     motion: str = "yaw"
-    angles: Mapping[str, float] = field(default_factory=lambda: {"angle": 40.0})  # [deg], and its duration [s]
+    angles: Mapping[str, float] = field(
+        default_factory=lambda: {"angle": 40.0}
+    )  # of the motion [deg], and duration [s]
     policy: str = "constant"
     torso_mass: float | None = None  # [kg]; None: as the robot has it
+
+    def tail_motion(self) -> TailMotion:
+        """What the tails do."""
+        if self.motion not in KINDS:
+            raise UnknownNameError.among("motion", self.motion, KINDS, "kind of motion")
+        return KINDS[self.motion](**self.angles)
 
     @cached_property
     def scenarios(self) -> dict[str, Scenario]:
@@ -50,16 +58,19 @@ class Choice:
         """
         if not 1 <= len(self.tails) <= 2:
             raise RobotError("tails", [tail.name for tail in self.tails], "one tail or two")
-        if self.motion not in KINDS:
-            raise UnknownNameError.among("motion", self.motion, KINDS, "kind of motion")
-        motion, found = KINDS[self.motion](**self.angles), {}
+        motion, found = self.tail_motion(), {}
         for tail in self.tails:
             label = shown(tail.name) if tail.name != OWN else "own tail"
-            robot = redesigned(carrying(self.robot, tail.name), tail.design)
-            if self.torso_mass not in (None, robot.torso_body().mass):
-                robot = robot.replace({"torso.mass": self.torso_mass})
+            robot = self._with(tail)
             found[label if label not in found else f"{label} 2"] = Scenario(robot, motion, self.policy)
         return found
+
+    def _with(self, tail: TailChoice) -> Robot:
+        """The robot with a tail, which its name tells."""
+        robot = redesigned(carrying(self.robot, tail.name), tail.design)
+        if self.torso_mass not in (None, robot.torso_body().mass):
+            robot = robot.replace({"torso.mass": self.torso_mass})
+        return robot
 
 
 def carrying(robot: Robot, tail: str) -> Robot:

@@ -28,7 +28,8 @@ MEASURES = {
     "friction needed": "friction_needed",
 }
 """What is shown, and the measure."""
-SIGNS = {"yes": "✓ yes", "no": "✗ no"}
+_CELL = "text-align:right;padding:0.1em 0 0.1em 0.7em;white-space:nowrap;font-variant-numeric:tabular-nums"
+_SIGNS = {"yes": "✓ yes", "no": "✗ no"}
 File = tuple[str, bytes]  # its name and what is in it
 
 
@@ -53,13 +54,28 @@ def notes(experiment: Experiment) -> list[str]:
 
 def results_html(experiment: Experiment, friction: float) -> str:
     """Table and notes."""
-    swatch = '<span class="swatch" style="background:{}"></span>'
-    heads = [f"{swatch.format(one.scene.color)}{escape(one.label)}" for one in experiment.outcomes]
-    lines = [[escape(text), *(escape(SIGNS.get(x, x)) for x in values)] for text, values in rows(experiment, friction)]
-    table = "".join(f"<tr><td>{'</td><td>'.join(line)}</td></tr>" for line in lines)
-    below = "".join(f"<p>⚠ {escape(note)}</p>" for note in notes(experiment))
+    head = "".join(f'<th style="{_CELL}">{_swatch(outcome)}{escape(outcome.label)}</th>'
+                   for outcome in experiment.outcomes)  # fmt: skip
+    body = "".join(_line(text, values) for text, values in rows(experiment, friction))
+    below = "".join(f'<p style="margin:0.4em 0 0">⚠ {escape(note)}</p>' for note in notes(experiment))
     motion = escape(experiment.outcomes[0].scene.caption.motion)
-    return f"<p>{motion}</p><table><tr><th></th><th>{'</th><th>'.join(heads)}</th></tr>{table}</table>{below}"
+    return (
+        f'<div style="font-size:0.8em;padding:0.4em 0.9em;line-height:1.35"><p style="margin:0 0 0.3em">{motion}</p>'
+        f'<table style="width:100%;border-collapse:collapse"><thead><tr><th></th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>{below}</div>"
+    )
+
+
+def _line(text: str, values: Sequence[str]) -> str:
+    cells = "".join(f'<td style="{_CELL}">{escape(_SIGNS.get(value, value))}</td>' for value in values)
+    unbroken = escape(text).replace("N m", "N&nbsp;m")
+    return f'<tr style="border-top:1px solid #8884"><td>{unbroken}</td>{cells}</tr>'
+
+
+def _swatch(outcome: Outcome) -> str:
+    """A square of the tail's colour."""
+    color = outcome.scene.color
+    return f'<span style="display:inline-block;width:0.7em;height:0.7em;margin-right:0.35em;background:{color}"></span>'
 
 
 def robot_file(outcome: Outcome) -> File:
