@@ -10,38 +10,51 @@ interface Handle {
 }
 
 const handles: Handle[] = [];
-const started = new WeakSet<Element>();
+const started = new Map<Element, { handle: Handle; close(): void }>();
 
-/** Start all players of the page that have not been started. */
-function mount(): void {
-  const roots = [...document.querySelectorAll<HTMLElement>("[data-tailwork]")];
-  for (const root of roots) {
+/**
+ * Start all players of the page that have not been started, and close those whose place in the page is gone.
+ * `kept`: how a player was set whose place a new one takes.
+ */
+function mount(kept: State | null = null): void {
+  for (const [root, { handle, close }] of started) {
+    if (root.isConnected) continue;
+    close();
+    started.delete(root);
+    handles.splice(handles.indexOf(handle), 1);
+  }
+  for (const root of document.querySelectorAll<HTMLElement>("[data-tailwork]")) {
     if (started.has(root)) continue;
-    started.add(root);
     let player: Player | null = null;
-    handles.push(Object.freeze({ state: () => player && player.state() }));
+    const handle = Object.freeze({ state: () => player && player.state() });
+    handles.push(handle);
     const watch = new IntersectionObserver(
       (entries) => {
         if (player || !entries.some((entry) => entry.isIntersecting)) return;
         watch.disconnect();
         const data = root.querySelector("script")!;
-        player = new Player(root, unpacked(data.textContent ?? ""), root.dataset.tailwork === "page");
+        player = new Player(root, unpacked(data.textContent ?? ""), root.dataset.tailwork === "page", kept);
         data.remove();
       },
       { rootMargin: "200px" },
     );
+    const close = () => {
+      watch.disconnect();
+      player?.close();
+    };
+    started.set(root, { handle, close });
     watch.observe(root);
   }
 }
 
 declare global {
   interface Window {
-    tailwork: Readonly<{ players: readonly Handle[]; mount: () => void }>;
+    tailwork: Readonly<{ players: readonly Handle[]; mount: (kept?: State | null) => void }>;
   }
 }
 
 if (!window.tailwork) {
   window.tailwork = Object.freeze({ players: handles, mount });
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", mount);
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => mount());
   else mount();
 }

@@ -8,7 +8,7 @@ import { Labels } from "./labels.ts";
 import { pictureOf, scaleOf } from "./picture.ts";
 import { Plots } from "./plots.ts";
 import type { Kind } from "./stage/actor.ts";
-import { walks, type ViewName } from "./stage/camera.ts";
+import { walks, type Vector, type ViewName } from "./stage/camera.ts";
 import { Stage } from "./stage/stage.ts";
 import { studio } from "./stage/studio.ts";
 import { Switches } from "./switches.ts";
@@ -32,6 +32,7 @@ export interface State {
   group: string; // of the plots
   cursor: number | null; // where the line in the plots stands [s]
   tips: { run: string; limb: string; place: [number, number, number] }[] | null; // null: no 3D here
+  eye: [Vector, Vector] | null; // where a hand has put the camera, and where it looks
 }
 
 export class Player {
@@ -47,29 +48,36 @@ export class Player {
   private clock: Clock;
   private drawnTime: number;
   private speed: number;
-  private loop = true;
+  private loop: boolean;
   private layout: Layout;
   private follow: boolean;
   private inSight = false;
   private asked = 0;
   private lastTick: number | null = null;
+  private readonly closing = new AbortController();
 
-  /** `whole`: the page is its own, and it plays by itself and hears every key. */
+  /**
+   * `whole`: the page is its own, and it plays by itself and hears every key.
+   * `kept`: how another player, whose place this one takes, was set; null: as usual.
+   */
   constructor(
     private readonly root: HTMLElement,
     show: Show,
     private readonly whole: boolean,
+    kept: State | null = null,
   ) {
     this.scenes = show.scenes;
-    this.layout = show.layout;
+    this.layout = kept?.layout ?? show.layout;
+    this.loop = kept?.loop ?? true;
+    Object.assign(this.shown, kept?.shown);
     this.span = spanOf(this.scenes);
     this.leader = this.scenes.reduce((best, scene) => (scene.times.length > best.times.length ? scene : best));
-    this.speed = speedFor(this.span.end - this.span.start);
+    this.speed = kept?.speed ?? speedFor(this.span.end - this.span.start);
     this.follow = walks(this.scenes);
     this.clock = {
       time: this.span.start,
       rest: 0,
-      playing: whole && !matchMedia("(prefers-reduced-motion: reduce)").matches,
+      playing: kept?.playing ?? (whole && !matchMedia("(prefers-reduced-motion: reduce)").matches),
     };
     this.drawnTime = this.span.start;
     this.plots = new Plots(show, this.span, (time) => this.seek(time));
@@ -81,10 +89,13 @@ export class Player {
     });
     this.labels = new Labels(this.scenes);
     const lights = studio();
-    this.stage = lights && new Stage(lights, this.scenes, () => this.ask());
+    this.stage = lights && new Stage(lights, this.scenes, () => this.ask(), this.closing.signal);
     this.stage?.gestures(whole);
     this.stage?.arrange(this.layout, this.follow);
     this.switches = this.stage && this.switchesOf(this.stage);
+    for (const kind of Object.keys(this.shown) as Kind[]) this.stage?.show(kind, this.shown[kind]);
+    if (kept?.eye) this.stage?.lookFrom(kept.eye);
+    if (kept && this.plots.groups.includes(kept.group)) this.plots.choose(kept.group);
     this.build();
     this.listen();
     this.repaint();
@@ -105,11 +116,19 @@ export class Player {
       group: this.plots.group,
       cursor: this.plots.cursor(),
       tips: this.stage && this.stage.tips(),
+      eye: this.stage && this.stage.eye(),
     };
   }
 
+  /** Its place in the page is gone: hear nothing more, and give back what it holds. */
+  close(): void {
+    this.closing.abort();
+    cancelAnimationFrame(this.asked);
+    this.stage?.close();
+  }
+
   private switchesOf(stage: Stage): Switches {
-    const first = { overlay: this.layout === "overlay", follow: this.follow };
+    const first = { overlay: this.layout === "overlay", follow: this.follow, shown: this.shown };
     return new Switches(this.scenes, first, {
       show: (kind, shown) => {
         this.shown[kind] = shown;
@@ -136,8 +155,10 @@ export class Player {
   }
 
   private listen(): void {
-    onThemeChange(() => this.repaint());
-    (this.whole ? document : this.root).addEventListener("keydown", (event) => this.onKey(event as KeyboardEvent));
+    const { signal } = this.closing;
+    onThemeChange(() => this.repaint(), signal);
+    const hearing = this.whole ? document : this.root;
+    hearing.addEventListener("keydown", (event) => this.onKey(event as KeyboardEvent), { signal });
     // A button that was clicked does not keep the space bar for itself.
     this.root.addEventListener("click", (event) => {
       if (event.detail > 0 && event.target instanceof Element && event.target.closest("button"))
@@ -148,13 +169,14 @@ export class Player {
       if (this.inSight) this.ask();
       else this.stage?.release();
     }).observe(this.root);
-    document.addEventListener("visibilitychange", () => this.ask());
+    document.addEventListener("visibilitychange", () => this.ask(), { signal });
     const { stage } = this;
     if (!stage) return;
     new ResizeObserver(() => this.ask()).observe(stage.canvas);
     if (this.whole) return;
     document.addEventListener("pointerdown", (event) => stage.gestures(event.target === stage.canvas), {
       capture: true,
+      signal,
     });
   }
 

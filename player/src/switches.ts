@@ -19,10 +19,14 @@ export class Switches {
   readonly element: HTMLElement;
   private readonly follow: HTMLButtonElement;
 
-  constructor(scenes: readonly Scene[], first: { overlay: boolean; follow: boolean }, wishes: SwitchWishes) {
+  constructor(
+    scenes: readonly Scene[],
+    first: { overlay: boolean; follow: boolean; shown: Record<Kind, boolean> },
+    wishes: SwitchWishes,
+  ) {
     this.follow = toggle("Follow", "The camera goes with the robot", first.follow, wishes.follow);
     const shown = kindsIn(scenes).map(({ kind, label, title }) =>
-      toggle(label, title, true, (pressed) => wishes.show(kind, pressed)),
+      toggle(label, title, first.shown[kind], (pressed) => wishes.show(kind, pressed)),
     );
     if (walks(scenes)) shown.push(this.follow);
     if (scenes.length > 1) shown.push(toggle("Overlay", "All robots in the same place", first.overlay, wishes.overlay));

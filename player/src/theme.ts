@@ -17,7 +17,7 @@ export function themeOf(root: HTMLElement): Theme {
   const style = getComputedStyle(root);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   return {
-    dark: matchMedia(DARK).matches,
+    dark: parseInt(color("paper").slice(1, 3), 16) < 0x80,
     paper: color("paper"),
     ink: color("ink"),
     soft: color("soft"),
@@ -28,8 +28,12 @@ export function themeOf(root: HTMLElement): Theme {
   };
 }
 
-export function onThemeChange(told: () => void): void {
-  matchMedia(DARK).addEventListener("change", told);
+/** Calls back when the browser's setting changes, or what the page itself says with `data-theme`. */
+export function onThemeChange(told: () => void, signal: AbortSignal): void {
+  matchMedia(DARK).addEventListener("change", told, { signal });
+  const watch = new MutationObserver(told);
+  watch.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  signal.addEventListener("abort", () => watch.disconnect());
 }
 
 /** A colour for a line on the paper: the colour itself, or a lighter one where it could not be seen on dark paper. */

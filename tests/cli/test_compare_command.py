@@ -19,7 +19,8 @@ from tailwork.robots import liu2018, liu2020, load
 from tailwork.simulation import Run, load_run
 from tailwork.studies.compare import comparison as module
 from tailwork.studies.compare.comparison import Comparison, Plan, paper_plan
-from tailwork.view.report import comparison as view
+from tailwork.view.report import page as report_page
+from tailwork.view.report.comparison import comparison_method
 
 
 def files_in(folder: Path) -> list[str]:
@@ -79,6 +80,10 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert not {"script", "iframe", "object", "embed"} & set(page.tags)
     assert page.tags.count("img") == len(figures)
     assert html.count('class="tailwork" data-tailwork') == 1, "the motion can be played"
+    told, played, how, contents = (html.index(text) for text in (
+        "turns the torso farthest in yaw20 (", 'class="tailwork" data-', "Leg policy: ", '<nav aria-label="Contents">',
+    ))  # fmt: skip
+    assert told < played < how < contents, "the conclusion, what is to be seen of it, how it was done, and all the rest"
     lines = list(csv.DictReader((out / "measures.csv").read_text().splitlines()))
     assert [(line["motion"], line["tail"]) for line in lines] == [
         (f"yaw{angle}", tail) for angle in (20, 10) for tail in ("own", "r3")
@@ -149,7 +154,7 @@ def test_notes_stand_below_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Why a run ended early is a line of its own."""
-    monkeypatch.setattr(view, "write_report", lambda comparison, out, *more: out / "report.html")
+    monkeypatch.setattr(report_page, "write_report", lambda report, out, *more: out / "report.html")
     assert main(["compare", "--tails", "pendulum", "--motion", "roll:80", "--out", str(tmp_path / "out")]) == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     (line,) = csv.DictReader((tmp_path / "out" / "measures.csv").read_text().splitlines())
@@ -187,7 +192,7 @@ def test_the_map_is_the_angle_of_every_motion(tmp_path: Path, monkeypatch: pytes
     assert plans[-1] == paper_plan()
     said = {"chain": "the evenly bent chain of links", "arc": "the arc of Eq. 86"}
     for plan, angle in zip(plans, ("chain", "arc"), strict=True):
-        assert f"alike, by {'the centre of mass of ' * (angle == 'chain')}{said[angle]};" in view.summary(
+        assert f"alike, by {'the centre of mass of ' * (angle == 'chain')}{said[angle]};" in comparison_method(
             Comparison(plan, (), ())
         )
 

@@ -42,7 +42,7 @@ CHOICES = '[choices]\n"torso.mass" = [12.0, 20.0]'
 def unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     """No pictures, which take their time."""
     report = pytest.importorskip("tailwork.view.report.design")
-    monkeypatch.setattr(report, "write_report", lambda problem, answers, folder, tell: folder / "report.html")
+    monkeypatch.setattr(report, "write_design_report", lambda problem, answers, folder, tell: folder / "report.html")
 
 
 def written(folder: Path, text: str) -> str:

@@ -20,7 +20,7 @@ from tailwork.studies.scenario import Scenario
 from tailwork.view.draw import style
 from tailwork.view.draw.style import WARNING, rendered
 from tailwork.view.figures.ground import convergence_figure, feet_figure, foot_spans, torso_figure
-from tailwork.view.report.ground import convergence_rows, figures, time_rows
+from tailwork.view.report.ground import convergence_rows, ground_report, time_rows
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,7 +105,8 @@ def test_feet_that_slip_at_once() -> None:
     robot = liu2020("pendulum")
     found = compare_grounds(Scenario(robot, yaw(80), "paper"), grounds_for(robot, (1e5,), 0.005))
     assert found.sticking == 0.0
-    assert "convergence" not in figures(found) and "feet-slipping" in figures(found)
+    drawings = ground_report(found).drawings
+    assert "convergence" not in drawings and "feet-slipping" in drawings
     assert time_rows(found)[0][2] == "slips 0.0"
 
 

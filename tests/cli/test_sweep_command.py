@@ -14,13 +14,13 @@ from tailwork.robots import liu2020
 from tailwork.studies.motions import yaw
 from tailwork.studies.perform import measured, perform
 from tailwork.studies.scenario import Scenario
-from tailwork.view.report import sweep as report
+from tailwork.view.report import page as report_page
 
 
 @pytest.mark.parametrize("tail", ["pendulum", "r3"])
 def test_numbers_of_a_whole_tail(tail: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each design is what Robot.replace makes of it, performed alone; `--map` is the angle of the motion."""
-    monkeypatch.setattr(report, "write_report", lambda results, out, *more: out / "report.html")
+    monkeypatch.setattr(report_page, "write_report", lambda report, out, *more: out / "report.html")
     masses, names = (0.8, 0.9, 1.0, 1.2, 1.3), ("yaw", "turn", "tail_mass", "peak_tail_torque")
     varied = ["--vary", f"tail.total_mass={','.join(map(str, masses))}", "--vary", "tail.total_length=0.4,0.5"]
     asked = ["--motion", "yaw:30", "--map", "chain", "--measure", ",".join(names), "--out", str(tmp_path)]

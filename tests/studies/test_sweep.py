@@ -33,7 +33,7 @@ from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import open_folder, read_results
 from tailwork.studies.sweep.plan import as_data, from_data, measures_from_text, perform_chunk
 from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
-from tailwork.view.report import sweep as sweep_report
+from tailwork.view.report import page as report_page
 
 GRID = ("tail.length=0.2:0.8:7", "tail.mass=0.2:2:6:log")
 COMMAND = ["sweep", "liu2020", "--tail", "pendulum", "--motion", "yaw:40"]
@@ -44,7 +44,7 @@ GRID_OPTIONS = [word for text in GRID for word in ("--vary", text)]
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Designs that cost nothing, and no pictures."""
     monkeypatch.setattr(module, "perform_many", quick_many())
-    monkeypatch.setattr(sweep_report, "write_report", lambda results, out, *more: out / "report.html")
+    monkeypatch.setattr(report_page, "write_report", lambda report, out, *more: out / "report.html")
 
 
 def all_values(sweep: module.Sweep) -> dict[str, np.ndarray]:

@@ -52,13 +52,13 @@ from tailwork.view.figures.design import (
     parallel_coordinates,
     pareto_pairs,
     scatter_histograms,
-    sobol_shares,
+    sobol_chart,
     tail_motion,
     tornado,
 )
 from tailwork.view.report import design as design_report
 from tailwork.view.report import page as saving
-from tailwork.view.report.design import figures, listed_points, write_report
+from tailwork.view.report.design import design_figures, listed_points, write_design_report
 
 
 def bars(figure: Figure, name: str) -> list[Rectangle]:
@@ -90,7 +90,7 @@ def test_a_tornado_shows_each_swing() -> None:
 def test_sobol_indices_as_bars() -> None:
     """Total indices increase upwards; each alone lies within; none is negative."""
     answer = small_answer()
-    figure = sobol_shares(answer)
+    figure = sobol_chart(answer)
     totals = [bar.get_width() for bar in bars(figure, "with interactions")]
     firsts = [bar.get_width() for bar in bars(figure, "alone")]
     assert totals == sorted(totals) and min(firsts) >= 0.0
@@ -123,7 +123,7 @@ def test_the_motion_of_the_tail() -> None:
         assert np.asarray(line.get_ydata())[[0, -1]] == pytest.approx([0.0, 0.0], abs=1e-9)
     middle = np.asarray(figure.axes[0].lines[2].get_ydata())[60]  # 3 s² − 2 s³ + s² (1 − s)² early at s = 1/2
     assert middle == pytest.approx(40.0 * (0.5 + design.motion.early / 16.0), rel=1e-12)
-    assert f"early {number(design.motion.early)}, skew 0" in figures(answer)["motion"][0]
+    assert f"early {number(design.motion.early)}, skew 0" in design_figures(answer)["motion"][0]
 
 
 def test_fronts_in_pairs_of_goals() -> None:
@@ -187,7 +187,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything on one page that asks the network for nothing, the problem as it was written, and the front as CSV."""
     monkeypatch.setattr(saving, "save", lambda figure, folder, name, kinds: style.save(figure, folder, name, ("svg",)))
     problem, answer = problem_from_text(small_problem(SECOND), "own.toml"), small_answer(SECOND)
-    file = write_report(problem, [answer], tmp_path)
+    file = write_design_report(problem, [answer], tmp_path)
     html = file.read_text()
     titles = re.findall(r"<h2>(.*?)</h2>", html)
     assert titles == [
@@ -199,8 +199,8 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"load_run(&#x27;{tmp_path / 'runs' / 'best.nc'}&#x27;)" in html and "colour is the third" not in html
     assert "peak_tail_torque = { most = 4.0 }\nroll = { least = -15.0, most = 12.0 }" in html
     assert not re.search(r"(?:src|href)=[\"'](?:https?:)?//", html)
-    assert sorted(path.stem for path in (tmp_path / "figures").glob("*.svg")) == sorted(figures(answer))
-    assert html.count("<img ") == len(figures(answer))
+    assert sorted(path.stem for path in (tmp_path / "figures").glob("*.svg")) == sorted(design_figures(answer))
+    assert html.count("<img ") == len(design_figures(answer))
     with open(tmp_path / "pareto.csv", encoding="utf-8") as text:
         head, *rows = csv.reader(text)
     assert answer.front is not None and len(rows) == len(answer.front.designs)

@@ -22,7 +22,7 @@ from tailwork.studies.perform import perform
 from tailwork.studies.scenario import Scenario
 from tailwork.view.scene import Ball, Bar, Box, Scene, scene_of, scenes_of
 from tailwork.view.scene.colors import TAILS, lit
-from tailwork.view.scene.motion import quaternions
+from tailwork.view.scene.sample import quaternions
 from tailwork.view.scene.shapes import drawn
 
 ROUNDING = 1e-13  # [m], of places on robots of about a metre

@@ -18,7 +18,8 @@ from tailwork.studies.sweep import plan as module
 from tailwork.studies.sweep.folder import Results
 from tailwork.view.draw import style
 from tailwork.view.figures.sweep import curves, design_map, is_smooth, pair_matrix
-from tailwork.view.report.sweep import figures, write_report
+from tailwork.view.report.page import write_report
+from tailwork.view.report.sweep import sweep_report
 
 GRID = ("tail.length=0.2:0.8:9", "tail.mass=0.2:2:8:log")
 
@@ -150,7 +151,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One page that needs nothing else, with a picture and a table a measure, and who ended early and why."""
     monkeypatch.setattr(style, "rendered", lambda figure, kind: f"a {kind} of {len(figure.axes)} panels".encode())
     results = results_of(tmp_path, *GRID)
-    report = write_report(results, tmp_path / "out")
+    report = write_report(sweep_report(results), tmp_path / "out")
     kinds = ("pdf", "png", "svg")
     drawn = sorted(file.name for file in (tmp_path / "out" / "figures").iterdir())
     assert drawn == sorted(f"map-{name}.{kind}" for name in results.sweep.measures for kind in kinds)
@@ -164,7 +165,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "tail.mass from 0.2 to 2 kg in 8 values, logarithmic" in text
     assert f"{results.early.sum()} designs ended early; {results.refused.sum()} are not possible" in text
     assert "leg3 nearly straight" in text and "results.parquet" in text
-    assert sorted(figures(results)) == ["map-peak_tail_torque", "map-yaw"]
+    assert sorted(sweep_report(results).drawings) == ["map-peak_tail_torque", "map-yaw"]
 
 
 @pytest.mark.parametrize("vary", [GRID, (*GRID, "gravity=1,2")], ids=["map", "matrix"])
@@ -172,6 +173,6 @@ def test_measures_that_no_design_has(vary: tuple[str, ...], tmp_path: Path) -> N
     """No picture of nothing: the report says so."""
     results = results_of(tmp_path, *vary)
     results.measures["yaw"] = np.full(results.sweep.designs, np.nan)
-    assert [name.partition("-")[2] for name in figures(results)] == ["peak_tail_torque"]
+    assert [name.partition("-")[2] for name in sweep_report(results).drawings] == ["peak_tail_torque"]
     results.measures["peak_tail_torque"] = results.measures["yaw"]
-    assert "No design has a value" in write_report(results, tmp_path / "out").read_text(encoding="utf-8")
+    assert "No design has a value" in write_report(sweep_report(results), tmp_path / "out").read_text(encoding="utf-8")

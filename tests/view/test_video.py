@@ -17,7 +17,7 @@ from small_scenes import ended_early, gliding
 from tailwork import view
 from tailwork.cli.pictures import add_video
 from tailwork.errors import FileError, RobotError, TailworkError
-from tailwork.view.draw.stage import subject
+from tailwork.view.draw.stage import ROBOT, subject
 from tailwork.view.draw.style import DARK, LIGHT, Theme
 from tailwork.view.film.charts import panels_of
 from tailwork.view.film.film import Film, film
@@ -91,7 +91,8 @@ def test_the_robot_of_a_picture_is_where_it_was_at_that_time() -> None:
         of.picture(number)
         (shot,) = of.shots
         (moment,) = samples_at(scene, [of.times[number]])
-        painted = [path.vertices for path in shot.stage.robot.get_paths()]
+        (robot,) = (shape for shape, _ in shot.stage.shapes if shape.get_gid() == ROBOT)
+        painted = [path.vertices for path in robot.get_paths()]
         np.testing.assert_array_equal(painted, subject(scene, "three-quarter", LIGHT).robot(moment).outlines)
 
 

@@ -28,7 +28,6 @@ from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.simulation.pose import torso_angles
 from tailwork.view.figures.walking import (
-    CENTIMETRE,
     STATE_COLORS,
     footfall,
     leg_names,
@@ -112,7 +111,7 @@ def test_legs_are_named_by_where_they_are() -> None:
 def test_the_torso_over_time_is_that_of_the_run() -> None:
     """Lengths in the unit asked for; bold lines are means over a stride, so a period leaves no trace in them."""
     run, gait = small_nelson_quinn().walk, walking_gait()
-    figure = torso_travel(run, gait, settling=1, unit=CENTIMETRE)
+    figure = torso_travel(run, gait, settling=1, unit="cm")
     whole, each = figure.axes[::2], samples_a_stride(run, gait)
     assert [axes.get_ylabel() for axes in whole] == ["height [cm]", "speed [cm/s]", "angle [deg]"]
     times = run.data["time"].to_numpy()

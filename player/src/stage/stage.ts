@@ -51,6 +51,7 @@ export class Stage {
     private readonly studio: Studio,
     private readonly scenes: readonly Scene[],
     changed: () => void,
+    closed: AbortSignal,
   ) {
     const size = Math.max(...scenes.map((scene) => scene.size));
     this.mesh = roundBelow(MESH * size);
@@ -72,7 +73,7 @@ export class Stage {
     this.controls.maxPolarAngle = 0.497 * Math.PI;
     this.controls.addEventListener("start", () => (this.turnedByHand = true));
     this.controls.addEventListener("change", changed);
-    studio.onRestored(changed);
+    studio.onRestored(changed, closed);
   }
 
   /** A page of its own may take every gesture; within a report, a finger or the wheel over it scrolls on. */
@@ -194,7 +195,25 @@ export class Stage {
     return this.actors.flatMap((actor) => actor.tips().map((tip) => ({ run: actor.scene.label, ...tip })));
   }
 
+  /** Where a hand has put the camera, and where it looks; null: nowhere. */
+  eye(): [Vector, Vector] | null {
+    return this.turnedByHand ? [this.camera.position.toArray(), this.controls.target.toArray()] : null;
+  }
+
+  /** Look from where a hand had put the camera. */
+  lookFrom([position, target]: [Vector, Vector]): void {
+    this.turnedByHand = true;
+    this.camera.position.set(...position);
+    this.controls.target.set(...target);
+    this.controls.update();
+  }
+
   release(): void {
     for (const actor of this.actors) actor.release();
+  }
+
+  close(): void {
+    this.release();
+    this.controls.dispose();
   }
 }

@@ -32,8 +32,8 @@ export class Studio {
   }
 
   /** Calls back whenever the context has come back after it was lost. */
-  onRestored(told: () => void): void {
-    this.renderer.domElement.addEventListener("webglcontextrestored", told);
+  onRestored(told: () => void, signal: AbortSignal): void {
+    this.renderer.domElement.addEventListener("webglcontextrestored", told, { signal });
   }
 
   /** Make the picture as large as a canvas, of one colour. */

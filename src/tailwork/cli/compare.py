@@ -69,9 +69,10 @@ def run(options: argparse.Namespace) -> int:
         comparison = compare(plan, options.out, tell)
     _print(console, comparison)
     with console.status("drawing") as status:
-        from tailwork.view.report.comparison import write_report  # slow to import, and needed for pictures only
+        from tailwork.view.report.comparison import comparison_report  # slow to import, and needed for pictures only
+        from tailwork.view.report.page import write_report
 
-        report = write_report(comparison, options.out, status.update, PROCESSES)
+        report = write_report(comparison_report(comparison), options.out, status.update, PROCESSES)
     console.print(f"\nreport: {report}\nmeasures: {options.out / 'measures.csv'}", soft_wrap=True)
     return 0
 

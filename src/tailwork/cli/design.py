@@ -81,9 +81,9 @@ def run(options: argparse.Namespace) -> int:
     if answers[0].front is not None:
         print_front(console, answers[0])
     with console.status("drawing") as status:
-        from tailwork.view.report.design import report_files, write_report  # slow to import, for pictures only
+        from tailwork.view.report.design import report_files, write_design_report  # slow to import, for pictures only
 
-        report = write_report(problem, answers, options.out, status.update)
+        report = write_design_report(problem, answers, options.out, status.update)
         kept.note(*(file for file in report_files(answers[0], options.out) if file.is_file()))
     console.print(
         f"\nreport: {report}\nrobots: {options.out / 'robots'} (neither motion nor legs' torques are in them: the "

@@ -26,7 +26,7 @@ from tailwork.studies.scenario import Scenario
 
 MOTION = "yaw:80"
 OWN_FIGURES = ("feet-slipping", "feet", "torso", "convergence")
-"""Those of `tailwork.view.report.ground.figures`; not every study has all."""
+"""Those of `tailwork.view.report.ground.ground_report`; not every study has all."""
 TWO_FRICTIONS = "static friction, or static and kinetic, such as 0.6,0.5"
 
 
@@ -82,15 +82,16 @@ def run(options: argparse.Namespace) -> int:
             old.unlink()
     _print(console, comparison)
     with console.status("drawing") as status:
-        from tailwork.view.report.ground import write_report  # slow to import, and needed for pictures only
+        from tailwork.view.report.ground import ground_report  # slow to import, and needed for pictures only
+        from tailwork.view.report.page import write_report
 
-        report = write_report(comparison, options.out, status.update, PROCESSES)
+        report = write_report(ground_report(comparison), options.out, status.update, PROCESSES)
     console.print(f"\nreport: {report}", soft_wrap=True)
     return 0
 
 
 def _print(console: Console, comparison: GroundComparison) -> None:
-    from tailwork.view.report.ground import CONVERGENCE_HEADER, convergence_rows, ground_text, notes, time_rows
+    from tailwork.view.report.ground import CONVERGENCE_HEADER, convergence_rows, ground_notes, ground_text, time_rows
 
     scenario = comparison.scenario
     console.print(f"{scenario.robot.name}, {scenario.motion.name}: {motion_text(scenario.motion)}")
@@ -98,7 +99,7 @@ def _print(console: Console, comparison: GroundComparison) -> None:
     console.print(f"ground: {ground_text(comparison)}")
     feet = time_rows(comparison)
     console.print(plain_table("\nWhen feet first slip and lift [ms]", "foot", "needs", *comparison.runs, rows=feet))
-    for note in notes(comparison):
+    for note in ground_notes(comparison):
         console.print(note, style="yellow")
     _, *names = CONVERGENCE_HEADER
     title = "\nHow far the torso is from the one on pinned feet"

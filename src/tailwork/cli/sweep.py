@@ -110,9 +110,10 @@ def run(options: argparse.Namespace) -> int:
         console.print(f"\nresults: {table}", soft_wrap=True)
         raise RobotError("--vary", "no design that is possible", "at least one; see the reasons above")
     with console.status("drawing") as status:
-        from tailwork.view.report.sweep import write_report  # slow to import, and needed for pictures only
+        from tailwork.view.report.page import write_report  # slow to import, and needed for pictures only
+        from tailwork.view.report.sweep import sweep_report
 
-        report = write_report(results, options.out, status.update)
+        report = write_report(sweep_report(results), options.out, status.update)
     console.print(f"\nreport: {report}\nresults: {table}", soft_wrap=True)
     return 0
 

@@ -18,8 +18,7 @@ KEYS = ("pitch", "roll", "yaw", "tail torques", "tail tensions", "normal force")
 WIDTH = 2  # of a line [px]
 HEIGHT = 140  # of a plot [px]
 PADDING = (8, 24, 0, 0)  # of a plot: above, right, below, left [px]
-PAD = 0.05
-"""Above and below the curves, as a share of their height."""
+PAD = 0.05  # above and below the curves, as a share of their height
 LEAST = {"°": 0.05, "N m": 1e-3, "N": 1e-2}
 """By unit: a plot reaches at least this far either side of zero, so that rounding is not blown up to its height."""
 

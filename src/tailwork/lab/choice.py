@@ -18,8 +18,7 @@ from tailwork.studies.motions import KINDS, TailMotion
 from tailwork.studies.scenario import Scenario
 from tailwork.view.scene.colors import shown
 
-OWN = "own"
-"""The tail that the robot has itself."""
+OWN = "own"  # the tail that the robot has itself
 NO_TAIL = "none"
 
 

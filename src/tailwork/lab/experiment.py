@@ -12,8 +12,7 @@ from tailwork.studies.perform import measured, perform
 from tailwork.studies.scenario import Scenario
 from tailwork.view.scene import Scene, scene_of, scenes_of
 
-_compiled: set[Hashable] = set()
-"""Kinds of scenarios that this process has simulated: they start at once."""
+_compiled: set[Hashable] = set()  # kinds of scenarios that this process has simulated: they start at once
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,8 @@ from tailwork.typing import Floats
 from tailwork.view.scene import Ball, Bar, Box
 from tailwork.view.scene.scene import Shape
 
-AROUND = 20
-"""Corners of what is round."""
-ALONG = 6
-"""Rings of half a ball."""
+AROUND = 20  # corners of what is round
+ALONG = 6  # rings of half a ball
 
 Mesh = tuple[Floats, NDArray[np.int64]]
 """Corners (corners, 3) [m] and triangles (triangles, 3), counter-clockwise seen from outside."""

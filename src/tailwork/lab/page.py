@@ -12,14 +12,12 @@ from typing import Any
 from viser import ClientHandle
 
 TITLE = "tailwork lab"
-LEFT_WIDTH, RIGHT_WIDTH = 300.0, 340.0
-"""Of controls and plots [px]."""
+LEFT_WIDTH, RIGHT_WIDTH = 300.0, 340.0  # of controls and plots [px]
 COLORS = {"note": "#d9a400", "error": "#e03131", "done": "#2f9e44", "busy": "#1c7ed6"}
 DARK, LIKES_DARK, FAST = "tailwork dark", "tailwork likes dark", "tailwork fast"
 """Under these names the browser keeps "yes" or "no": the person's choice, what the browser's settings say, and whether
 there is a graphics card."""
-PATIENCE = 10.0
-"""How long the page has to say so [s]."""
+PATIENCE = 10.0  # how long the page has to say so [s]
 # What the server of the page has no words for: the window's title, and a look at the browser, whose answers go to where
 # `ClientHandle.local_storage` reads.
 ONCE = f"""<style onload="document.title = '{TITLE}';
@@ -30,8 +28,7 @@ keep('{FAST}', card && !/swiftshader|llvmpipe|software/i.test(gl.getParameter(ca
 keep('{LIKES_DARK}', matchMedia('(prefers-color-scheme: dark)').matches);"></style>"""
 SPEEDS = {"1": 1.0, "1/2": 0.5, "1/5": 0.2, "1/10": 0.1, "1/20": 0.05, "1/50": 0.02}
 """By what is shown: seconds of the run in a second."""
-REST = 0.7
-"""How long the end stays before it starts again, on the wall [s]."""
+REST = 0.7  # how long the end stays before it starts again, on the wall [s]
 
 
 def prepare(client: ClientHandle) -> None:

@@ -14,8 +14,7 @@ from tailwork.robots.io.toml import as_text
 from tailwork.studies.measures import AXES
 from tailwork.view.player import playback_page
 
-Row = tuple[str, tuple[str, ...]]
-"""What is measured, and how much for each tail."""
+Row = tuple[str, tuple[str, ...]]  # what is measured, and how much for each tail
 
 MEASURES = {
     "torso pitch [°]": "pitch",
@@ -31,8 +30,7 @@ MEASURES = {
 """What is shown, and the measure."""
 _CELL = "text-align:right;padding:0.1em 0 0.1em 0.7em;white-space:nowrap;font-variant-numeric:tabular-nums"
 _SIGNS = {"yes": "✓ yes", "no": "✗ no"}
-File = tuple[str, bytes]
-"""Its name and what is in it."""
+File = tuple[str, bytes]  # its name and what is in it
 
 
 def rows(experiment: Experiment, friction: float) -> list[Row]:

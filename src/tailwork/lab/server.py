@@ -21,8 +21,7 @@ from tailwork.lab.page import TITLE
 from tailwork.lab.session import PATIENCE, Session
 
 LOOPBACK = "127.0.0.1"
-LIFT = 0.005
-"""Any height of a mount that is not zero [m]."""
+LIFT = 0.005  # any height of a mount that is not zero [m]
 
 
 class Lab:
@@ -54,7 +53,7 @@ class Lab:
     def get_ready(self) -> None:
         """Compile meanwhile what the first to come will ask for: what is chosen at the start, then a mount off zero,
         which is another structure."""
-        raised = tuple(replace(tail, design={**tail.design, "mount z": LIFT}) for tail in self._start.tails)
+        raised = tuple(replace(tail, design={**tail.design, "mount.z": LIFT}) for tail in self._start.tails)
 
         def act() -> None:
             for choice in (self._start, replace(self._start, tails=raised)):

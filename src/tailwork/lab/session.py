@@ -21,12 +21,9 @@ from tailwork.lab.results import File, playback_file, results_html, robot_file, 
 from tailwork.lab.stage import LabStage, eye_for
 from tailwork.typing import Floats
 
-FRAME = 1 / 30
-"""Between two poses that are sent [s]."""
-PATIENCE = 2.0
-"""How long what cannot be interrupted is waited for [s]."""
-SLIDER_STEP = 0.1
-"""Between two positions of the time slider that are sent [s]."""
+FRAME = 1 / 30  # between two poses that are sent [s]
+PATIENCE = 2.0  # how long what cannot be interrupted is waited for [s]
+SLIDER_STEP = 0.1  # between two positions of the time slider that are sent [s]
 COMPILING = "a new structure is compiled: some seconds to a minute or two, once"
 CHANGED = "changed: what is shown is the run before; press Run"
 

@@ -18,29 +18,22 @@ from tailwork.view.scene.colors import channels
 from tailwork.view.scene.sample import SceneSample, coils, samples_at
 from tailwork.view.scene.scene import directions
 
-GAP = 0.5
-"""Least distance between robots that stand side by side, in lengths of the torso."""
+GAP = 0.5  # least distance between robots that stand side by side, in lengths of the torso
 GRID_STEP = 0.1  # [m]; robots stand at whole steps, so that another design does not move them
-SEEN_THROUGH = 0.7
-"""Opacity of the torso, so that the centre of mass is seen in it."""
-COIL_TURNS = 7
-"""Of a spring, with ten points each."""
-MOST_TRACE = 100
-"""Points of a trace."""
-GROUND = 1.6
-"""How far the ground is drawn either way [m]."""
+SEEN_THROUGH = 0.7  # opacity of the torso, so that the centre of mass is seen in it
+COIL_TURNS = 7  # of a spring, with ten points each
+MOST_TRACE = 100  # points of a trace
+GROUND = 1.6  # how far the ground is drawn either way [m]
 GRID_COLORS = {False: ((214, 218, 223), (176, 182, 190)), True: ((52, 58, 66), (78, 86, 96))}
 """Of the lines on the ground, fine and coarse, on a light page and on a dark one."""
 
 
-Extent = tuple[Floats, Floats]
-"""Lower and upper corner of what is drawn of a robot [m]."""
+Extent = tuple[Floats, Floats]  # lower and upper corner of what is drawn of a robot [m]
 LEFT, BEHIND, ABOVE = 0.55, 1.0, 0.62
 """Shares of the direction from the robots to the eye: behind them, where their tails are, to the left and above."""
 NARROW = 0.6
 """Windows that are narrower than this, for their height, are those of phones: controls cover their lower part."""
-FREE = 0.4
-"""Share of a phone's height that they leave free."""
+FREE = 0.4  # share of a phone's height that they leave free
 
 
 def places(extents: Sequence[Extent], gap: float, forward: str = "y") -> list[float]:

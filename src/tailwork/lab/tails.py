@@ -13,8 +13,7 @@ from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import Tail, tail_name
 from tailwork.studies.motions import DURATION
 
-STEPS = 200
-"""A slider has about as many."""
+STEPS = 200  # a slider has about as many
 
 
 def value_of(tail: Tail, path: str) -> float:

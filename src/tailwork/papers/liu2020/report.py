@@ -10,7 +10,7 @@ from tailwork.papers.claims import silent
 from tailwork.papers.liu2020.experiments import VARIANT_NAMES, Liu2020, Ratio
 from tailwork.papers.report import pictures, write_page_of
 from tailwork.studies.compare.comparison import Progress, torso_angles
-from tailwork.view.report.comparison import comparison_sections, figures
+from tailwork.view.report.comparison import comparison_figures, comparison_sections
 from tailwork.view.report.page import Section, Table
 
 SUMMARY = (
@@ -58,7 +58,7 @@ def torso_table(result: Liu2020) -> Table:
 def write_report(result: Liu2020, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:
     """Figures and report; the report's path."""
     feet = "Arc and exact angles; ground reactions are not in the paper."
-    drawn = pictures(figures(result.comparison), folder, progress, processes)
+    drawn = pictures(comparison_figures(result.comparison), folder, progress, processes)
     sections = [
         Section("R3 against pendulum", RATIO_TEXT, (), list(tables(result).values())),
         Section("Torso and feet", feet, (), [torso_table(result)]),

@@ -16,7 +16,7 @@ from tailwork.papers.nelson_quinn.experiments import NelsonQuinn, RestPosture, e
 from tailwork.papers.report import panels_over_time, pictures, write_page_of
 from tailwork.studies.compare.comparison import Progress
 from tailwork.view.draw.style import FAINT, PAGE, arranged, legend_below, look, new_figure, titled
-from tailwork.view.figures.walking import CENTIMETRE, footfall, stride_pictures, torso_travel
+from tailwork.view.figures.walking import footfall, stride_pictures, torso_travel
 from tailwork.view.report.page import WALK_SAMPLES, Drawings, Playback, Section, Table, write_numbers
 from tailwork.view.scene.colors import BLUE, LINES, VERMILION
 
@@ -222,7 +222,7 @@ def write_report(result: NelsonQuinn, folder: Path, progress: Progress = silent,
         "torso": (
             "Height of the body's origin above the ground, speed, pitch and roll of the body.",
             lambda: torso_travel(
-                result.walk, gait, settling=paper.SETTLING, unit=CENTIMETRE, title="The body over the walk"
+                result.walk, gait, settling=paper.SETTLING, unit="cm", title="The body over the walk"
             ),
         ),
     }  # fmt: skip

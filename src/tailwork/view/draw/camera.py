@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
+from scipy.interpolate import RegularGridInterpolator
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.typing import Floats
@@ -22,8 +23,7 @@ UP = np.array([0.0, 0.0, 1.0])
 VIEWS = {"three-quarter": (44.0, 32.0), "side": (90.0, 0.0), "rear": (0.0, 0.0), "top": (90.0, 90.0)}
 """By view: how far the eye is turned from behind the robot to its right, and how far above the ground [deg]."""
 FLAT = Terrain(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
-PIECES = 2
-"""Pieces that a mesh of uneven ground is drawn in, along each axis."""
+PIECES = 2  # pieces that a mesh of uneven ground is drawn in, along each axis
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ class Camera:
         return abs(float(self.toward[2])) > 0.05
 
 
-ABOVE = Camera(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]), UP)
-"""Sees x and y as they are."""
+ABOVE = Camera(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]), UP)  # sees x and y as they are
 
 
 def camera(view: str, forward: str = "y") -> Camera:
@@ -78,10 +77,8 @@ def _angles(view: str) -> tuple[float, float]:
     except ValueError:
         turn, lift = np.nan, np.nan
     if not np.isfinite(turn) or not -90.0 <= lift <= 90.0:
-        required = (
-            'how far the eye is turned from behind to the right, and how far it is raised (−90 to 90), as "44,32"'
-        )
-        raise RobotError("view", view, f"{required} [deg]")
+        required = 'how far the eye is turned from behind to the right, and raised (−90 to 90), as "44,32" [deg]'
+        raise RobotError("view", view, required)
     return turn, lift
 
 
@@ -125,19 +122,10 @@ def heights_of(terrain: Terrain) -> Callable[[Floats], Floats]:
     """Heights [m] of the ground at places (…, 2), straight between the samples and level beyond them."""
     if terrain.flat:
         return lambda places: np.zeros(places.shape[:-1])
-
-    def height(places: Floats) -> Floats:
-        shares, numbers = [], []
-        for k, axis in enumerate((terrain.x, terrain.y)):
-            at = np.interp(places[..., k], axis, np.arange(len(axis)))
-            numbers.append(np.minimum(at.astype(int), len(axis) - 2))
-            shares.append(at - numbers[-1])
-        (i, j), (s, t) = numbers, shares
-        h = terrain.heights
-        near, far = (1.0 - t) * h[i, j] + t * h[i, j + 1], (1.0 - t) * h[i + 1, j] + t * h[i + 1, j + 1]
-        return (1.0 - s) * near + s * far
-
-    return height
+    axes = (terrain.x, terrain.y)
+    between = RegularGridInterpolator(axes, terrain.heights)
+    low, high = np.array([(axis[0], axis[-1]) for axis in axes]).T
+    return lambda places: between(np.clip(places, low, high))
 
 
 def draw_ground(
@@ -150,7 +138,11 @@ def draw_ground(
         lines = [line for axis in (0, 1) for line in _grid_lines(ground, axis)]
     else:
         axes.axhline(0.0, color=theme.faint, linewidth=0.8, zorder=0.5)
-        lines = _marks(ground, int(np.argmax(np.abs(camera.right[:2]))))
+        axis = int(np.argmax(np.abs(camera.right[:2])))
+        lines = _grid_lines(ground, axis)
+        for line in lines:  # short ones below the ground
+            line[:, 1 - axis] = 0.0
+            line[1, 2] = -0.2 * ground.mesh
     color = theme.rule if camera.sees_ground else theme.faint
     drawn = LineCollection(list(camera.project(np.array(lines))), colors=color, linewidths=0.5, zorder=0.5)
     axes.add_collection(drawn, autolim=False)
@@ -168,15 +160,6 @@ def _grid_lines(ground: Ground, axis: int) -> list[Floats]:
     return lines
 
 
-def _marks(ground: Ground, axis: int) -> list[Floats]:
-    """Short lines below flat ground, a mesh apart along an axis, each (2, 3) [m]."""
-    lines = _grid_lines(ground, axis)
-    for line in lines:
-        line[:, 1 - axis] = 0.0
-        line[1, 2] = -0.2 * ground.mesh
-    return lines
-
-
 def _draw_terrain(axes: Axes, camera: Camera, ground: Ground, theme: Theme, terrain: Terrain) -> PolyCollection:
     """Uneven ground as small pieces, farthest first, brighter where they face up."""
     counts = PIECES * np.round((ground.upper - ground.lower) / ground.mesh).astype(int) + 1
@@ -187,11 +170,9 @@ def _draw_terrain(axes: Axes, camera: Camera, ground: Ground, theme: Theme, terr
     normals = np.cross(quads[:, 2] - quads[:, 0], quads[:, 3] - quads[:, 1])
     steep = 1.0 - normals[:, 2] / np.linalg.norm(normals, axis=1)
     order = np.argsort(camera.depth(quads.mean(axis=1)))
-    shades = blend(
-        np.tile(to_rgb(theme.paper), (len(quads), 1)), theme.rule, 0.2 + 0.8 * np.clip(6.0 * steep, 0.0, 1.0)
-    )
-    drawn = PolyCollection(
-        list(camera.project(quads)[order]), facecolors=shades[order], edgecolors=theme.rule, linewidths=0.4, zorder=0.5
-    )  # fmt: skip
+    paper = np.tile(to_rgb(theme.paper), (len(quads), 1))
+    shades = blend(paper, theme.rule, 0.2 + 0.8 * np.clip(6.0 * steep, 0.0, 1.0))
+    outlines = list(camera.project(quads)[order])
+    drawn = PolyCollection(outlines, facecolors=shades[order], edgecolors=theme.rule, linewidths=0.4, zorder=0.5)
     axes.add_collection(drawn, autolim=False)
     return drawn

@@ -33,18 +33,12 @@ from tailwork.view.scene.scene import ARROW
 PICTURES = ("strip", "ghosts", "pose")
 FRAMES, MOST_FRAMES = 6, 60
 """Times of a strip or of ghosts: by default, and how many at most can be told apart on a page."""
-WIDEST = 6
-"""Most times of a strip side by side."""
-HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06
-"""Heights of titles and times, distances [in]."""
-PALEST, PALE = 0.85, 0.35
-"""How far the oldest ghost and the last but one are faded."""
-LETTERS = 17.0
-"""Of the smallest text, an inch."""
-BENDS = 3
-"""Degree of the smooth path on which an eye goes along."""
-SMALL = 0.7 * LINE
-"""Width of edges in small panels [pt]."""
+WIDEST = 6  # most times of a strip side by side
+HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06  # heights of titles and times, distances [in]
+PALEST, PALE = 0.85, 0.35  # how far the oldest ghost and the last but one are faded
+LETTERS = 17.0  # of the smallest text, an inch
+BENDS = 3  # degree of the smooth path on which an eye goes along
+SMALL = 0.7 * LINE  # width of edges in small panels [pt]
 ARROWS_TEXT = f"arrows: forces on the feet; the robot’s weight would be {ARROW:g} torsos long"
 
 
@@ -148,7 +142,7 @@ def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-q
     scenes = [scene_of(run, label, color=styles[label].color) for label, run in runs.items()]
     strips = strips_of(scenes, even_times(scenes, frames), view, LIGHT)
     with drawing(LIGHT):
-        return _figure(strips, frames, title)
+        return _rows(strips, False, False, title, ghosts=frames)
 
 
 def even_times(scenes: Sequence[Scene], frames: int) -> Floats:
@@ -169,31 +163,6 @@ def strips_of(scenes: Sequence[Scene], times: Floats, view: str, theme: Theme, f
             reached = [*(reached[:-1] if close else reached), last]
         found.append(strip_of(subject(scene, view, theme), samples_at(scene, reached or [first]), follow))
     return found
-
-
-def _figure(strips: Sequence[Strip], frames: int, title: str) -> Figure:
-    """All rows, arranged."""
-    ground = ground_of(strips)
-    low, high = limits(strips, ground)
-    tall = aspect(low, high)
-    columns = max(2, ceil(frames / (2 if frames <= 8 else 3)))
-    lines = ceil(frames / columns)
-    # The panel with the ghosts is as high as all lines of frames; both together fill the page.
-    small = (PAGE - GAP - 2 * EDGE - lines * TIME / tall) / (lines + columns)
-    step = small * tall + TIME
-    large = lines * step / tall
-    row = TITLE + lines * step
-    head = HEAD if title else 0.0
-    height = head + len(strips) * (row + GAP) + TIME
-    sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
-    sheet.frame(title, [legend_text(strips, ground)], LIGHT.faint)
-    for k, strip in enumerate(strips):
-        top = head + k * (row + GAP)
-        sheet.name(EDGE, top, strip)
-        write_notes(sheet, EDGE + large + GAP, top + EDGE, strip, 68)
-        draw_ghosts(sheet.panel(EDGE, top + TITLE, large), strip, ground)
-        draw_samples(sheet, strip, ground, (EDGE + large + GAP, top + TITLE), small, columns)
-    return sheet.figure
 
 
 def ground_of(strips: Sequence[Strip]) -> Ground:
@@ -264,14 +233,6 @@ def draw_samples(
 def in_ms(time: float) -> str:
     """A time [s] as it is printed."""
     return f"{time * 1e3:.0f} ms"
-
-
-def write_notes(sheet: Sheet, left: float, top: float, strip: Strip, width: int) -> None:
-    """What must be known of a run, such as why it stopped; so many letters a line."""
-    for note in strip.subject.scene.caption.notes[:1]:
-        theme = strip.subject.theme
-        color = theme.warning if note.startswith("stopped") else theme.faint
-        sheet.write(left, top, fill(note, width), color=color, fontsize=7)
 
 
 def notes_of(scenes: Sequence[Scene], width: float) -> list[str]:
@@ -388,22 +349,33 @@ def _times(scenes: Sequence[Scene], kind: str, frames: int, times: Sequence[floa
     return wanted
 
 
-def _rows(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> Figure:
-    """A row a run, of times one by one."""
+def _rows(strips: Sequence[Strip], forces: bool, traces: bool, title: str, ghosts: int = 0) -> Figure:
+    """A row a run, of times one by one; before so many of them (0: none) a panel with all times as ghosts."""
     theme, ground = strips[0].subject.theme, ground_of(strips)
     low, high = limits(strips, ground, forces)
-    most = max(len(strip.samples) for strip in strips)
-    columns = ceil(most / ceil(most / WIDEST))
-    width = (PAGE - 2 * EDGE) / columns
-    rows = [TITLE + ceil(len(s.samples) / columns) * (width * aspect(low, high) + TIME) + GAP for s in strips]
+    tall, most, large, left = aspect(low, high), max(len(strip.samples) for strip in strips), 0.0, EDGE
+    if ghosts:  # their panel is as high as all lines of times; both together fill the page
+        columns = max(2, ceil(ghosts / (2 if ghosts <= 8 else 3)))
+        lines = ceil(ghosts / columns)
+        width = (PAGE - GAP - 2 * EDGE - lines * TIME / tall) / (lines + columns)
+        large = lines * (width * tall + TIME) / tall
+        left, rows = EDGE + large + GAP, [TITLE + lines * (width * tall + TIME) + GAP] * len(strips)
+    else:
+        columns = ceil(most / ceil(most / WIDEST))
+        width = (PAGE - 2 * EDGE) / columns
+        rows = [TITLE + ceil(len(s.samples) / columns) * (width * tall + TIME) + GAP for s in strips]
     head = HEAD if title else 0.0
-    height = head + sum(rows) + TIME
-    sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
-    sheet.frame(title, [legend_text(strips, ground, forces, traces, ghosts=False)], theme.faint)
+    sheet = Sheet(Figure(figsize=(PAGE, head + sum(rows) + TIME)), low, high)
+    sheet.frame(title, [legend_text(strips, ground, forces, traces or ghosts > 0, ghosts > 0)], theme.faint)
     for strip, top in zip(strips, head + np.cumsum([0.0, *rows[:-1]]), strict=True):
         sheet.name(EDGE, top, strip)
-        write_notes(sheet, 0.35 * PAGE, top + EDGE, strip, 78)
-        draw_samples(sheet, strip, ground, (EDGE, top + TITLE), width, columns, forces, traces)
+        for note in strip.subject.scene.caption.notes[:1]:  # such as why it stopped
+            place, text = (left, fill(note, 68)) if ghosts else (0.35 * PAGE, fill(note, 78))
+            color = theme.warning if note.startswith("stopped") else theme.faint
+            sheet.write(place, top + EDGE, text, color=color, fontsize=7)
+        if ghosts:
+            draw_ghosts(sheet.panel(EDGE, top + TITLE, large), strip, ground)
+        draw_samples(sheet, strip, ground, (left, top + TITLE), width, columns, forces, traces)
     return sheet.figure
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,25 +21,17 @@ from tailwork.view.draw.camera import ABOVE, UP, Camera
 from tailwork.view.draw.style import Theme, blend
 from tailwork.view.scene import Ball, Bar, Box, Scene, Solid
 from tailwork.view.scene.sample import SceneSample, coils
-from tailwork.view.scene.scene import Point
 
 CORNERS = 25
-HALF = (CORNERS - 1) // 2
-"""Corners of half a circle."""
+HALF = (CORNERS - 1) // 2  # corners of half a circle
 FULL = np.linspace(0.0, 2.0 * np.pi, CORNERS)
-TURNS = (CORNERS - 3) / 4
-"""Of a coil: four corners each."""
+TURNS = (CORNERS - 3) / 4  # of a coil: four corners each
 Numbers = NDArray[np.int64]
-BRIGHT, DEEP = "#ffffff", "#10161d"
-"""What light and shade are mixed of, as in `tailwork.view.scene.colors.lit`."""
-SPOT = np.array([-0.5, 0.85])
-"""Where round things shine, from their middle towards the light, on the sheet."""
-SHINE, EDGE = 0.35, 0.4
-"""How bright they shine there, and how dark their edge is."""
-FARTHEST = 0.28
-"""How far the farthest parts are faded."""
-LINE = 0.5
-"""Width of edges [pt]."""
+BRIGHT, DEEP = "#ffffff", "#10161d"  # what light and shade are mixed of, as in `tailwork.view.scene.colors.lit`
+SPOT = np.array([-0.5, 0.85])  # where round things shine, from their middle towards the light, on the sheet
+SHINE, EDGE = 0.35, 0.4  # how bright they shine there, and how dark their edge is
+FARTHEST = 0.28  # how far the farthest parts are faded
+LINE = 0.5  # width of edges [pt]
 SIDES = (((0, 1, 3, 2), 0, -1), ((4, 6, 7, 5), 0, 1), ((0, 4, 5, 1), 1, -1),
          ((2, 3, 7, 6), 1, 1), ((0, 2, 6, 4), 2, -1), ((1, 5, 7, 3), 2, 1))  # fmt: skip
 """Of a box: four corners, and the axis along which, and whether, they lie below or above its middle."""
@@ -125,40 +118,38 @@ class Parts:
     size: float  # longest side of the torso [m]
 
 
-def parts_of(scene: Scene, theme: Theme) -> Parts:
+def drawn_parts(scene: Scene, theme: Theme) -> Parts:
     """The parts of a scene's robot, its threads in colours that can be seen on the paper."""
     boxes = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Box)]
     bars = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Bar)]
     balls = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Ball)]
-    pieces = [(thread, *ends) for thread in scene.threads for ends in pairwise(thread.points)]
+    pieces = [
+        (*zip(*ends, strict=True), theme.readable(thread.color), [thread.radius if thread.kind == "spring" else 0.0])
+        for thread in scene.threads
+        for ends in pairwise(thread.points)
+    ]
     return Parts(
-        boxes=_solids([(solid, box.corners, ()) for solid, box in boxes], 8, 0),
-        bars=_solids([(s, [bar.start, bar.end], (bar.start_radius, bar.end_radius)) for s, bar in bars], 2, 2),
-        rounded=np.array([bar.rounded for _, bar in bars], dtype=bool),
-        balls=_solids([(solid, [ball.center], ball.radii) for solid, ball in balls], 1, 3),
-        bar_of_ball=np.array([_held_by(solid, ball, bars) for solid, ball in balls], dtype=int),
-        lines=Solids(
-            points=np.array([(a[1], b[1]) for _, a, b in pieces]).reshape(-1, 2, 3),
-            frames=np.array([(a[0], b[0]) for _, a, b in pieces], dtype=int).reshape(-1, 2),
-            colors=_colors([theme.readable(thread.color) for thread, _, _ in pieces]),
-            radii=np.array([thread.radius if thread.kind == "spring" else 0.0 for thread, _, _ in pieces]),
+        boxes=_solids([([s.frame] * 8, box.corners, s.color, ()) for s, box in boxes], 8, 0),
+        bars=_solids(
+            [([s.frame] * 2, (b.start, b.end), s.color, (b.start_radius, b.end_radius)) for s, b in bars], 2, 2
         ),
+        rounded=np.array([bar.rounded for _, bar in bars], dtype=bool),
+        balls=_solids([([s.frame], [ball.center], s.color, ball.radii) for s, ball in balls], 1, 3),
+        bar_of_ball=np.array([_held_by(solid, ball, bars) for solid, ball in balls], dtype=int),
+        lines=_solids(pieces, 2, 1),
         size=scene.size,
     )
 
 
-def _solids(solids: Sequence[tuple[Solid, Sequence[Point], Sequence[float]]], each: int, radii: int) -> Solids:
-    """Solids with so many points and radii each."""
+def _solids(things: Sequence[Any], each: int, radii: int) -> Solids:
+    """Things with so many points and radii each: (numbers of frames, points, colour, radii)."""
+    frames, points, colors, own = zip(*things, strict=True) if things else ((), (), (), ())
     return Solids(
-        points=np.array([points for _, points, _ in solids], dtype=float).reshape(-1, each, 3),
-        frames=np.repeat(np.array([solid.frame for solid, _, _ in solids], dtype=int)[:, None], each, axis=1),
-        colors=_colors([solid.color for solid, _, _ in solids]),
-        radii=np.array([own for _, _, own in solids], dtype=float).reshape(len(solids), radii),
+        points=np.array(points, dtype=float).reshape(-1, each, 3),
+        frames=np.array(frames, dtype=int).reshape(-1, each),
+        colors=np.array([to_rgb(color) for color in colors]).reshape(-1, 3),
+        radii=np.array(own, dtype=float).reshape(len(things), radii),
     )
-
-
-def _colors(colors: Sequence[str]) -> Floats:
-    return np.array([to_rgb(color) for color in colors]).reshape(-1, 3)
 
 
 def _held_by(ball: Solid, shape: Ball, bars: Sequence[tuple[Solid, Bar]]) -> int:
@@ -283,22 +274,20 @@ def _bars(bars: Solids, rounded: NDArray[np.bool_], sample: SceneSample, camera:
     across = np.where((across @ SPOT < 0)[:, None], -across, across)
     depths = camera.depth(places.mean(axis=1))
     flat = ~rounded
-    bodies = np.where(
-        flat[:, None, None], drums(a, b, heading, narrow, first, second), capsules(a, b, first, second)
-    )  # fmt: skip
+
+    def outlines(a: Floats, b: Floats, first: Floats, second: Floats, narrow: Floats | float = 0.0) -> Floats:
+        ends = narrow * np.ones_like(first)
+        return np.where(flat[:, None, None], drums(a, b, heading, ends, first, second), capsules(a, b, first, second))
+
     start, end = (place + 0.34 * radius[:, None] * across for place, radius in ((a, first), (b, second)))
-    stripes = np.where(
-        flat[:, None, None],
-        drums(start, end, heading, np.zeros_like(narrow), 0.3 * first, 0.3 * second),
-        capsules(start, end, 0.3 * first, 0.3 * second),
-    )
+    stripes = outlines(start, end, 0.3 * first, 0.3 * second)
     nearer = axes @ camera.toward > 0
     ends, radii = np.where(nearer[:, None], b, a)[flat], np.where(nearer, second, first)[flat]
     normals = np.where(nearer[:, None], axes, -axes)[flat]
     directions = np.stack([narrow[:, None] * heading, across], axis=-1)[flat]
     caps = circles(ends, radii[:, None, None] * directions)
     return [
-        _patches(bodies, bars.colors, depths),
+        _patches(outlines(a, b, first, second, narrow), bars.colors, depths),
         _patches(stripes, blend(bars.colors, BRIGHT, SHINE), depths, 0.0),
         _patches(caps, _shaded(bars.colors[flat], normals, camera), depths[flat]),
     ]
@@ -336,7 +325,7 @@ def _lines(lines: Solids, sample: SceneSample, camera: Camera) -> Patches:
     """Cables as straight lines, springs as coils."""
     a, b = np.swapaxes(lines.places(sample), 0, 1)
     lines_drawn = np.where(
-        (lines.radii > 0)[:, None, None], coils(a, b, lines.radii, TURNS, CORNERS), padded(np.stack([a, b], axis=1))
+        (lines.radii > 0)[:, None], coils(a, b, lines.radii[:, 0], TURNS, CORNERS), padded(np.stack([a, b], axis=1))
     )
     faces, edges = (np.hstack([lines.colors, np.full((len(a), 1), alpha)]) for alpha in (0.0, 1.0))
     return Patches(camera.project(lines_drawn), faces, edges, camera.depth((a + b) / 2.0), np.full(len(a), 1.3))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,15 +14,24 @@ from matplotlib.lines import Line2D
 
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import ABOVE, Camera, camera, heights_of
-from tailwork.view.draw.solids import LINE, Parts, Patches, circles, padded, paint, parts_of, patches, repaint, shadow
+from tailwork.view.draw.solids import (
+    LINE,
+    Parts,
+    Patches,
+    circles,
+    drawn_parts,
+    padded,
+    paint,
+    patches,
+    repaint,
+    shadow,
+)
 from tailwork.view.draw.style import Theme
 from tailwork.view.scene import Scene
 from tailwork.view.scene.sample import SceneSample
 
-SHAFT = 0.012
-"""Half the width of arrows, as a share of the torso's longest side."""
-ROBOT, FORCES, CENTERS = "robot", "foot forces", "centres of mass"
-"""Names (gid) of what is drawn."""
+SHAFT = 0.012  # half the width of arrows, as a share of the torso's longest side
+ROBOT, FORCES, CENTERS = "robot", "foot forces", "centres of mass"  # names (gid) of what is drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +71,7 @@ class Subject:
 
 def subject(scene: Scene, view: str, theme: Theme) -> Subject:
     """A scene in a view: one of `tailwork.view.draw.camera.VIEWS`, or two angles."""
-    return Subject(scene, parts_of(scene, theme), camera(view, scene.forward), theme)
+    return Subject(scene, drawn_parts(scene, theme), camera(view, scene.forward), theme)
 
 
 def joined(found: Iterable[Patches]) -> tuple[Floats, Floats]:
@@ -101,27 +110,21 @@ class Stage:
 
     subject: Subject
     line: float  # width of edges [pt]
-    shadow: PolyCollection | None
-    robot: PolyCollection
-    forces: PolyCollection | None
-    centers: PolyCollection | None
+    shapes: tuple[tuple[PolyCollection, Callable[[SceneSample], Patches]], ...]  # shadow, robot, centres, arrows
     traces: tuple[Line2D, ...]  # of the centres of mass; none: not shown
     paths: tuple[Floats, ...]  # of the same, on the sheet, over the times of the scene [m]
 
     @property
     def moving(self) -> list[Artist]:
         """All that moves, lowest first."""
-        return [drawn for drawn in (self.shadow, self.robot, *self.traces, self.centers, self.forces) if drawn]
+        return sorted([*(drawn for drawn, _ in self.shapes), *self.traces], key=lambda artist: artist.get_zorder())
 
     def show(self, sample: SceneSample) -> None:
         """Move all to where it is in a sample."""
-        one = self.subject
-        for drawn, patches_at in ((self.shadow, one.shadow), (self.robot, one.robot), (self.forces, one.arrows),
-                                  (self.centers, one.centers)):  # fmt: skip
-            if drawn is not None:
-                repaint(drawn, patches_at(sample), line=self.line)
-        past = one.scene.times <= sample.time
-        places = one.camera.project(sample.markers)
+        for drawn, patches_at in self.shapes:
+            repaint(drawn, patches_at(sample), line=self.line)
+        past = self.subject.scene.times <= sample.time
+        places = self.subject.camera.project(sample.markers)
         for trace, path, place in zip(self.traces, self.paths, places[: len(self.traces)], strict=True):
             trace.set_data([*path[past, 0], place[0]], [*path[past, 1], place[1]])
 
@@ -132,19 +135,17 @@ def set_stage(
     """Draw a robot with its shadow, edges so wide [pt]; with arrows for the forces on the feet, with centres of mass
     and their paths until then."""
     markers = one.scene.markers if traces else ()
-    stage = Stage(
-        subject=one,
-        line=line,
-        shadow=paint(axes, zorder=1.0) if one.camera.sees_ground else None,
-        robot=paint(axes),
-        forces=paint(axes, zorder=5.0) if forces and one.scene.forces else None,
-        centers=paint(axes, zorder=4.0) if traces else None,
-        traces=tuple(axes.plot([], [], color=one.theme.readable(marker.color), linewidth=2.0 * line, zorder=3.0,
-                               gid=marker.name)[0] for marker in markers),
-        paths=tuple(one.camera.project(marker.places) for marker in markers),
+    wanted = (
+        (one.camera.sees_ground, None, 1.0, one.shadow), (True, ROBOT, 2.0, one.robot),
+        (traces, CENTERS, 4.0, one.centers), (forces and bool(one.scene.forces), FORCES, 5.0, one.arrows),
     )  # fmt: skip
-    for drawn, name in ((stage.robot, ROBOT), (stage.forces, FORCES), (stage.centers, CENTERS)):
-        if drawn is not None:
-            drawn.set_gid(name)
+    shapes = []
+    for _, name, zorder, patches_at in (kind for kind in wanted if kind[0]):
+        shapes.append((paint(axes, zorder=zorder), patches_at))
+        shapes[-1][0].set_gid(name)
+    lines = tuple(axes.plot([], [], color=one.theme.readable(marker.color), linewidth=2.0 * line, zorder=3.0,
+                            gid=marker.name)[0] for marker in markers)  # fmt: skip
+    paths = tuple(one.camera.project(marker.places) for marker in markers)
+    stage = Stage(one, line, tuple(shapes), lines, paths)
     stage.show(sample)
     return stage

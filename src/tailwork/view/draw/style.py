@@ -24,10 +24,8 @@ from tailwork.files import ready_folder, write_whole
 from tailwork.typing import Floats
 from tailwork.view.scene.colors import INK, Look, mixed
 
-COLUMN = 3.5
-"""Width of a column of a paper [in]."""
-PAGE = 7.2
-"""Width of a page of a paper [in]."""
+COLUMN = 3.5  # width of a column of a paper [in]
+PAGE = 7.2  # width of a page of a paper [in]
 
 FAINT = "#6e7781"
 RULE = "#e4e7eb"
@@ -45,10 +43,8 @@ METADATA: dict[str, dict[str, Any]] = {
 KINDS = tuple(METADATA)
 DOTS_PER_INCH = 200
 
-_settings = RLock()
-"""Matplotlib keeps its settings in one place; threads draw one after the other."""
-DARKEST = 0.1
-"""Luminance below which a colour is made brighter on dark paper."""
+_settings = RLock()  # matplotlib keeps its settings in one place; threads draw one after the other
+DARKEST = 0.1  # luminance below which a colour is made brighter on dark paper
 
 
 @contextlib.contextmanager
@@ -82,7 +78,24 @@ def titled(figure: Figure, title: str) -> None:
 
 def line_key(text: str, style: Look, **more: Any) -> Line2D:
     """The entry of a line in a legend."""
-    return Line2D([], [], color=style.color, linestyle=style.line, label=text, **more)
+    return Line2D([], [], label=text, **style.stroke, **more)
+
+
+def panel_grid(count: int, columns: int, width: float, row: float, more: float) -> tuple[Figure, list[Axes]]:
+    """A figure so wide, with rows so high and some more [in], and its panels; what is left of the last row is empty."""
+    rows = -(-count // columns)
+    figure = new_figure(width, row * rows + more)
+    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for axes in panels[count:]:
+        axes.set_axis_off()
+    return figure, panels[:count]
+
+
+def color_bar(figure: Figure, drawn: Any, text: str, **more: Any) -> None:
+    """What the colours of something drawn mean, as text with its unit."""
+    bar = figure.colorbar(drawn, **more)
+    bar.set_label(text)
+    bar.outline.set_visible(False)  # type: ignore[operator]  # a spine, which is an artist
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:

@@ -26,23 +26,17 @@ from tailwork.studies.design.problem import Study
 from tailwork.studies.design.text import best_name, measure_head, plain_name, unit_of
 from tailwork.studies.design.variables import known_variables, value_in
 from tailwork.typing import Floats
-from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, look, new_figure
+from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, color_bar, look, new_figure, panel_grid
 from tailwork.view.figures.runs import Panel, series
 from tailwork.view.scene.colors import BLUE, INK, ORANGE, SKY, VERMILION
 
 COLOURS = "viridis"
-BAR = 0.3
-"""Height of a variable's row in bar charts [in]."""
-SAME = 1e-9
-"""Values that differ by less than this share are the same: no bar."""
-ACROSS = 3
-"""Panels beside each other."""
-LABEL = 10.0
-"""How far the number of a ring is from its middle [pt]."""
-PANEL = 130.0
-"""About the width and the height of a panel of a front [pt]."""
-MOMENTS = 121
-"""At which a motion is drawn."""
+BAR = 0.3  # height of a variable's row in bar charts [in]
+SAME = 1e-9  # values that differ by less than this share are the same: no bar
+ACROSS = 3  # panels beside each other
+LABEL = 10.0  # how far the number of a ring is from its middle [pt]
+PANEL = 130.0  # about the width and the height of a panel of a front [pt]
+MOMENTS = 121  # at which a motion is drawn
 
 
 def tail_motion(answer: Answer, *, title: str = "") -> Figure:
@@ -62,12 +56,11 @@ def tail_motion(answer: Answer, *, title: str = "") -> Figure:
 def tornado(answer: Answer, *, title: str = "") -> Figure:
     """What each variable alone does to the goal around the best design, the largest on top."""
     goal = answer.study.goals[0].measure
-    units = known_variables(answer.study)
-    best = answer.verified.coarse[goal]
+    units, best = known_variables(answer.study), answer.verified.coarse[goal]
+    swings = answer.swings[::-1]
     with look():
-        figure = _rows_figure(len(answer.swings))
-        axes = figure.subplots()
-        for row, one in enumerate(reversed(answer.swings)):
+        figure, axes = _bar_chart([headed(one.variable, units[one.variable]) for one in swings])
+        for row, one in enumerate(swings):
             # One above the other: where the best design is the best of all, both point the same way.
             for value, end, place, colour in (
                 (one.low, one.at_low, row + 0.18, ORANGE), (one.high, one.at_high, row - 0.18, BLUE),
@@ -80,37 +73,34 @@ def tornado(answer: Answer, *, title: str = "") -> Figure:
                     va="center", ha="left" if end > best else "right", fontsize=6.5, color=FAINT,
                 )  # fmt: skip
         axes.axvline(best, color=INK, linewidth=0.8, zorder=3)
-        names = [headed(one.variable, units[one.variable]) for one in reversed(answer.swings)]
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(-0.5, len(names) - 0.5)
-        axes.grid(False, axis="y")
+        axes.set_ylim(-0.5, len(swings) - 0.5)
         axes.margins(x=0.12)
         axes.set_xlabel(measure_head(goal))
         keys: list[Any] = [Patch(color=ORANGE, label="variable decreased"), Patch(color=BLUE, label="increased")]
         return arranged(figure, title, keys)
 
 
-def _rows_figure(rows: int) -> Figure:
+def _bar_chart(names: Sequence[str]) -> tuple[Figure, Axes]:
     """A figure for bars with long names at their left."""
-    figure = new_figure(PAGE * 0.8, 0.85 + BAR * rows)
+    figure = new_figure(PAGE * 0.8, 0.85 + BAR * len(names))
     engine: Any = figure.get_layout_engine()
     engine.set(w_pad=0.12)  # [in]: the names are wider in a file than where the layout is settled
-    return figure
+    axes = figure.subplots()
+    axes.set_yticks(range(len(names)), names)
+    axes.grid(False, axis="y")
+    return figure, axes
 
 
-def sobol_shares(answer: Answer, *, title: str = "") -> Figure:
+def sobol_chart(answer: Answer, *, title: str = "") -> Figure:
     """Sobol indices of the goal over the whole bounds: alone, and with interactions."""
     found = answer.indices
     order = np.argsort(found.total)
     with look():
-        figure = _rows_figure(len(order))
-        axes = figure.subplots()
+        figure, axes = _bar_chart([found.variables[k] for k in order])
         for row, k in enumerate(order):
             first, total = (float(np.clip(x[k], 0.0, None)) for x in (found.first, found.total))
             axes.barh(row, total, height=0.62, color=SKY, zorder=2, gid="with interactions")
             axes.barh(row, first, height=0.3, color=BLUE, zorder=3, gid="alone")
-        axes.set_yticks(range(len(order)), [found.variables[k] for k in order])
-        axes.grid(False, axis="y")
         axes.set_xlim(left=0.0)
         axes.set_xlabel(f"share of the variance of {plain_name(answer.study.goals[0].measure)} over the bounds")
         keys: list[Any] = [Patch(color=BLUE, label="alone"), Patch(color=SKY, label="with interactions")]
@@ -120,12 +110,11 @@ def sobol_shares(answer: Answer, *, title: str = "") -> Figure:
 def scatter_histograms(answer: Answer, *, title: str = "") -> Figure:
     """What becomes of goals and limited measures where the variables scatter; limits in red."""
     names = answer.study.asked
-    rows, across = -(-len(names) // ACROSS), min(ACROSS, len(names))
-    sides = sides_of(answer.study.limits)
+    sides, across = sides_of(answer.study.limits), min(ACROSS, len(names))
     with look():
-        figure = new_figure(PAGE * across / ACROSS if across > 1 else COLUMN, 0.55 + 1.55 * rows)
-        panels = figure.subplots(rows, across, squeeze=False).ravel()
-        for axes, name in zip(panels, names, strict=False):
+        width = PAGE * across / ACROSS if across > 1 else COLUMN
+        figure, panels = panel_grid(len(names), across, width, 1.55, 0.55)
+        for axes, name in zip(panels, names, strict=True):
             borders, counts = answer.tolerance.histograms[name]
             _histogram(axes, borders, counts, [side for side in sides if side.limit.measure == name])
             if math.isfinite(answer.verified.fine[name]):
@@ -134,8 +123,6 @@ def scatter_histograms(answer: Answer, *, title: str = "") -> Figure:
             axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.set_yticks([])
             axes.spines["left"].set_visible(False)
-        for axes in panels[len(names) :]:
-            axes.set_axis_off()
         keys = [
             Line2D([], [], color=INK, linestyle="--", linewidth=1.0, label="as designed"),
             Line2D([], [], color=WARNING, linewidth=1.2, label="limit"),
@@ -170,19 +157,15 @@ def pareto_pairs(study: Study, front: Front, *, title: str = "") -> Figure:
     names = [goal.measure for goal in study.goals]
     pairs = list(itertools.combinations(names, 2))
     across = min(ACROSS, len(pairs))
-    rows = -(-len(pairs) // across)
+    size = (PAGE, 2.75) if across > 1 else (COLUMN * 1.2, 3.0)
     with look():
-        figure = new_figure(PAGE if across > 1 else COLUMN * 1.2, 0.4 + (2.75 if across > 1 else 3.0) * rows)
-        panels = figure.subplots(rows, across, squeeze=False).ravel()
-        for axes, (first, second) in zip(panels, pairs, strict=False):
+        figure, panels = panel_grid(len(pairs), across, *size, 0.4)
+        for axes, (first, second) in zip(panels, pairs, strict=True):
             others = [name for name in names if name not in (first, second)]
-            more: dict[str, Any] = {"color": BLUE}
-            if others:
-                more = {"c": front.measures[others[0]], "cmap": COLOURS}
+            more: Any = {"c": front.measures[others[0]], "cmap": COLOURS} if others else {"color": BLUE}
             x, y = front.measures[second], front.measures[first]
             drawn = axes.scatter(x, y, s=20.0, zorder=3, linewidths=0.4, edgecolors="white", gid="front", **more)
-            axes.set_xlabel(measure_head(second))
-            axes.set_ylabel(measure_head(first))
+            axes.set(xlabel=measure_head(second), ylabel=measure_head(first))
             for k in front.samples:
                 axes.plot(x[k], y[k], "o", mfc="none", mec=VERMILION, mew=1.2, markersize=8.5, zorder=4, gid="sample")
                 axes.annotate(
@@ -194,11 +177,7 @@ def pareto_pairs(study: Study, front: Front, *, title: str = "") -> Figure:
                 axis.set_major_locator(MaxNLocator(5))
             axes.margins(0.09)
             if others:
-                bar = figure.colorbar(drawn, ax=axes, location="top", aspect=26, pad=0.02)
-                bar.set_label(measure_head(others[0]))
-                bar.outline.set_visible(False)  # type: ignore[operator]  # a spine, which is an artist
-        for axes in panels[len(pairs) :]:
-            axes.set_axis_off()
+                color_bar(figure, drawn, measure_head(others[0]), ax=axes, location="top", aspect=26, pad=0.02)
         return arranged(figure, title)
 
 
@@ -228,8 +207,7 @@ def parallel_coordinates(
     goals = [goal.measure for goal in study.goals]
     units = known_variables(study)
     labels = [_broken(variable.name, units[variable.name]) for variable in study.variables]
-    low = np.array([variable.low for variable in study.variables])
-    high = np.array([variable.high for variable in study.variables])
+    low, high = np.array([(variable.low, variable.high) for variable in study.variables]).T
     colour = measures[goals[0]]
     more = {name: [] if best is None else [best[1][name]] for name in goals}
     ends = [(min([*measures[name], *more[name]]), max([*measures[name], *more[name]])) for name in goals]
@@ -263,11 +241,7 @@ def parallel_coordinates(
         axes.set_yticks([])
         for side in ("left", "bottom"):
             axes.spines[side].set_visible(False)
-        bar = figure.colorbar(
-            ScalarMappable(norm, COLOURS), ax=axes, aspect=28, pad=0.01
-        )  # fmt: skip
-        bar.set_label(measure_head(goals[0]))
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        color_bar(figure, ScalarMappable(norm, COLOURS), measure_head(goals[0]), ax=axes, aspect=28, pad=0.01)
         key = Line2D([], [], color=VERMILION, linewidth=2.0, label=best_name(study))
         return arranged(figure, title, [] if best is None else [key])
 

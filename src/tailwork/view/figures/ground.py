@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,30 +15,32 @@ from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.simulation.pose import TURNS, torso_angles
 from tailwork.studies.compare.ground_comparison import PINNED, GroundComparison, pinned_times
-from tailwork.view.draw.style import FAINT, PAGE, WARNING, arranged, line_key, look, new_figure, zero_line
-from tailwork.view.figures.runs import mark_stop
-from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, MARKERS, ORANGE, PURPLE, SKY, VERMILION, Look
+from tailwork.view.draw.style import FAINT, PAGE, WARNING, arranged, look, new_figure, zero_line
+from tailwork.view.figures.runs import draw_run
+from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY, VERMILION
 
 FROM_PINNED, TURNED = "P from pinned [mm]", "turned from pinned [deg]"
 MARK: Any = {"color": WARNING, "linewidth": 0.8}
-DECADES = 1e5
-"""What is smaller by this than the largest difference is not shown."""
+DECADES = 1e5  # what is smaller by this than the largest difference is not shown
 COLORS = (ORANGE, GREEN, BLUE, PURPLE, SKY, VERMILION)
-ABOVE = 2.0
-"""The axis of friction ends at so many times the friction that there is."""
+ABOVE = 2.0  # the axis of friction ends at so many times the friction that there is
 BEFORE, AFTER = 0.1, 0.15
 """Shares of the run that are shown before feet first slip or lift, and after they last begin to."""
 MOST_COLUMNS = 4
 
 
-def _looks(comparison: GroundComparison) -> dict[str, Look]:
+def _styles(comparison: GroundComparison) -> dict[str, dict[str, Any]]:
     """How each run is drawn in every picture."""
-    _, *grounds = comparison.runs
-    compliant = {
-        label: Look(COLORS[k % len(COLORS)], LINES[(k + 1) % len(LINES)], MARKERS[k % len(MARKERS)])
-        for k, label in enumerate(grounds)
-    }
-    return {PINNED: Look(INK, LINES[0], "o"), **compliant}
+    styles: dict[str, dict[str, Any]] = {PINNED: {"color": INK, "linestyle": LINES[0], "linewidth": 1.6}}
+    for k, label in enumerate(list(comparison.runs)[1:]):
+        color, line = COLORS[k % len(COLORS)], LINES[(k + 1) % len(LINES)]
+        styles[label] = {"color": color, "linestyle": line, "linewidth": 1.2}
+    return styles
+
+
+def _keys(styles: Mapping[str, Mapping[str, Any]]) -> list[Line2D]:
+    """Entries in the legend for the runs."""
+    return [Line2D([], [], label=label, color=s["color"], linestyle=s["linestyle"]) for label, s in styles.items()]
 
 
 def torso_figure(comparison: GroundComparison, *, title: str = "") -> Figure:
@@ -45,42 +48,33 @@ def torso_figure(comparison: GroundComparison, *, title: str = "") -> Figure:
 
     A line marks when the first foot slips or lifts. A run that stopped early ends in a cross.
     """
-    looks, runs = _looks(comparison), comparison.runs
+    styles, runs = _styles(comparison), comparison.runs
     with look():
         figure = new_figure(PAGE, 3.9)
         (*angles, height, place, attitude) = figure.subplots(2, 3, sharex=True).flat
         for label, run in runs.items():
-            times, turned = run.data["time"].to_numpy() * 1e3, torso_angles(run)
-            shown = {axes: np.degrees(turned[name]) for axes, name in zip(angles, TURNS, strict=True)}
-            shown[height] = run.data["q"].sel(coordinate="z").to_numpy() * 1e3
-            for axes, values in shown.items():
-                axes.plot(times, values, **_line(looks[label]))
-                if run.stopped is not None:
-                    mark_stop(axes, times[-1], values[-1], looks[label].color)
+            turned = torso_angles(run)
+            for axes, name in zip(angles, TURNS, strict=True):
+                draw_run(axes, run, np.degrees(turned[name]), **styles[label])
+            draw_run(height, run, run.data["q"].sel(coordinate="z").to_numpy() * 1e3, **styles[label])
         for axes, name in zip(angles, TURNS, strict=True):
             zero_line(axes)
             axes.set_ylabel(f"{name} [deg]")
-        height.set_ylabel("height of P [mm]")
-        height.set_xlabel("time [ms]")
+        height.set(xlabel="time [ms]", ylabel="height of P [mm]")
         for label, ground in zip(list(runs)[1:], comparison.grounds, strict=True):
             times = ground.times[1:] * 1e3
-            place.plot(times, ground.place_difference[1:] * 1e3, **_line(looks[label]))
-            attitude.plot(times, np.degrees(ground.attitude_difference[1:]), **_line(looks[label]))
+            place.plot(times, ground.place_difference[1:] * 1e3, **styles[label])
+            attitude.plot(times, np.degrees(ground.attitude_difference[1:]), **styles[label])
         for axes, name in ((place, FROM_PINNED), (attitude, TURNED)):
             axes.set_yscale("log")
             axes.set_ylim(bottom=axes.get_ylim()[1] / DECADES)
-            axes.set_ylabel(name)
-            axes.set_xlabel("time [ms]")
-        keys = [line_key(label, looks[label]) for label in runs]
+            axes.set(xlabel="time [ms]", ylabel=name)
+        keys = _keys(styles)
         if slip_times(comparison):
             for axes in (*angles, height, place, attitude):
                 axes.axvline(min(slip_times(comparison)) * 1e3, **MARK)
             keys.append(Line2D([], [], label="first slip or lift", **MARK))
         return arranged(figure, title, keys)
-
-
-def _line(style: Look) -> dict[str, Any]:
-    return {"color": style.color, "linestyle": style.line, "linewidth": 1.6 if style.color == INK else 1.2}
 
 
 def slip_times(comparison: GroundComparison) -> list[float]:
@@ -95,7 +89,7 @@ def feet_figure(comparison: GroundComparison, *, zoomed: bool = False, title: st
     Zoomed: only around the time when feet slip or lift. The axis of friction is cut at twice the friction that there
     is.
     """
-    feet, looks, runs = list(comparison.pinned_times), _looks(comparison), comparison.runs
+    feet, styles, runs = list(comparison.pinned_times), _styles(comparison), comparison.runs
     columns = min(len(feet), MOST_COLUMNS)
     blocks = -(-len(feet) // columns)
     heights = [1.6, 1.4, 0.16 * len(runs) + 0.15]
@@ -113,16 +107,13 @@ def feet_figure(comparison: GroundComparison, *, zoomed: bool = False, title: st
             for label, run in runs.items():
                 first = 0 if run.ground is None else 1  # on compliant ground, forces are those of the step before
                 force = run.data["foot_force"].sel(foot=feet[k]).to_numpy()[first:]
-                times = run.data["time"].to_numpy()[first:] * 1e3
-                panels[0].plot(times, force[:, 2], **_line(looks[label]))
-                panels[1].plot(times, friction_ratio(force), **_line(looks[label]))
-                if run.stopped is not None:
-                    mark_stop(panels[0], times[-1], force[-1, 2], looks[label].color)
+                draw_run(panels[0], run, force[:, 2], **styles[label])
+                panels[1].plot(run.data["time"].to_numpy()[first:] * 1e3, friction_ratio(force), **styles[label])
             zero_line(panels[0])
             panels[0].set_title(feet[k], fontweight="bold")
             panels[1].axhline(comparison.friction, **MARK)
             panels[1].set_ylim(0.0, ABOVE * comparison.friction or 1.0)
-            _draw_spans(panels[2], comparison, feet[k], looks)
+            _draw_spans(panels[2], comparison, feet[k], styles)
             panels[2].set_xlabel("time [ms]")
             panels[2].tick_params(labelbottom=True)
             if k % columns == 0:
@@ -133,7 +124,7 @@ def feet_figure(comparison: GroundComparison, *, zoomed: bool = False, title: st
         states = [Line2D([], [], color=FAINT, linewidth=5, alpha=0.45, label="slips"),
                   Line2D([], [], color=WARNING, linewidth=5, label="in the air")]  # fmt: skip
         limit = Line2D([], [], label=f"friction {comparison.friction:g}", **MARK)
-        return arranged(figure, title, [*(line_key(label, looks[label]) for label in runs), limit, *states])
+        return arranged(figure, title, [*_keys(styles), limit, *states])
 
 
 def _around(comparison: GroundComparison) -> tuple[float, float]:
@@ -142,16 +133,16 @@ def _around(comparison: GroundComparison) -> tuple[float, float]:
     return max(0.0, min(known) - BEFORE * end), min(end, max(known) + AFTER * end)
 
 
-def _draw_spans(axes: Axes, comparison: GroundComparison, foot: str, looks: dict[str, Look]) -> None:
+def _draw_spans(axes: Axes, comparison: GroundComparison, foot: str, styles: Mapping[str, Any]) -> None:
     """A row a run, the pinned one on top: when the foot slips or is in the air, or would."""
     for row, (label, run) in enumerate(comparison.runs.items()):
         for start, end, state in foot_spans(run, foot, comparison.friction):
-            color = WARNING if state == "air" else looks[label].color
+            color = WARNING if state == "air" else styles[label]["color"]
             axes.barh(-row, (end - start) * 1e3, left=start * 1e3, height=0.8, color=color,
                       alpha=1.0 if state == "air" else 0.45, gid=state)  # fmt: skip
-    count = len(looks)
+    count = len(styles)
     axes.set_ylim(-count + 0.4, 0.6)
-    axes.set_yticks([-k for k in range(count)], list(looks), fontsize=6.5)
+    axes.set_yticks([-k for k in range(count)], list(styles), fontsize=6.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
 
@@ -187,8 +178,7 @@ def convergence_figure(comparison: GroundComparison, *, title: str = "") -> Figu
                 values = found.place * 1e3 if name == FROM_PINNED else np.degrees(found.attitude)
                 axes.loglog(stiffness, values[-1] * stiffness[-1] / stiffness, color=FAINT, linewidth=0.8, zorder=1.5)
                 axes.loglog(stiffness, values, color=color, marker=marker, linestyle="none")
-            axes.set_xlabel("stiffness [N/m]")
-            axes.set_ylabel(name)
+            axes.set(xlabel="stiffness [N/m]", ylabel=name)
         keys = [Line2D([], [], color=color, marker=marker, linestyle="none", label=f"largest {text}")
                 for text, (_, color, marker) in halves.items()]  # fmt: skip
         return arranged(figure, title, [*keys, Line2D([], [], color=FAINT, linewidth=0.8, label="1/stiffness")])

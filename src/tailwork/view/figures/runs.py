@@ -18,29 +18,38 @@ from tailwork.mechanics.contact import friction_ratio
 from tailwork.simulation import Run
 from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
 from tailwork.typing import Floats
-from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, line_key, look, new_figure, zero_line
+from tailwork.view.draw.style import (
+    COLUMN,
+    FAINT,
+    PAGE,
+    WARNING,
+    arranged,
+    line_key,
+    look,
+    new_figure,
+    panel_grid,
+    zero_line,
+)  # fmt: skip
 from tailwork.view.scene.colors import BLUE, FEET, GREEN, LINES, VERMILION, looks, shown
 from tailwork.view.scene.curves import stop_note
 
-NOTE_WIDTH = 92
-"""Letters a line of why a run stopped."""
-STOPPED = "stopped"
-"""Name (gid) of the crosses where lines end early."""
-LEAST_SPAN = (0.2, 2.0)
-"""Of the axes of angles [deg] and rates [deg/s]."""
-MOST_FRICTION = 2.0
-"""The axis of friction never goes beyond this; hardly any ground gives more."""
-BAND = {"color": "#c3cad2", "linewidth": 3.6}
-"""How the desired curvature is drawn: a broad pale line under the others."""
+NOTE_WIDTH = 92  # letters a line of why a run stopped
+STOPPED = "stopped"  # name (gid) of the crosses where lines end early
+LEAST_SPAN = (0.2, 2.0)  # of the axes of angles [deg] and rates [deg/s]
+MOST_FRICTION = 2.0  # the axis of friction never goes beyond this; hardly any ground gives more
+BAND = {"color": "#c3cad2", "linewidth": 3.6}  # how the desired curvature is drawn: a broad pale line under the others
 COLORS = (BLUE, VERMILION, GREEN)
 
 
-def mark_stop(axes: Axes, time: float, value: float, color: str) -> None:
-    """A small cross where a line ends early."""
-    axes.plot(
-        [time], [value], marker="x", color=color, markersize=5.0, markeredgewidth=1.3, linestyle="none", clip_on=False,
-        zorder=4, gid=STOPPED,
-    )  # fmt: skip
+def draw_run(axes: Axes, run: Run, values: Floats, **style: Any) -> None:
+    """The last samples of a quantity of a run over time [ms]; a small cross where it stopped early."""
+    times = run.data["time"].to_numpy()[-len(values) :] * 1e3
+    axes.plot(times, values, **style)
+    if run.stopped is not None:
+        axes.plot(
+            times[-1:], values[-1:], marker="x", color=style["color"], markersize=5.0, markeredgewidth=1.3,
+            linestyle="none", clip_on=False, zorder=4, gid=STOPPED,
+        )  # fmt: skip
 
 
 def torso_response(runs: Mapping[str, Run], *, title: str = "") -> Figure:
@@ -49,31 +58,26 @@ def torso_response(runs: Mapping[str, Run], *, title: str = "") -> Figure:
     A run that stopped early ends in a cross, and the legend says when and why.
     """
     notes = {label: stop_note(run) for label, run in runs.items()}
+    keys = []
     with look():
         figure = new_figure(PAGE, 3.6 + 0.17 * len(list(filter(None, notes.values()))))
         axes = figure.subplots(2, 3, sharex=True)
-        keys = []
         for label, style in looks(runs).items():
             run, note = runs[label], notes[label]
-            times = run.data["time"].to_numpy() * 1e3
             for row, values in zip(axes, (torso_angles(run), torso_rates(run)), strict=True):
                 for place, name in zip(row, TURNS, strict=True):
-                    degrees = np.degrees(values[name])
-                    place.plot(times, degrees, color=style.color, linestyle=style.line, label=shown(label))
-                    if note:
-                        mark_stop(place, times[-1], degrees[-1], style.color)
+                    draw_run(place, run, np.degrees(values[name]), label=shown(label), **style.stroke)
             text = fill(f"{shown(label)}, {note}", NOTE_WIDTH) if note else shown(label)
             keys.append(line_key(text, style, marker="x" if note else None))
-        for row, least in zip(axes, LEAST_SPAN, strict=True):
-            for place in row:
+        for row, least, quantity in zip(axes, LEAST_SPAN, ("{} [deg]", "{} rate [deg/s]"), strict=True):
+            for place, name in zip(row, TURNS, strict=True):
                 zero_line(place)
+                place.set_ylabel(quantity.format(name))
                 low, high = place.get_ylim()
                 if high - low < least:  # rounding is not blown up
                     place.set_ylim((low + high - least) / 2, (low + high + least) / 2)
-        for top, bottom, name in zip(*axes, TURNS, strict=True):
-            top.set_ylabel(f"{name} [deg]")
-            bottom.set_ylabel(f"{name} rate [deg/s]")
-            bottom.set_xlabel("time [ms]")
+        for place in axes[1]:
+            place.set_xlabel("time [ms]")
         return arranged(figure, title, keys)
 
 
@@ -90,16 +94,13 @@ def foot_forces(runs: Mapping[str, Run], *, title: str = "") -> Figure:
         axes = figure.subplots(2, len(runs), sharex=True, sharey="row", squeeze=False)
         most = 0.0
         for (above, below), (label, run) in zip(axes.T, runs.items(), strict=True):
-            times = run.data["time"].to_numpy() * 1e3
             for foot in run.model.foot_names:
                 force = run.data["foot_force"].sel(foot=foot).to_numpy()
                 needed = friction_ratio(force)
                 style = _style(feet.index(foot))
-                above.plot(times, force[:, 2], gid=foot, **style)
-                below.plot(times, needed, gid=foot, **style)
+                draw_run(above, run, force[:, 2], gid=foot, **style)
+                below.plot(run.data["time"].to_numpy() * 1e3, needed, gid=foot, **style)
                 most = max(most, float(needed.max()))
-                if run.stopped is not None:
-                    mark_stop(above, times[-1], force[-1, 2], style["color"])
             stopped = "" if run.stopped is None else f" (stopped at {run.stopped.time * 1e3:.0f} ms)"
             above.set_title(shown(label) + stopped, fontweight="bold")
             below.set_xlabel("time [ms]")
@@ -109,10 +110,9 @@ def foot_forces(runs: Mapping[str, Run], *, title: str = "") -> Figure:
         axes[1, 0].set_ylabel("friction needed [1]")
         axes[1, 0].set_ylim(0.0, min(MOST_FRICTION, 1.08 * most or 1.0))
         if most > MOST_FRICTION:
+            said = f"axis cut at {MOST_FRICTION:g}; infinite where a foot pulls"
             for place in axes[1]:
-                place.set_title(
-                    f"axis cut at {MOST_FRICTION:g}; infinite where a foot pulls", color=WARNING, fontsize=7
-                )
+                place.set_title(said, color=WARNING, fontsize=7)
         return arranged(figure, title, [Line2D([], [], label=foot, **_style(k)) for k, foot in enumerate(feet)])
 
 
@@ -152,16 +152,15 @@ def net_rotation(
         airborne: by tail, how far the same motions turn the robot in the air [deg]; thin lines.
     """
     bent = np.asarray(angles, dtype=float)
+    keys, hollow = [], False
     with look():
         figure = new_figure(COLUMN, 2.8)
         axes = figure.subplots()
         zero_line(axes)
-        keys = []
-        hollow = False
         for label, style in looks(by_tail).items():
             turned = np.asarray(by_tail[label], dtype=float)
             early = np.asarray((ends or {}).get(label, [False] * len(bent)), dtype=bool)
-            axes.plot(bent, turned, color=style.color, linestyle=style.line, label=shown(label))
+            axes.plot(bent, turned, label=shown(label), **style.stroke)
             dots = {"linestyle": "none", "marker": style.marker, "color": style.color, "markersize": 4.5, "zorder": 3}
             axes.plot(bent[~early], turned[~early], gid="whole runs", **dots)
             axes.plot(bent[early], turned[early], gid="ended early", markerfacecolor="white", **dots)
@@ -173,8 +172,7 @@ def net_rotation(
             keys.append(Line2D([], [], color=FAINT, linestyle="none", marker="o", mfc="white", label="ended early"))
         if airborne is not None:
             keys.append(Line2D([], [], color=FAINT, linestyle=":", linewidth=0.9, label="in the air"))
-        axes.set_xlabel("tail bending angle [deg]")
-        axes.set_ylabel(f"net torso {axis} [deg]")
+        axes.set(xlabel="tail bending angle [deg]", ylabel=f"net torso {axis} [deg]")
         return arranged(figure, title, keys)
 
 
@@ -207,15 +205,14 @@ def curvature_tracking(
             if not any(all(map(np.array_equal, target, other)) for other in drawn):  # most lines share their target
                 above.plot(*target, zorder=1.5, gid="desired", **BAND)
                 drawn.append(target)
-            line = {"color": style.color, "linestyle": style.line}
-            above.plot(milliseconds[: len(found)], found, label=shown(label), gid="actual", **line)
-            below.plot(milliseconds[: len(found)], found - wanted[: len(found)], gid="error", **line)
+            until = milliseconds[: len(found)]
+            above.plot(until, found, label=shown(label), gid="actual", **style.stroke)
+            below.plot(until, found - wanted[: len(found)], gid="error", **style.stroke)
             keys.append(line_key(shown(label), style))
         for axes in (above, below):
             zero_line(axes)
         above.set_ylabel("curvature [1/m]")
-        below.set_ylabel("error [1/m]")
-        below.set_xlabel("time [ms]")
+        below.set(xlabel="time [ms]", ylabel="error [1/m]")
         return arranged(figure, title, keys)
 
 
@@ -230,26 +227,19 @@ class Panel:
 
 def series(panels: Sequence[Panel], *, columns: int = 3, title: str = "") -> Figure:
     """Panels side by side over time [ms]; a label has the same line in each."""
-    labels = list(dict.fromkeys(label for panel in panels for label in panel.lines))
-    looks = {
-        label: {"color": COLORS[k % len(COLORS)], "linestyle": LINES[k % len(LINES)]} for k, label in enumerate(labels)
+    labels = dict.fromkeys(label for panel in panels for label in panel.lines)
+    styles = {
+        label: {"label": label, "color": COLORS[k % len(COLORS)], "linestyle": LINES[k % len(LINES)]}
+        for k, label in enumerate(labels)
     }
-    rows = -(-len(panels) // columns)
     with look():
-        figure = new_figure(PAGE, 1.75 * rows + 0.6)
-        grid = figure.subplots(rows, columns, squeeze=False)
-        for k, axes in enumerate(grid.flat):
-            if k >= len(panels):
-                axes.set_axis_off()
-                continue
-            panel = panels[k]
+        figure, places = panel_grid(len(panels), columns, PAGE, 1.75, 0.6)
+        for k, (axes, panel) in enumerate(zip(places, panels, strict=True)):
             if not panel.log:
                 zero_line(axes)
             for label, (times, values) in panel.lines.items():
-                axes.plot(np.asarray(times) * 1e3, values, label=label, **looks[label])
+                axes.plot(np.asarray(times) * 1e3, values, **styles[label])
             if panel.log:
                 axes.set_yscale("log")
-            axes.set_ylabel(panel.quantity)
-            if k + columns >= len(panels):
-                axes.set_xlabel("time [ms]")
-        return arranged(figure, title, [Line2D([], [], label=label, **looks[label]) for label in labels])
+            axes.set(ylabel=panel.quantity, xlabel="time [ms]" if k + columns >= len(panels) else "")
+        return arranged(figure, title, [Line2D([], [], **style) for style in styles.values()])

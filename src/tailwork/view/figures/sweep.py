@@ -20,21 +20,16 @@ from tailwork.studies.measures import unit_of
 from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import Results
 from tailwork.typing import Floats
-from tailwork.view.draw.style import COLUMN, PAGE, WARNING, arranged, look, new_figure, zero_line
+from tailwork.view.draw.style import COLUMN, PAGE, WARNING, arranged, color_bar, look, new_figure, zero_line
 from tailwork.view.scene.colors import BLUE, INK, VERMILION
 
 GREY = "#c9d1d9"
-VEIL = 0.55
-"""How white the map is where runs ended early."""
-MOST_SHOWN = 5
-"""Varied numbers in a matrix of maps."""
+VEIL = 0.55  # how white the map is where runs ended early
+MOST_SHOWN = 5  # varied numbers in a matrix of maps
 MOST_BINS = 24
-SMOOTH = 0.02
-"""Contour lines are drawn where second differences are less than this share of the range."""
-MOST_DOTS = 80
-"""Curves of more designs are lines alone."""
-FEWEST_CELLS = 5
-"""A map with fewer cells in a direction has no contour lines."""
+SMOOTH = 0.02  # contour lines are drawn where second differences are less than this share of the range
+MOST_DOTS = 80  # curves of more designs are lines alone
+FEWEST_CELLS = 5  # a map with fewer cells in a direction has no contour lines
 OUTLIERS = 0.01
 """Share of the designs at each end that does not set the range of colours, where it would stretch it much."""
 
@@ -91,18 +86,13 @@ def design_map(results: Results, measure: str, *, title: str = "") -> Figure:
         figure = new_figure(COLUMN * 1.5, COLUMN * 1.22)
         axes = figure.subplots()
         axes.grid(False)
-        if results.sweep.sampling == "grid":
-            drawn = _cells(axes, results, measure, colours)
-        else:
-            drawn = _points(axes, results, measure, colours)
+        draw = _cells if results.sweep.sampling == "grid" else _points
+        drawn = draw(axes, results, measure, colours)
         _ends(axes, results, measure)
         _scale(axes, "x", first)
         _scale(axes, "y", second)
-        axes.set_xlabel(varied_label(first))
-        axes.set_ylabel(varied_label(second))
-        bar = figure.colorbar(drawn, ax=axes, extend=colours.extend, aspect=28, pad=0.02)
-        bar.set_label(measure_label(measure))
-        bar.outline.set_visible(False)  # type: ignore[operator]  # a spine, which is an artist
+        axes.set(xlabel=varied_label(first), ylabel=varied_label(second))
+        color_bar(figure, drawn, measure_label(measure), ax=axes, extend=colours.extend, aspect=28, pad=0.02)
         return arranged(figure, title, _map_keys(results))
 
 
@@ -146,9 +136,7 @@ def pair_matrix(results: Results, measure: str, *, title: str = "") -> Figure:
             _scale(axes, "x", shown[column])
             axes.set_xlabel(varied_label(shown[column]) if row == count - 1 else "")
         beside = figure.add_axes((0.68, 0.72, 0.018, 0.22), label="colours")  # above the diagonal nothing else is
-        bar = figure.colorbar(drawn, cax=beside, extend=colours.extend)
-        bar.set_label(f"mean {measure_label(measure)}")
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        color_bar(figure, drawn, f"mean {measure_label(measure)}", cax=beside, extend=colours.extend)
         missing = [] if np.isfinite(found).all() else [Patch(facecolor=GREY, label="no design there ran to its end")]
         return arranged(figure, title, missing)
 
@@ -175,16 +163,13 @@ class _Colours:
         low, high = float(inner[0]) if below else low, float(inner[1]) if above else high
         above = above or bool(np.isposinf(values).any())
         below = below or bool(np.isneginf(values).any())
-        self.extend = {(False, False): "neither", (True, False): "min", (False, True): "max"}.get(
-            (below, above), "both"
-        )
+        self.extend = ("neither", "min", "max", "both")[below + 2 * above]
         both = min(high, -low) > 0.1 * (high - low)
         if both:
             reach = max(high, -low)
             low, high = -reach, reach
         if low == high:
             low, high = low - 0.5, high + 0.5
-        self.low, self.high = low, high
         self.norm = Normalize(low, high)
         self.line = INK if both else "white"
         self.map: Colormap = matplotlib.colormaps["RdBu_r" if both else "viridis"]
@@ -232,14 +217,13 @@ def _cells(axes: Axes, results: Results, measure: str, colours: _Colours) -> Any
 
 
 def _contours(axes: Axes, centres: list[Floats], values: Floats, colours: _Colours) -> None:
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    low, high = max(low, colours.low), min(high, colours.high)
+    shown = np.clip(values, colours.norm.vmin, colours.norm.vmax)
+    low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
     levels = [level for level in MaxNLocator(8).tick_values(low, high) if low < level < high]
-    if not levels:
-        return
-    heights = np.ma.masked_invalid(values)
-    lines = axes.contour(*centres, heights, levels=levels, colors=colours.line, linewidths=0.7, linestyles="-")
-    axes.clabel(lines, fontsize=6.5, fmt=lambda level: minus(f"{level:g}"))
+    if levels:
+        heights = np.ma.masked_invalid(values)
+        lines = axes.contour(*centres, heights, levels=levels, colors=colours.line, linewidths=0.7, linestyles="-")
+        axes.clabel(lines, fontsize=6.5, fmt=lambda level: minus(f"{level:g}"))
 
 
 def is_smooth(values: Floats) -> bool:
@@ -249,12 +233,8 @@ def is_smooth(values: Floats) -> bool:
     room = np.nanmax(values) - np.nanmin(values)
     bends = np.concatenate([np.abs(np.diff(values, 2, axis=axis)).ravel() for axis in (0, 1)])
     bends = bends[np.isfinite(bends)]
-    return bool(room > 0.0 and bends.size and np.quantile(bends, 0.9) < SMOOTH * room * _few(values.shape))
-
-
-def _few(shape: tuple[int, ...]) -> float:
-    """Second differences of a smooth function fall with the square of the number of cells."""
-    return max(1.0, (25.0 / min(shape)) ** 2)
+    few = max(1.0, (25.0 / min(values.shape)) ** 2)  # second differences fall with the square of the number of cells
+    return bool(room > 0.0 and bends.size and np.quantile(bends, 0.9) < SMOOTH * room * few)
 
 
 def _borders(mask: np.ndarray, x: Floats, y: Floats) -> list[Any]:
@@ -284,10 +264,9 @@ def _points(axes: Axes, results: Results, measure: str, colours: _Colours) -> An
 
 def _ends(axes: Axes, results: Results, measure: str) -> None:
     """Marks at the designs of the highest and the lowest value."""
-    values = np.where(results.whole, results.measures[measure], np.nan)
-    if not np.isfinite(values).any():
+    values = np.where(results.whole & np.isfinite(results.measures[measure]), results.measures[measure], np.nan)
+    if np.isnan(values).all():
         return
-    values = np.where(np.isfinite(values), values, np.nan)
     x, y = results.values.values()
     for design, marker in ((int(np.nanargmax(values)), "^"), (int(np.nanargmin(values)), "v")):
         axes.plot(x[design], y[design], marker, color=VERMILION, markersize=6.0, markeredgecolor="white",
@@ -302,13 +281,9 @@ def _map_keys(results: Results) -> list[Any]:
     if results.sweep.sampling != "grid":
         dot = {"marker": "o", "mfc": "#b9d3d0", "mec": INK, "mew": 0.4}
         return keys + _end_keys(results, dot, {"marker": "x", "color": WARNING})
-    colors = (
-        ("#b9d3d0", f"ended early ({results.early.sum():,})"),
-        (GREY, f"not possible ({results.refused.sum():,})"),
-    )
-    shown = [results.early.any(), results.refused.any()]
-    return keys + [Patch(facecolor=color, edgecolor=INK, linewidth=0.8, label=text)
-                   for (color, text), there in zip(colors, shown, strict=True) if there]  # fmt: skip
+    kinds = (("#b9d3d0", "ended early", results.early), (GREY, "not possible", results.refused))
+    return keys + [Patch(facecolor=color, edgecolor=INK, linewidth=0.8, label=f"{text} ({mask.sum():,})")
+                   for color, text, mask in kinds if mask.any()]  # fmt: skip
 
 
 def _end_keys(results: Results, early: dict[str, Any], refused: dict[str, Any]) -> list[Any]:

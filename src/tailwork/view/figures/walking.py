@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tailwork.control.gait.gait import Gait, leg_roles
-from tailwork.errors import RobotError
+from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots import Robot
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
@@ -26,11 +25,11 @@ from tailwork.view.scene import scene_of
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, VERMILION, mixed
 from tailwork.view.scene.sample import SceneSample, samples_at
 
-STATE_COLORS = {"stick": BLUE, "slip": ORANGE}
-"""Of feet on the ground, in every picture; a foot in the air has none."""
+STATE_COLORS = {"stick": BLUE, "slip": ORANGE}  # of feet on the ground, in every picture; a foot in the air has none
 BAR, PLAN = 0.56, 0.12  # heights of a bar and of the line of the gait, where feet are 1 apart
 ROW_NAMES = {2: ("front", "hind"), 3: ("front", "middle", "hind")}
 SIDES = ("left", "right")
+UNITS = {"m": 1.0, "cm": 100.0}  # of lengths: how many make a metre
 LINE_COLORS = {"torso": BLUE, "pitch": GREEN, "roll": PURPLE}
 
 
@@ -76,7 +75,8 @@ def footfall(
                 bars = [(a, b - a) for a, b, number in found if CONTACT_NAMES[number] == state]
                 axes.broken_barh(bars, (k - BAR / 2, BAR), facecolors=color, linewidth=0.0, gid=f"{foot} {state}")
             if gait is not None:
-                wanted = [(a, b - a) for a, b, there in _wanted(gait, foot, times[rows]) if there]
+                stance = gait.in_stance(foot, times[rows]).astype(int).tolist()
+                wanted = [(a, b - a) for a, b, there in spells(times[rows], stance) if there]
                 axes.broken_barh(wanted, (k + BAR / 2 + 0.06, PLAN), facecolors=INK, linewidth=0.0, gid=f"{foot} gait")
         axes.set(xlim=(times[rows[0]], times[rows[-1]]), ylim=(len(feet) - 0.4, -0.5), xlabel="time [s]")
         axes.set_yticks(range(len(feet)), [(names or {}).get(foot, foot.replace("_", " ")) for foot in feet])
@@ -86,21 +86,6 @@ def footfall(
         keys = [Patch(facecolor=color, label=f"foot {state}s") for state, color in STATE_COLORS.items()]
         keys += [] if gait is None else [Patch(facecolor=INK, label="stance in the gait (thin bar)")]
         return arranged(figure, title, keys)
-
-
-def _wanted(gait: Gait, foot: str, times: Floats) -> list[tuple[float, float, int]]:
-    return spells(times, gait.in_stance(foot, times).astype(int).tolist())
-
-
-@dataclass(frozen=True)
-class Length:
-    """A unit of length, and how many of it make a metre."""
-
-    name: str
-    each: float
-
-
-METRE, CENTIMETRE = Length("m", 1.0), Length("cm", 100.0)
 
 
 def leg_names(robot: Robot) -> dict[str, str]:
@@ -120,38 +105,42 @@ def _check_walk(run: Run, gait: Gait) -> None:
         raise RobotError("run", run.model.robot.name, f"a run on compliant ground of {gait.period:g} s at least")
 
 
-def torso_travel(run: Run, gait: Gait, *, settling: int, unit: Length = METRE, title: str = "") -> Figure:
+def torso_travel(run: Run, gait: Gait, *, settling: int, unit: str = "m", title: str = "") -> Figure:
     """Height and forward speed of the torso, its pitch and roll, over time [s]: all of a run, and its last two strides.
 
     Args:
         run: of a walking robot.
         gait: the desired one.
         settling: strides at the start that numbers leave out: shaded.
-        unit: of lengths.
+        unit: of lengths, "m" or "cm".
         title: above the panels.
     """
     _check_walk(run, gait)
-    times, ahead = run.data["time"].to_numpy(), run.model.robot.forward
+    if unit not in UNITS:
+        raise UnknownNameError.among("unit", unit, UNITS, "unit of length")
+    times, ahead, scale = run.data["time"].to_numpy(), run.model.robot.forward, UNITS[unit]
     angles = {name: np.degrees(angle) for name, angle in torso_angles(run).items()}
     rows = {
-        f"height [{unit.name}]": {"torso": unit.each * run.data["q"].sel(coordinate="z").to_numpy()},
-        f"speed [{unit.name}/s]": {"torso": unit.each * run.data["v"].sel(velocity=f"v_{ahead}").to_numpy()},
+        f"height [{unit}]": {"torso": scale * run.data["q"].sel(coordinate="z").to_numpy()},
+        f"speed [{unit}/s]": {"torso": scale * run.data["v"].sel(velocity=f"v_{ahead}").to_numpy()},
         "angle [deg]": {"pitch": angles["pitch"], "roll": angles["roll"]},
     }
     each = samples_a_stride(run, gait)
     last = slice(max(0, len(times) - 1 - 2 * each), None)
+    stride = np.ones(each) / each
     with look():
         figure = new_figure(PAGE, 4.4)
         panels = figure.subplots(len(rows), 2, sharex="col", sharey="row", width_ratios=(3, 2))
         for (whole, late), (quantity, lines) in zip(panels, rows.items(), strict=True):
             for name, values in lines.items():
                 whole.plot(times, values, color=mixed(LINE_COLORS[name], "#ffffff", 0.6), linewidth=0.5, gid=name)
-                whole.plot(*_stride_means(times, values, each), color=LINE_COLORS[name], gid=f"{name}, mean")
+                means = (np.convolve(one, stride, "valid") for one in (times, values))
+                whole.plot(*means, color=LINE_COLORS[name], gid=f"{name}, mean")
                 late.plot(times[last], values[last], color=LINE_COLORS[name], gid=name)
             whole.axvspan(0.0, settling * gait.period, color=RULE, alpha=0.6, linewidth=0.0, zorder=0.4)
             whole.set_ylabel(quantity)
         for axes in panels[1]:
-            axes.axhline(unit.each * gait.speed, color=VERMILION, linewidth=0.9, linestyle=LINES[1], zorder=3)
+            axes.axhline(scale * gait.speed, color=VERMILION, linewidth=0.9, linestyle=LINES[1], zorder=3)
         for axes, what in zip(panels[0], ("whole run; bold: mean over a stride", "last two strides"), strict=True):
             axes.set_title(what)
         for axes in panels[-1]:
@@ -162,12 +151,6 @@ def torso_travel(run: Run, gait: Gait, *, settling: int, unit: Length = METRE, t
             Line2D([], [], color=RULE, linewidth=6.0, label="left out of the numbers"),
         ]
         return arranged(figure, title, keys)
-
-
-def _stride_means(times: Floats, values: Floats, each: int) -> tuple[Floats, Floats]:
-    """Means over a stride of `each` samples, and the times in its middle."""
-    window = np.ones(each) / each
-    return np.convolve(times, window, "valid"), np.convolve(values, window, "valid")
 
 
 def stride_pictures(

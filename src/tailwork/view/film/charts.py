@@ -20,14 +20,10 @@ from tailwork.view.scene.colors import LINES, lit
 
 LETTER, ROW, HEAD, AXIS, BELOW = 0.062, 0.145, 0.25, 0.36, 0.36
 """Width of a letter, heights of a row of a legend and of a title; room for numbers at the left and below [in]."""
-SMALL_TEXT = 7.0
-"""Size of the letters of a legend [pt]."""
-SHADES = (0.0, 0.4, -0.4)
-"""Of pitch, roll and yaw: how much brighter they are than the robot's colour."""
-IMPOSED = " (imposed)"
-"""How the name of an effort ends that makes a motion as it is prescribed."""
-CURSOR = "cursor"
-"""Name (gid) of the cursors."""
+SMALL_TEXT = 7.0  # size of the letters of a legend [pt]
+SHADES = (0.0, 0.4, -0.4)  # of pitch, roll and yaw: how much brighter they are than the robot's colour
+IMPOSED = " (imposed)"  # how the name of an effort ends that makes a motion as it is prescribed
+CURSOR = "cursor"  # name (gid) of the cursors
 
 
 @dataclass(frozen=True, eq=False)

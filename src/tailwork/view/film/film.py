@@ -34,19 +34,14 @@ from tailwork.view.scene import Scene
 from tailwork.view.scene.colors import shown
 from tailwork.view.scene.sample import samples_at
 
-LOOKS = 25
-"""Times at which one looks how much room the robots need."""
+LOOKS = 25  # times at which one looks how much room the robots need
 HEIGHT, HIGHER = 4.6, 6.0
 """Least height of the sheet with one robot and with several [in]. Letters grow with the number of pixels."""
-LEAST, EACH = 5.0, 2.6
-"""Least width of the sheet, and of it for each robot [in]."""
-HEAD, FOOT, NAME, MARGIN = 0.36, 0.26, 0.24, 0.1
-"""Heights of caption, note and names, and distance from the edges [in]."""
-BESIDE, ABOVE = 0.6, 0.46
-"""Share of the robot where its curves are beside and below it."""
+LEAST, EACH = 5.0, 2.6  # least width of the sheet, and of it for each robot [in]
+HEAD, FOOT, NAME, MARGIN = 0.36, 0.26, 0.24, 0.1  # heights of caption, note and names, and distance from the edges [in]
+BESIDE, ABOVE = 0.6, 0.46  # share of the robot where its curves are beside and below it
 
-Place = tuple[float, float, float, float]
-"""Left, top, width and height, from the upper left corner of the sheet [in]."""
+Place = tuple[float, float, float, float]  # left, top, width and height, from the upper left corner of the sheet [in]
 
 
 @dataclass(frozen=True, eq=False)

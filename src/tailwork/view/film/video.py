@@ -8,10 +8,9 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from numbers import Real
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -32,14 +31,14 @@ H264 = (
 )  # fmt: skip
 """What every player and browser plays, from its first bytes on; lines stay sharp."""
 TO_BT709 = "scale=out_color_matrix=bt709:out_range=tv"
-LASTS = 6.0
-"""How long a video lasts about, by default [s]."""
+TO_PALETTE = ("-vf", "palettegen=stats_mode=full:reserve_transparent=0", "-frames:v", "1")
+FROM_PALETTE = ("-lavfi", "paletteuse=dither=none:diff_mode=rectangle", "-loop", "0", "-f", "gif")
+LASTS = 6.0  # how long a video lasts about, by default [s]
 SIZES = {"mp4": (1280, 720), "gif": (800, 450)}
 RATES = {"mp4": 30.0, "gif": 25.0}  # a GIF counts in hundredths of a second
 MOST_RATES = {"mp4": 120.0, "gif": 50.0}  # a GIF counts delays in hundredths of a second, two at least
 MOST_PICTURES = 100_000
-PALETTE_FROM = 8
-"""Pictures that the colours of a GIF are chosen from."""
+PALETTE_FROM = 8  # pictures that the colours of a GIF are chosen from
 
 
 def ffmpeg() -> str:
@@ -59,41 +58,10 @@ def ffmpeg() -> str:
     return program
 
 
-def write_mp4(file: Path, pictures: Iterable[memoryview], size: tuple[int, int], fps: float) -> None:
-    """Write a film as H.264. Pictures have 4 bytes a pixel; their size is even."""
-    with _fed(_input(size, fps), ["-vf", TO_BT709, *H264, str(file)]) as feed:
-        for picture in pictures:
-            feed.write(picture)
-
-
-def write_gif(
-    file: Path, few: Iterable[memoryview], pictures: Iterable[memoryview], size: tuple[int, int], fps: float
-) -> None:
-    """Write a film as a GIF that starts again at its end, in the 256 colours that suit a few of its pictures."""
-    palette = file.with_name("palette.png")
-    with _fed(
-        _input(size, fps), ["-vf", "palettegen=stats_mode=full:reserve_transparent=0", "-frames:v", "1", str(palette)]
-    ) as feed:
-        for picture in few:
-            feed.write(picture)
-    mapped = "paletteuse=dither=none:diff_mode=rectangle"
-    with _fed(
-        [*_input(size, fps), "-i", str(palette)], ["-lavfi", mapped, "-loop", "0", "-f", "gif", str(file)]
-    ) as feed:
-        for picture in pictures:
-            feed.write(picture)
-
-
-def _input(size: tuple[int, int], fps: float) -> list[str]:
-    """Raw pictures that come through a pipe."""
-    wide, tall = size
-    return ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{wide}x{tall}", "-r", f"{fps:g}", "-i", "-"]
-
-
-@contextmanager
-def _fed(source: Sequence[str], target: Sequence[str]) -> Iterator[IO[bytes]]:
-    """A running ffmpeg that takes pictures; at the end it has written its file, or it is gone."""
-    command = [ffmpeg(), "-hide_banner", "-loglevel", "error", "-nostdin", "-y", *source, *target]
+def _encode(pictures: Iterable[memoryview], size: tuple[int, int], fps: float, *more: str) -> None:
+    """Feed pictures of 4 bytes a pixel to ffmpeg, with more options; at the end it has written its file, or is gone."""
+    source = ("-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:g}", "-i", "-")
+    command = [ffmpeg(), "-hide_banner", "-loglevel", "error", "-nostdin", "-y", *source, *more]
     with tempfile.TemporaryFile() as log:
         try:
             # A session of its own: an interrupt from the keyboard reaches us, and we stop it.
@@ -106,7 +74,8 @@ def _fed(source: Sequence[str], target: Sequence[str]) -> Iterator[IO[bytes]]:
         broken = False
         try:
             try:
-                yield process.stdin
+                for picture in pictures:
+                    process.stdin.write(picture)
                 process.stdin.close()
             except BrokenPipeError:
                 broken = True
@@ -166,12 +135,13 @@ def write_video(
         slow=_words(slow),
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="tailwork-") as folder:
-        file = Path(folder) / f"video.{kind}"
-        if kind == "mp4":
-            write_mp4(file, _pictures(made, tell), size, fps)
-        else:
+        file, options = Path(folder) / f"video.{kind}", ("-vf", TO_BT709, *H264)
+        if kind == "gif":  # in the 256 colours that suit a few of its pictures; it starts again at its end
+            palette = str(Path(folder) / "palette.png")
             few = np.unique(np.linspace(0, len(times) - 1, PALETTE_FROM).astype(int))
-            write_gif(file, (made.picture(k) for k in few), _pictures(made, tell), size, fps)
+            _encode((made.picture(k) for k in few), size, fps, *TO_PALETTE, palette)
+            options = ("-i", palette, *FROM_PALETTE)
+        _encode(_pictures(made, tell), size, fps, *options, str(file))
         write_whole(path, file.read_bytes())
     return Path(path)
 

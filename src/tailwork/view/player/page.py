@@ -13,14 +13,11 @@ from tailwork.view.player.pack import packed
 from tailwork.view.scene import Scene, scenes_of
 
 LAYOUTS = ("side", "overlay")
-HEIGHT = 480
-"""Of a player within another page [px]."""
+HEIGHT = 480  # of a player within another page [px]
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 """What the page may load: nothing but what it holds."""
-MOST = 201
-"""Samples of the run: notebooks are saved with what they show."""
-NOTEBOOK_HEIGHT = 620
-"""Of the frame [px]."""
+MOST = 201  # samples of the run: notebooks are saved with what they show
+NOTEBOOK_HEIGHT = 620  # of the frame [px]
 
 
 def playback_page(scenes: Sequence[Scene], *, title: str = "", layout: str = "side") -> str:

@@ -3,70 +3,63 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from matplotlib.figure import Figure
 
-from tailwork.format import fixed, minus, number
+from tailwork.format import capitalised, fixed, minus, number
 from tailwork.robots.tails.tail import tail_name
-from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Comparison, Result, sweep_rotations
 from tailwork.studies.compare.curvature import segment_curvatures
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import AXES, meaning_of, shown_measures, unit_of
-from tailwork.studies.motions import TailMotion, motion_text
+from tailwork.studies.motions import motion_text
 from tailwork.view.draw.picture import time_lapse
 from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, torso_response
-from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report
+from tailwork.view.report.page import Drawing, Drawings, Picture, Playback, Report, Section, Table
+from tailwork.view.scene.colors import shown
 
 ANGLE_TEXT = {
     "arc": "the arc of Eq. 86", "chain": "the centre of mass of the evenly bent chain of links",
     "tip": "the angle of the last link",
 }  # fmt: skip
+MOST_NAMED = 2  # motions of a tail that the conclusion names
 ROTATION_HEADER = (
     "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
     "work [J]", "least normal force [N]", "friction needed",
 )  # fmt: skip
+DECIMALS = {
+    "effectiveness": 2, "peak_tail_torque": 1, "tail_energy": 2, "least_normal_force": 0, "friction_needed": 2
+}  # fmt: skip
 
 
-def figures(comparison: Comparison) -> Drawings:
+def comparison_figures(comparison: Comparison) -> Drawings:
     """All figures of a comparison, by file name: captions and what draws them."""
-    found: dict[str, tuple[str, Callable[[], Figure]]] = {}
+    found: dict[str, Drawing] = {}
     for motion in comparison.plan.motions:
-        results = comparison.of(motion)
+        results, text = comparison.of(motion), motion_text(motion)
         runs = {tail: r.run for tail, r in results.items()}
-        text, title = motion_text(motion), f"{motion.name}, leg policy {comparison.plan.policy}"
-        found[f"torso-{motion.name}"] = (
-            f"Torso response while the tail {text}." if motion.space != "joints" else f"Torso response: {text}.",
-            _drawing(torso_response, runs, title),
-        )
         bent = {tail: r for tail, r in results.items() if r.case.scenario.tail_part.bends}
+        title = f"{motion.name}, leg policy {comparison.plan.policy}"
+        said = f"Torso response while the tail {text}." if motion.space != "joints" else f"Torso response: {text}."
+        found[f"torso-{motion.name}"] = (said, partial(torso_response, runs, title=title))
         if motion.period and bent:
-            found[f"curvature-{motion.name}"] = (
-                "Curvature of each segment: wanted, found, and the difference.",
-                lambda bent=bent, title=title: _curvature(bent, title),
-            )
+            said = "Curvature of each segment: wanted, found, and the difference."
+            found[f"curvature-{motion.name}"] = (said, partial(_curvature, bent, title))
         if comparison.plan.policy != "airborne":
-            found[f"feet-{motion.name}"] = (
-                "Normal force of each foot, and the friction that it needs to stay.",
-                _drawing(foot_forces, runs, title),
-            )
-        found[f"timelapse-{motion.name}"] = (
-            "The robot at equal intervals; older ones paler, the last in full.",
-            _drawing(time_lapse, runs, title),
-        )
-    for axis, motions in comparison.plan.sweeps.items():
-        found[f"net-{axis}"] = (
+            said = "Normal force of each foot, and the friction that it needs to stay."
+            found[f"feet-{motion.name}"] = (said, partial(foot_forces, runs, title=title))
+        said = "The robot at equal intervals; older ones paler, the last in full."
+        found[f"timelapse-{motion.name}"] = (said, partial(time_lapse, runs, title=title))
+    for axis in comparison.plan.sweeps:
+        said = (
             f"Net torso {axis} against the bend of the tail; thin lines: the same tail motions in the air. Hollow: the "
-            "run ended early.",
-            lambda axis=axis, motions=motions: _sweep(comparison, axis, motions),
+            "run ended early."
         )
+        found[f"net-{axis}"] = (said, partial(_net_rotations, comparison, axis))
     return found
-
-
-def _drawing(draw: Callable[..., Figure], runs: Mapping[str, Run], title: str) -> Callable[[], Figure]:
-    return lambda: draw(runs, title=title)
 
 
 def _curvature(results: Mapping[str, Result], title: str) -> Figure:
@@ -78,55 +71,90 @@ def _curvature(results: Mapping[str, Result], title: str) -> Figure:
     return curvature_tracking(times, desired, actual, title=title)
 
 
-def _sweep(comparison: Comparison, axis: str, motions: tuple[TailMotion, ...]) -> Figure:
-    angles = [math.degrees(motion.end[1]) for motion in motions]
-    by_tail: dict[str, list[float]] = {}
-    ends: dict[str, list[bool]] = {}
-    aloft: dict[str, list[float]] = {}
-    for tail, net, airborne, ended in sweep_rotations(comparison, axis):
-        by_tail[tail], ends[tail], aloft[tail] = net, ended, airborne
-    return net_rotation(angles, by_tail, axis=axis, ends=ends, airborne=aloft)
+def _net_rotations(comparison: Comparison, axis: str) -> Figure:
+    tails, *found = zip(*sweep_rotations(comparison, axis), strict=True)
+    net, aloft, ends = (dict(zip(tails, values, strict=True)) for values in found)
+    return net_rotation(_bends(comparison, axis), net, axis=axis, ends=ends, airborne=aloft)
+
+
+def _bends(comparison: Comparison, axis: str) -> list[float]:
+    """The bends of the tail in a sweep [deg]."""
+    return [math.degrees(motion.end[1]) for motion in comparison.plan.sweeps[axis]]
 
 
 def rotation_rows(results: Mapping[str, Result]) -> list[list[str]]:
     """Rows of the short table: torso rotations with the airborne ones beside them, and what they ask."""
     rows = []
     for tail, r in results.items():
-        axis = AXES.index(r.case.scenario.motion.axis)
-        angles = [r.measures[name] for name in AXES]
+        angles = [*(r.measures[name] for name in AXES), _airborne(r), r.closed_form]
         rows.append([
-            tail,
-            *(fixed(x, 1) for x in angles),
-            fixed(r.airborne[axis], 1),
-            fixed(r.closed_form, 1),
-            fixed(r.measures["effectiveness"], 2),
-            fixed(r.measures["peak_tail_torque"], 1),
-            fixed(r.measures["tail_energy"], 2),
-            fixed(r.measures["least_normal_force"], 0),
-            fixed(r.measures["friction_needed"], 2),
+            tail, *(fixed(x, 1) for x in angles), *(fixed(r.measures[name], k) for name, k in DECIMALS.items())
         ])  # fmt: skip
     return rows
 
 
-def notes(results: Mapping[str, Result]) -> str:
-    """What must be known of the runs, a paragraph a tail."""
-    return "\n\n".join(f"{tail}: {r.note}." for tail, r in results.items() if r.note)
+def _airborne(result: Result) -> float:
+    """How far the robot turns in the air about the motion's own axis [deg]."""
+    return float(result.airborne[AXES.index(result.case.scenario.motion.axis)])
 
 
-def write_report(
-    comparison: Comparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
-) -> Path:
-    """Draw and save all figures, and write the report; its path. For `processes` see `build_report`."""
+def comparison_report(comparison: Comparison) -> Report:
+    """The report: what came of it, a motion to be played or a sweep, how it was done, and everything in detail."""
     worst = max(r.measures["energy_balance"] for r in (*comparison.results, *comparison.swept))
-    return build_report(
-        folder, "Tails compared", summary(comparison), figures(comparison),
-        lambda drawn: comparison_sections(comparison, drawn),
-        f"Energy balances in every run to {worst:.1e} of what moved. Made by tailwork; runs are kept in the folder.",
-        progress=progress, processes=processes,
-    )  # fmt: skip
+
+    def sections(drawn: Mapping[str, Picture]) -> list[Section]:
+        found = comparison_sections(comparison, drawn)
+        first = next(section for section in found if section.playback or section.figures)
+        if first.playback is None:
+            opening, rest = Section("", figures=first.figures), replace(first, figures=())
+        else:
+            said = f"{capitalised(first.title)}: to be played, with its curves."
+            opening, rest = Section("", playback=replace(first.playback, caption=said)), replace(first, playback=None)
+        return [opening, Section("", comparison_method(comparison)), *(rest if one is first else one for one in found)]
+
+    footer = (
+        f"Energy balances in every run to {worst:.1e} of what moved. Made by tailwork; runs are kept in the folder."
+    )
+    return Report("Tails compared", conclusion(comparison), comparison_figures(comparison), sections, footer)
 
 
-def summary(comparison: Comparison) -> str:
+def conclusion(comparison: Comparison) -> str:
+    """Which tail turns the torso farthest in which motion, and whether the feet could stay: from the numbers."""
+    plan = comparison.plan
+    farthest: dict[str, list[tuple[float, str]]] = {}
+    for motion in plan.motions or [swept[-1] for swept in plan.sweeps.values()]:
+        turned = {tail: r.measures[motion.axis] for tail, r in comparison.of(motion).items()}
+        first, *others = sorted(turned, key=lambda tail: -abs(turned[tail]))
+        after = "".join(f"; {_named(tail)} {fixed(turned[tail], 1)}°" for tail in others[:1])
+        said = f"{motion.name} ({fixed(turned[first], 1)}° of {motion.axis}{after})"
+        farthest.setdefault(first, []).append((-abs(turned[first]), said))
+    said, does = [], f" turns the torso{' farthest' if len(plan.robots) > 1 else ''}"
+    for tail, found in farthest.items():
+        named, more = [text for _, text in sorted(found)[:MOST_NAMED]], len(found) - MOST_NAMED
+        named += [f"{more} more motion{'s' if more > 1 else ''}"] if more > 0 else []
+        said.append(f"{_named(tail)}{'' if said else does} in {' and '.join(named)}")
+    results = comparison.results or comparison.swept
+    early = sum(r.run.stopped is not None for r in results)
+    ended = f" Of {len(results)} runs, {early} ended early." if early else ""
+    return f"{capitalised('; '.join(said))}. {_feet(comparison, results)}{ended}"
+
+
+def _named(tail: str) -> str:
+    return f"the {'robot’s own' if tail == 'own' else shown(tail)} tail"
+
+
+def _feet(comparison: Comparison, results: Sequence[Result]) -> str:
+    """Whether the feet could stay where the model holds them."""
+    if comparison.plan.policy == "airborne":
+        return "The robot is in the air: no foot holds it."
+    pulling = sum(r.measures["least_normal_force"] <= 0 for r in results)
+    if pulling:
+        return f"In {pulling} of {len(results)} runs a foot would have to pull, which no ground lets it do."
+    needed = max(r.measures["friction_needed"] for r in results)
+    return f"All feet stay where the friction of the ground is {needed:.2f} or more."
+
+
+def comparison_method(comparison: Comparison) -> str:
     """What is compared, and how, in a paragraph."""
     plan = comparison.plan
     first, robot = next(iter(plan.robots.items()))
@@ -143,7 +171,7 @@ def summary(comparison: Comparison) -> str:
 
 
 def comparison_sections(comparison: Comparison, drawn: Mapping[str, Picture]) -> list[Section]:
-    """The parts of the report: a section a motion, a section a sweep, all measures; `drawn` has all `figures`."""
+    """All results: a section a motion, a section a sweep, all measures; `drawn` has all `comparison_figures`."""
     sections = [_overview(comparison)] if comparison.plan.motions else []
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
@@ -151,20 +179,18 @@ def comparison_sections(comparison: Comparison, drawn: Mapping[str, Picture]) ->
         table = Table(ROTATION_HEADER, rotation_rows(results))
         pictures = [drawn[name] for name in names if name in drawn]
         playback = Playback({tail: r.run for tail, r in results.items()}, "The same runs, to be played.")
-        title = f"{motion.name}: {motion_text(motion)}"
-        sections.append(Section(title, notes(results), pictures, [table], playback))
+        notes = "\n\n".join(f"{tail}: {r.note}." for tail, r in results.items() if r.note)
+        sections.append(Section(f"{motion.name}: {motion_text(motion)}", notes, pictures, [table], playback))
+    tails = list(comparison.plan.robots)
+    header = ("bend [°]", *(f"{tail} [°]" for tail in tails), *(f"{tail}, airborne [°]" for tail in tails))
     for axis in comparison.plan.sweeps:
-        header = ("bend [°]", *(f"{tail} [°]" for tail in comparison.plan.robots),
-                  *(f"{tail}, airborne [°]" for tail in comparison.plan.robots))  # fmt: skip
-        angles = [math.degrees(motion.end[1]) for motion in comparison.plan.sweeps[axis]]
         columns = list(sweep_rotations(comparison, axis))
         rows = [
             [f"{angle:.0f}", *(fixed(c[1][k], 1) for c in columns), *(fixed(c[2][k], 1) for c in columns)]
-            for k, angle in enumerate(angles)
+            for k, angle in enumerate(_bends(comparison, axis))
         ]
         sections.append(Section(f"Net {axis} against the bend", "", [drawn[f"net-{axis}"]], [Table(header, rows)]))
-    sections.append(_everything(comparison))
-    return sections
+    return [*sections, _everything(comparison)]
 
 
 def _overview(comparison: Comparison) -> Section:
@@ -172,17 +198,15 @@ def _overview(comparison: Comparison) -> Section:
     header = ("motion", "tail", "pitch [°]", "roll [°]", "yaw [°]", "about", "stance [°]", "airborne [°]", "feet stay")
     rows = []
     for r in comparison.results:
-        axis = r.case.scenario.motion.axis
-        angles = [r.measures[name] for name in AXES]
+        motion = r.case.scenario.motion
+        angles = [r.measures[name] for name in (*AXES, motion.axis)]
         stay = "—" if comparison.plan.policy == "airborne" else "no" if r.measures["least_normal_force"] <= 0 else "yes"
         if stay == "yes":
             stay = f"friction ≥ {r.measures['friction_needed']:.2f}"
         if r.run.stopped is not None:
             stay += f"; ends at {r.run.stopped.time:.3f} s"
-        rows.append([
-            r.case.scenario.motion.name, r.case.tail, *(fixed(x, 1) for x in angles), axis,
-            fixed(angles[AXES.index(axis)], 1), fixed(r.airborne[AXES.index(axis)], 1), stay,
-        ])  # fmt: skip
+        *cells, own = (fixed(x, 1) for x in angles)
+        rows.append([motion.name, r.case.tail, *cells, motion.axis, own, fixed(_airborne(r), 1), stay])
     text = (
         "How far the torso has turned at the end of each run, and about the motion's own axis in stance and in the "
         "air. The difference is what the ground and the legs do."

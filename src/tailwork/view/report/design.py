@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from tailwork.format import capitalised, number, with_unit
 from tailwork.simulation import Run
@@ -23,7 +23,7 @@ from tailwork.view.figures.design import (
     parallel_coordinates,
     pareto_pairs,
     scatter_histograms,
-    sobol_shares,
+    sobol_chart,
     tail_motion,
     tornado,
 )
@@ -32,24 +32,24 @@ from tailwork.view.report.page import (
     FIGURES,
     REPORT,
     WARNING,
+    Drawing,
     Drawings,
     Picture,
     Playback,
+    Report,
     Section,
     Table,
-    build_report,
     write_numbers,
+    write_report,
 )
 
 PARETO = "pareto.csv"
-MOST_PLAYED = 4
-"""Runs in a player."""
-MOST_LINES = 100
-"""Designs of the screen that are drawn as lines."""
-MOST_POINTS = 16
-"""Of a front that are listed; all are in the file."""
+MOST_PLAYED = 4  # runs in a player
+MOST_LINES = 100  # designs of the screen that are drawn as lines
+MOST_POINTS = 16  # of a front that are listed; all are in the file
 SAME = 1e-3
 """Variables of a front that differ by less than this share of their range are the same in all of its designs."""
+LITERATURE_HEADER = ("tail", "length / torso length", "mass / torso mass", "note")
 FEET = (
     "The model pins the feet: they stay where they are. These are the forces that this takes. Where a foot would have "
     "to pull, or needs more friction than the ground has, a real foot would lift or slip."
@@ -60,30 +60,30 @@ REPEATED = (
 )
 
 
-def figures(answer: Answer) -> Drawings:
+def design_figures(answer: Answer) -> Drawings:
     """All figures of an answer by file name: captions and what draws them."""
     study, goal = answer.study, text.plain_name(answer.study.goals[0].measure)
     best, judged = text.best_words(study), text.judged_words(answer.indices.judged)
-    found: dict[str, tuple[str, Callable[[], Figure]]] = {
+    found: dict[str, Drawing] = {
         "motion": (
             f"The tail's motion of {best}: {text.motion_words(answer)}; and as the problem states it. "
             f"{'Of a tail of many links, the angle of the last one. ' if study.tail.kind != 'pendulum' else ''}",
-            lambda: tail_motion(answer),
+            partial(tail_motion, answer),
         ),
         "tornado": (
             f"What each variable alone does to the {goal} when it moves by 5 % of its range, within its bounds; its "
             "values stand at the bars. Limits are not kept.",
-            lambda: tornado(answer),
+            partial(tornado, answer),
         ),
         "sobol": (
             f"Sobol indices over the whole bounds: which variables make designs differ in {goal}, alone and together "
             f"with others. {judged}",
-            lambda: sobol_shares(answer),
+            partial(sobol_chart, answer),
         ),
         "tolerance": (
             f"What becomes of {answer.tolerance.count:,} designs whose variables scatter by "
             f"{100 * answer.tolerance.spread:g} % of their values.",
-            lambda: scatter_histograms(answer),
+            partial(scatter_histograms, answer),
         ),
     }
     screen = answer.found.screen
@@ -94,65 +94,82 @@ def figures(answer: Answer) -> Drawings:
         found["screen"] = (
             f"The {len(designs)} best designs of the screen that keep all limits, each a line over all variables, and "
             f"{best} that was then found.",
-            lambda: parallel_coordinates(study, designs, measures, best=(answer.best.design, answer.verified.fine)),
+            partial(parallel_coordinates, study, designs, measures, best=(answer.best.design, answer.verified.fine)),
         )
     if answer.verified.run.model.foot_names:
-        runs = _runs(answer)
-        found["feet"] = (
-            "Normal force of each foot, and the friction that it needs to stay.",
-            lambda: foot_forces(runs),
-        )
+        said = "Normal force of each foot, and the friction that it needs to stay."
+        found["feet"] = (said, partial(foot_forces, _runs(answer)))
     if answer.front is not None:
-        front = answer.front
         third = "; the colour is the third goal" if len(study.goals) > 2 else ""
         found["pareto"] = (
             f"The designs of the front in pairs of goals{third}. Rings: designs to be played above, by their number in "
             "the table.",
-            lambda: pareto_pairs(study, front),
+            partial(pareto_pairs, study, answer.front),
         )
         found["front"] = (
             "The designs of the front, each a line over all variables and goals.",
-            lambda: parallel_coordinates(study, front.designs, front.measures),
+            partial(parallel_coordinates, study, answer.front.designs, answer.front.measures),
         )
     return found
 
 
 def report_files(answer: Answer, folder: Path) -> list[Path]:
     """All files that a report on an answer, the best one, writes."""
-    drawn = [folder / FIGURES / f"{name}.{kind}" for name in figures(answer) for kind in KINDS]
+    drawn = [folder / FIGURES / f"{name}.{kind}" for name in design_figures(answer) for kind in KINDS]
     return [folder / REPORT, *([] if answer.front is None else [folder / PARETO]), *drawn]
 
 
-def write_report(
+def write_design_report(
     problem: ProblemFile, answers: Sequence[Answer], folder: Path, progress: Callable[[str], None] = lambda what: None
 ) -> Path:
-    """Draw and save all figures, and write the report on answers, the best first; its path."""
+    """Write the report on answers, the best first, and the designs of its front as CSV; the report's path."""
     best = answers[0]
     if best.front is not None:
         write_numbers(folder / PARETO, *tables.front_numbers(best.study, best.front))
-    return build_report(
-        folder, capitalised(problem.study.name), _summary(answers), figures(best),
-        lambda drawn: _sections(problem, answers, folder, drawn), _footer(best), progress=progress,
-    )  # fmt: skip
+    balance = number(best.verified.run.energy_balance_error(), 2)
+    footer = (
+        f"Energy balances in the verifying run to {balance} of what moved. Made by tailwork; answers, robots and "
+        "runs are kept in the folder."
+    )
+    sections, title = partial(_sections, problem, answers, folder), capitalised(problem.study.name)
+    return write_report(Report(title, _summary(answers), design_figures(best), sections, footer), folder, progress)
 
 
 def _sections(
     problem: ProblemFile, answers: Sequence[Answer], folder: Path, drawn: Mapping[str, Picture]
 ) -> list[Section]:
     best = answers[0]
-    sections = [_best(answers, drawn), _why(best)]
+    goal, words = text.plain_name(best.study.goals[0].measure), text.motion_words(best)
+    sections = [_best(answers, drawn)]
     if len(answers) > 1:
-        sections.insert(1, _choices(answers))
+        heads, cells = tables.choice_table(answers)
+        table = Table(list(map(_whole_unit, heads)), cells)
+        sections.append(Section("All choices", f"Sorted by their {goal}, the best first.", (), [table]))
+    sections.append(_limits(best, goal))
     if best.front is not None:
         sections.append(_front(best, best.front, drawn))
-    sections += [_sensitivity(best, drawn), _tolerance(best, drawn), _found(best, drawn)]
+    swings = capitalised(text.swing_words(best))
+    moved = [
+        Table(tables.swing_header(best.study), tables.swing_rows(best), swings),
+        Table(tables.INDICES_HEADER, tables.indices_rows(best), f"Sobol indices: shares of the variance of {goal}"),
+    ]
+    scatter = Table(tables.TOLERANCE_HEADER, tables.tolerance_rows(best))
+    optima = Table(tables.optima_header(best.study), tables.optima_rows(best))
+    screen = [drawn["screen"]] if "screen" in drawn else []
+    sections += [
+        Section("What moves it", "", [drawn["tornado"], drawn["sobol"]], moved),
+        Section("What scatter does", text.tolerance_words(best), [drawn["tolerance"]], [scatter]),
+        Section("How it was found", text.optima_words(best), screen, [optima]),
+    ]
     if "feet" in drawn:
         sections.append(Section("Feet", f"{text.feet_words(best)}\n\n{FEET}", [drawn["feet"]]))
-    sections += [_verification(best), *_literature(best)]
-    repeated = REPEATED.format(text.motion_words(best))
+    verified = Table(tables.VERIFIED_HEADER, tables.verified_rows(best, every=True))
+    sections.append(Section("Verification", text.verified_words(best), (), [verified]))
+    if known := tables.literature_rows(best):
+        sections.append(Section("Beside the literature", "", (), [Table(LITERATURE_HEADER, known)]))
     return [
         *sections,
-        Section("To run it again", repeated, listing=_code(problem, best, folder)),
+        Section("To run it again", REPEATED.format(words), listing=_code(problem, best, folder)),
         Section("The problem", listing=problem.text),
     ]
 
@@ -197,22 +214,14 @@ def _best(answers: Sequence[Answer], drawn: Mapping[str, Picture]) -> Section:
     return Section(capitalised(name), "", [drawn["motion"]], shown, playback)
 
 
-def _choices(answers: Sequence[Answer]) -> Section:
-    goal = text.plain_name(answers[0].study.goals[0].measure)
-    heads, cells = tables.choice_table(answers)
-    table = Table(list(map(_whole_unit, heads)), cells)
-    return Section("All choices", f"Sorted by their {goal}, the best first.", (), [table])
-
-
 def _whole_unit(head: str) -> str:
     """A head whose unit is not broken between two lines."""
     before, bracket, unit = head.partition(" [")
     return before + bracket + unit.replace(" ", "\u00a0")
 
 
-def _why(answer: Answer) -> Section:
+def _limits(answer: Answer, goal: str) -> Section:
     prices = text.price_words(answer)
-    goal = text.plain_name(answer.study.goals[0].measure)
     said = (
         f"These limits hold the {goal} of {text.best_words(answer.study)} back. A price is what the {goal} gains for "
         "a small step by which a limit is loosened; variables that stand at a bound have one, too, in the table above."
@@ -220,39 +229,7 @@ def _why(answer: Answer) -> Section:
         else f"No limit holds the {goal} back: only the bounds of the variables do, with prices in the table above."
     )
     shown = [Table(("price",), [[capitalised(price)] for price in prices])] if prices else []
-    more = "\n\n".join(filter(None, [said, text.robust_words(answer)]))
-    return Section("What limits it", more, (), shown)
-
-
-def _sensitivity(answer: Answer, drawn: Mapping[str, Picture]) -> Section:
-    goal = text.plain_name(answer.study.goals[0].measure)
-    shown = [
-        Table(tables.swing_header(answer.study), tables.swing_rows(answer), capitalised(text.swing_words(answer))),
-        Table(tables.INDICES_HEADER, tables.indices_rows(answer), f"Sobol indices: shares of the variance of {goal}"),
-    ]
-    return Section("What moves it", "", [drawn["tornado"], drawn["sobol"]], shown)
-
-
-def _tolerance(answer: Answer, drawn: Mapping[str, Picture]) -> Section:
-    table = Table(tables.TOLERANCE_HEADER, tables.tolerance_rows(answer))
-    return Section("What scatter does", text.tolerance_words(answer), [drawn["tolerance"]], [table])
-
-
-def _found(answer: Answer, drawn: Mapping[str, Picture]) -> Section:
-    pictures = [drawn["screen"]] if "screen" in drawn else []
-    table = Table(tables.optima_header(answer.study), tables.optima_rows(answer))
-    return Section("How it was found", text.optima_words(answer), pictures, [table])
-
-
-def _verification(answer: Answer) -> Section:
-    table = Table(tables.VERIFIED_HEADER, tables.verified_rows(answer, every=True))
-    return Section("Verification", text.verified_words(answer), (), [table])
-
-
-def _literature(answer: Answer) -> list[Section]:
-    found = tables.literature_rows(answer)
-    header = ("tail", "length / torso length", "mass / torso mass", "note")
-    return [Section("Beside the literature", "", (), [Table(header, found)])] if found else []
+    return Section("What limits it", "\n\n".join(filter(None, [said, text.robust_words(answer)])), (), shown)
 
 
 def _front(answer: Answer, front: Front, drawn: Mapping[str, Picture]) -> Section:
@@ -289,11 +266,3 @@ def listed_points(count: int, samples: Sequence[int]) -> list[int]:
         return list(range(count))
     spread = np.linspace(0, count - 1, MOST_POINTS - len(samples)).round().astype(int)
     return sorted({*samples, *spread.tolist()})
-
-
-def _footer(answer: Answer) -> str:
-    balance = number(answer.verified.run.energy_balance_error(), 2)
-    return (
-        f"Energy balances in the verifying run to {balance} of what moved. Made by tailwork; answers, robots and "
-        "runs are kept in the folder."
-    )

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from pathlib import Path
-
-from matplotlib.figure import Figure
+from collections.abc import Mapping
+from functools import partial
 
 from tailwork.format import fixed
 from tailwork.mechanics.contact import friction_ratio
@@ -15,7 +13,7 @@ from tailwork.studies.compare.on_ground import critical_damping
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import motion_text
 from tailwork.view.figures.ground import convergence_figure, feet_figure, slip_times, torso_figure
-from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table, build_report
+from tailwork.view.report.page import Drawing, Picture, Playback, Report, Section, Table, scenario_title
 from tailwork.view.scene.curves import stop_note
 
 CONVERGENCE_HEADER = (
@@ -81,17 +79,16 @@ def ground_text(comparison: GroundComparison) -> str:
     )
 
 
-def notes(comparison: GroundComparison) -> list[str]:
+def ground_notes(comparison: GroundComparison) -> list[str]:
     """Runs that ended early, and why."""
     found = {label: stop_note(run) for label, run in comparison.runs.items()}
     return [f"{label}: {note}" for label, note in found.items() if note]
 
 
-def figures(comparison: GroundComparison) -> Drawings:
-    """All figures by file name: captions and what draws them."""
-    scenario = comparison.scenario
-    title = f"{scenario.robot.name}, {scenario.motion.name}, leg policy {scenario.policy}"
-    found: dict[str, tuple[str, Callable[[], Figure]]] = {}
+def ground_report(comparison: GroundComparison) -> Report:
+    """The report: when feet slip or lift, the torso, and how near stiff ground comes to pinned feet."""
+    title = scenario_title(comparison.scenario)
+    found: dict[str, Drawing] = {}
     if slip_times(comparison):
         found["feet-slipping"] = (
             "Each foot around the time when feet slip or lift: normal force, ratio of tangential to normal force, and "
@@ -109,17 +106,15 @@ def figures(comparison: GroundComparison) -> Drawings:
             "How far the torso is from the one on pinned feet, against stiffness.",
             lambda: convergence_figure(comparison, title=title),
         )
-    return found
-
-
-def write_report(
-    comparison: GroundComparison, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
-) -> Path:
-    """Draw and save all figures, and write the report; its path. For `processes` see `build_report`."""
-    return build_report(
-        folder, "Pinned feet and compliant ground", _summary(comparison), figures(comparison),
-        lambda drawn: _sections(comparison, drawn), _footer(comparison), progress=progress, processes=processes,
-    )  # fmt: skip
+    worst = max(ground.run.momentum_balance_error() for ground in comparison.grounds)
+    footer = (
+        f"On pinned feet energy balances to {comparison.pinned.energy_balance_error():.1e} of what moved; on the "
+        f"ground momentum balances to {worst:.1e} of the weight's impulse. Made by tailwork; runs are kept in the "
+        "folder."
+    )
+    return Report(
+        "Pinned feet and compliant ground", _summary(comparison), found, partial(_sections, comparison), footer
+    )
 
 
 def _sections(comparison: GroundComparison, drawn: Mapping[str, Picture]) -> list[Section]:
@@ -128,7 +123,7 @@ def _sections(comparison: GroundComparison, drawn: Mapping[str, Picture]) -> lis
     return [
         Section(
             "When feet slip or lift",
-            "\n\n".join([FEET_TEXT, *(f"{note}." for note in notes(comparison))]),
+            "\n\n".join([FEET_TEXT, *(f"{note}." for note in ground_notes(comparison))]),
             feet,
             [Table(times, time_rows(comparison))],
         ),
@@ -149,13 +144,4 @@ def _summary(comparison: GroundComparison) -> str:
         f"{POLICIES[scenario.policy].meaning}. The same is done on pinned feet and on flat compliant ground: "
         f"{ground_text(comparison)}. There the robot starts as it stands, pressed into the ground by what its feet "
         "bear at the first instant."
-    )
-
-
-def _footer(comparison: GroundComparison) -> str:
-    pinned, compliant = comparison.pinned, [ground.run for ground in comparison.grounds]
-    worst = max(run.momentum_balance_error() for run in compliant)
-    return (
-        f"On pinned feet energy balances to {pinned.energy_balance_error():.1e} of what moved; on the ground momentum "
-        f"balances to {worst:.1e} of the weight's impulse. Made by tailwork; runs are kept in the folder."
     )

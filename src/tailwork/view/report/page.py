@@ -5,16 +5,16 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import multiprocessing
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
+from multiprocessing import get_context
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -22,25 +22,21 @@ from matplotlib.figure import Figure
 from tailwork.files import write_whole
 from tailwork.format import minus, number
 from tailwork.simulation import Run
+from tailwork.studies.scenario import Scenario
 from tailwork.view.draw.style import rendered, save
 from tailwork.view.player import player_assets, player_fragment
 from tailwork.view.scene import scenes_of
 
 REPORT, FIGURES = "report.html", "figures"
 Cell = str | float | int | bool | None
-WALK_SAMPLES = 481
-"""Of several strides, where feet touch and leave the ground."""
-NOTE = "note"
-"""A column of this heading holds text that may take several lines."""
+WALK_SAMPLES = 481  # of several strides, where feet touch and leave the ground
+NOTE = "note"  # a column of this heading holds text that may take several lines
 
-WARNING = "Warning: "
-"""With this, a paragraph that stands out begins."""
-LONG = 24
-"""Columns of text with longer cells may break their lines."""
-Drawings = Mapping[str, tuple[str, Callable[[], Figure]]]
-"""By file name: a caption and what draws the figure."""
-FOR_A_PROCESS = 6
-"""A process takes about as long to start as so many pictures take to save."""
+WARNING = "Warning: "  # with this, a paragraph that stands out begins
+LONG = 24  # columns of text with longer cells may break their lines
+Drawing = tuple[str, Callable[[], Figure]]  # a caption and what draws the figure
+Drawings = Mapping[str, Drawing]  # by file name
+FOR_A_PROCESS = 6  # a process takes about as long to start as so many pictures take to save
 
 
 @dataclass(frozen=True)
@@ -83,14 +79,30 @@ class Section:
     listing: str = ""  # a file or code, shown with its lines as they are
 
 
+@dataclass(frozen=True)
+class Report:
+    """A page whose figures are yet to be drawn."""
+
+    title: str  # of the page
+    summary: str  # the conclusion, above all else
+    drawings: Drawings  # captions and what draws the figures, by file name
+    sections: Callable[[Mapping[str, Picture]], Sequence[Section]]  # the parts of the page, from the pictures
+    footer: str = "Made by tailwork."  # below all
+
+
 def page(title: str, summary: str, sections: Sequence[Section], footer: str = "") -> str:
-    """The report as HTML."""
-    names = _names(sections)
-    contents = "".join(
-        f'<li><a href="#{name}">{escape(section.title)}</a></li>' for name, section in zip(names, sections, strict=True)
-    )
+    """The report as HTML. Sections without a title stand above the contents."""
+    titled = [section for section in sections if section.title]
+    slugs = [re.sub(r"[^a-z0-9]+", "-", section.title.lower()) for section in titled]
+    names = [f"{k}-{slug.strip('-')}".rstrip("-") for k, slug in enumerate(slugs, start=1)]
+    named = list(zip(names, titled, strict=True))
+    contents = "".join(f'<li><a href="#{name}">{escape(section.title)}</a></li>' for name, section in named)
     assets = player_assets() if any(section.playback for section in sections) else ""
-    body = "\n".join(_section(name, section) for name, section in zip(names, sections, strict=True))
+    opening = "\n".join(_content(section) for section in sections if not section.title)
+    body = "\n".join(
+        f'<section id="{name}">\n<h2>{escape(section.title)}</h2>\n{_content(section)}\n</section>'
+        for name, section in named
+    )
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -109,6 +121,7 @@ def page(title: str, summary: str, sections: Sequence[Section], footer: str = ""
 <div class="summary">
 {_paragraphs(summary)}
 </div>
+{opening}
 </header>
 <nav aria-label="Contents">
 <p class="label">Contents</p>
@@ -136,22 +149,13 @@ def write_page(path: str | os.PathLike[str], html: str) -> None:
     write_whole(path, html)
 
 
-def _names(sections: Sequence[Section]) -> list[str]:
-    """A name for each section that a link can point to."""
-    names: list[str] = []
-    for k, section in enumerate(sections):
-        slug = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-")
-        names.append(f"{k + 1}-{slug}" if slug else f"{k + 1}")
-    return names
-
-
-def _section(name: str, section: Section) -> str:
-    parts = [f'<section id="{name}">', f"<h2>{escape(section.title)}</h2>", _paragraphs(section.text)]
+def _content(section: Section) -> str:
+    parts = [_paragraphs(section.text)]
     parts += [] if section.playback is None else [_playback(section.playback)]
     parts += [_picture(picture) for picture in section.figures]
     parts += [_table(table) for table in section.tables]
     parts += [f'<pre class="listing" tabindex="0">{escape(section.listing)}</pre>'] if section.listing else []
-    return "\n".join([part for part in parts if part] + ["</section>"])
+    return "\n".join(filter(None, parts))
 
 
 def _paragraphs(text: str) -> str:
@@ -219,67 +223,49 @@ def _text(cell: Cell) -> str:
     return cell if isinstance(cell, str) else minus(str(cell)) if isinstance(cell, int) else number(cell)
 
 
-@contextmanager
-def _saving(folder: Path, processes: int) -> Iterator[Callable[[Figure, str, Sequence[str]], dict[str, Path]]]:
-    """A function that saves a figure under a name in some kinds of files, now or soon, and returns their paths by kind;
-    all are saved when the context ends."""
-    if processes < 2:
-        yield lambda figure, name, kinds: save(figure, folder, name, kinds)
-        return
-    waiting: list[Future[dict[str, Path]]] = []
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-
-        def later(figure: Figure, name: str, kinds: Sequence[str]) -> dict[str, Path]:
-            waiting.append(pool.submit(save, figure, folder, name, kinds))
-            return {kind: folder / f"{name}.{kind}" for kind in kinds}
-
-        yield later
-        for one in waiting:
-            one.result()
-
-
 def drawn_pictures(
     drawings: Drawings, folder: Path, progress: Callable[[str], None], processes: int = 1
 ) -> dict[str, Picture]:
     """Figures drawn, saved and ready to be shown. Pictures of the robot, which are large as SVG, are shown as PNG."""
     drawn: dict[str, Picture] = {}
-    with _saving(folder / FIGURES, min(processes, len(drawings) // FOR_A_PROCESS)) as keep:
+    waiting: list[Future[dict[str, Path]]] = []
+    processes, target = min(processes, len(drawings) // FOR_A_PROCESS), folder / FIGURES
+    with ProcessPoolExecutor(processes, get_context("spawn")) if processes > 1 else nullcontext() as pool:
         for name, (caption, draw) in drawings.items():
             progress(f"drawing {name}")
             figure, robot = draw(), name.startswith("timelapse")
-            paths = keep(figure, name, ("png", "pdf") if robot else ("png", "pdf", "svg"))
-            drawn[name] = Picture(figure, caption, paths["png" if robot else "svg"])
+            kinds = ("png", "pdf") if robot else ("png", "pdf", "svg")
+            if pool is None:
+                save(figure, target, name, kinds)
+            else:
+                waiting.append(pool.submit(save, figure, target, name, kinds))
+            drawn[name] = Picture(figure, caption, target / f"{name}.{'png' if robot else 'svg'}")
+        for one in waiting:
+            one.result()
     return drawn
 
 
-def build_report(
-    folder: Path,
-    title: str,
-    summary: str,
-    drawings: Drawings,
-    sections: Callable[[dict[str, Picture]], Sequence[Section]],
-    footer: str = "Made by tailwork.",
-    *,
-    progress: Callable[[str], None] = lambda what: None,
-    processes: int = 1,
+def write_report(
+    report: Report, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
 ) -> Path:
     """Draw and save all figures into `folder`/figures, and write `folder`/report.html; its path.
 
     Args:
-        folder: where the report goes; made if need be.
-        title: of the page.
-        summary: the conclusion, above all else.
-        drawings: captions and what draws the figures, by file name.
-        sections: makes the parts of the page from the pictures, by file name.
-        footer: below all.
+        report: what is written.
+        folder: where it goes; made if need be.
         progress: called with what is being done.
         processes: how many save figures. With more than one, the program's main module must be importable, as a command
             is; a script of one's own needs the usual `if __name__ == "__main__"`.
     """
-    pictures = drawn_pictures(drawings, folder, progress, processes)
+    pictures = drawn_pictures(report.drawings, folder, progress, processes)
     progress("writing the page")
-    write_page(folder / REPORT, page(title, summary, sections(pictures), footer))
+    write_page(folder / REPORT, page(report.title, report.summary, report.sections(pictures), report.footer))
     return folder / REPORT
+
+
+def scenario_title(scenario: Scenario) -> str:
+    """What stands above figures of one scenario."""
+    return f"{scenario.robot.name}, {scenario.motion.name}, leg policy {scenario.policy}"
 
 
 def write_numbers(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[str | float]]) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from tailwork.format import capitalised
 from tailwork.studies.leg_policies import POLICIES
@@ -16,7 +15,7 @@ from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
 from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
 from tailwork.view.figures.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
-from tailwork.view.report.page import Drawings, Picture, Section, Table, build_report
+from tailwork.view.report.page import Drawing, Drawings, Picture, Report, Section, Table, scenario_title
 
 NOTHING = "No design has a value: this robot has nothing that it measures."
 EARLY = (
@@ -25,43 +24,37 @@ EARLY = (
 )
 
 
-def figures(results: Results) -> Drawings:
-    """All figures by file name: captions and what draws them."""
-    sweep = results.sweep
-    title = f"{sweep.scenario.robot.name}, {sweep.scenario.motion.name}, leg policy {sweep.scenario.policy}"
-    if len(sweep.varied) == 1:
-        caption = f"Measures over {sweep.varied[0].path}."
-        return {"curves": (caption, lambda: curves(results, title=title))}
-    found: dict[str, tuple[str, Callable[[], Figure]]] = {}
+def sweep_report(results: Results) -> Report:
+    """The report: maps or curves of all measures, the designs at their ends, and why designs ended early."""
+    return Report("Sweep of designs", _summary(results), _figures(results), partial(_sections, results))
+
+
+def _figures(results: Results) -> Drawings:
+    sweep, title = results.sweep, scenario_title(results.sweep.scenario)
+    paths = [one.path for one in sweep.varied]
+    if len(paths) == 1:
+        return {"curves": (f"Measures over {paths[0]}.", partial(curves, results, title=title))}
+    found: dict[str, Drawing] = {}
+    left_out = int((~results.whole).sum())
     for name in sweep.measures:
-        used = results.whole if len(sweep.varied) > 2 else ~results.refused
+        used = results.whole if len(paths) > 2 else ~results.refused
         if not np.isfinite(results.measures[name][used]).any():
             continue  # nothing to show
-        if len(sweep.varied) == 2:
-            caption = f"{capitalised(meaning_of(name))} over {sweep.varied[0].path} and {sweep.varied[1].path}."
-            found[f"map-{name}"] = (caption, lambda name=name: design_map(results, name, title=title))
-        else:
-            caption = (
-                f"{capitalised(meaning_of(name))}: its mean over each pair of varied numbers, and over each alone its "
-                "median and where eight of ten designs are, whatever the other numbers."
-            )
-            left_out = int((~results.whole).sum())
-            if left_out:
-                caption += f" Designs that ended early or are not possible ({left_out:,}) are left out."
-            if len(sweep.varied) > MOST_SHOWN:
-                caption += f" The first {MOST_SHOWN} of {len(sweep.varied)} numbers are shown."
-            found[f"matrix-{name}"] = (caption, lambda name=name: pair_matrix(results, name, title=title))
+        caption = capitalised(meaning_of(name))
+        if len(paths) == 2:
+            caption += f" over {paths[0]} and {paths[1]}."
+            found[f"map-{name}"] = (caption, partial(design_map, results, name, title=title))
+            continue
+        caption += (
+            ": its mean over each pair of varied numbers, and over each alone its median and where eight of ten "
+            "designs are, whatever the other numbers."
+        )
+        if left_out:
+            caption += f" Designs that ended early or are not possible ({left_out:,}) are left out."
+        if len(paths) > MOST_SHOWN:
+            caption += f" The first {MOST_SHOWN} of {len(paths)} numbers are shown."
+        found[f"matrix-{name}"] = (caption, partial(pair_matrix, results, name, title=title))
     return found
-
-
-def write_report(
-    results: Results, folder: Path, progress: Callable[[str], None] = lambda what: None, processes: int = 1
-) -> Path:
-    """Draw and save all figures, and write the report; its path. For `processes` see `build_report`."""
-    return build_report(
-        folder, "Sweep of designs", _summary(results), figures(results), lambda drawn: _sections(results, drawn),
-        progress=progress, processes=processes,
-    )  # fmt: skip
 
 
 def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
@@ -85,7 +78,14 @@ def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
         sections.append(Section("Why designs ended early", text, (), [Table(("designs", "one of them", "note"), rows)]))
     if results.warned:
         sections.append(Section("Warning", f"{warning_text(results)}."))
-    return [*sections, _files(results)]
+    names = ", ".join([*results.values, *results.measures])
+    text = (
+        f"All results are in {RESULTS}, a row a design: design, {names}, time (simulated, in s), reason (why it ended "
+        "early), warning (what speaks against trusting it). pandas.read_parquet, polars.read_parquet and DuckDB open "
+        f"it; so they do {PARTS}/*.parquet while a sweep goes on. Units stand in the metadata of the columns. "
+        "plan.json says what the sweep is."
+    )
+    return [*sections, Section("The results", text)]
 
 
 def _summary(results: Results) -> str:
@@ -110,14 +110,3 @@ def _range(varied: SweepAxis) -> str:
     first, last = varied.values
     count = f" in {varied.count} values" if varied.count else ""
     return f"{varied.path} from {first:g} to {last:g}{unit}{count}" + (", logarithmic" if varied.spacing == LOG else "")
-
-
-def _files(results: Results) -> Section:
-    names = ", ".join([*results.values, *results.measures])
-    text = (
-        f"All results are in {RESULTS}, a row a design: design, {names}, time (simulated, in s), reason (why it ended "
-        "early), warning (what speaks against trusting it). pandas.read_parquet, polars.read_parquet and DuckDB open "
-        f"it; so they do {PARTS}/*.parquet while a sweep goes on. Units stand in the metadata of the columns. "
-        "plan.json says what the sweep is."
-    )
-    return Section("The results", text)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
+from tailwork.algebra.columns import columns, plain
 from tailwork.errors import RobotError
+from tailwork.mechanics.kinematics import at_rest, bodies
+from tailwork.mechanics.layout import Layout
 from tailwork.robots import Robot
 from tailwork.simulation import Run
 from tailwork.typing import Floats
 from tailwork.view.scene.colors import CENTER, OTHERS, OUTSIDE, TAILS, lit
 from tailwork.view.scene.curves import caption_of, foot_color, plots_of
-from tailwork.view.scene.motion import frame_motions, quaternions
+from tailwork.view.scene.sample import quaternions
 from tailwork.view.scene.scene import ForceArrow, Marker, Rows, Scene, SceneFrame, Terrain, point_of
 from tailwork.view.scene.shapes import Drawn, drawn
+
+Placed = tuple[Floats, Floats]
+"""Places of a frame's origin, (times, 3) [m], and rotations to the inertial frame, (times, 3, 3)."""
 
 
 def scenes_of(runs: Mapping[str, Run], *, most: int | None = None) -> tuple[Scene, ...]:
@@ -51,7 +57,8 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
     centers = run.data["part_center"].to_numpy()[rows]
     weights = np.array([masses[part] for part in parts])
     middle = weights @ centers / weights.sum()
-    fall, notes = _fall(run, middle, q)
+    placed = frame_motions(layout, q)
+    fall, notes = _fall(run, middle, placed)
     if sound < len(run.data["time"]):
         notes = (*notes, f"shown until {run.data['time'].to_numpy()[sound - 1]:.4g} s: what follows is NaN")
     if len(rows) < sound:
@@ -63,14 +70,12 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
         for name, limb in layout.limbs.items()
         if limb.foot is None and limb.tip is not None
     )
-    frames = _frames(run, shapes.frames, q, fall)  # when all that need one are known
-    legs = list(layout.legs)
     return Scene(
         label=label,
         color=color,
         forward=robot.forward,
         times=run.data["time"].to_numpy()[rows],
-        frames=frames,
+        frames=tuple(SceneFrame(name, placed[name][0] - fall, quaternions(placed[name][1])) for name in shapes.frames),
         solids=tuple(shapes.solids),
         threads=tuple(shapes.threads),
         forces=forces,
@@ -79,7 +84,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
             *(
                 Marker(f"centre of mass of the {part}", centers[:, k] - fall, lit(color, -0.35), 0.8 * shapes.thickness)
                 for k, part in enumerate(parts)
-                if part != "torso" and part not in legs
+                if part != "torso" and part not in layout.legs
             ),
         ),
         terrain=_terrain(run),
@@ -106,31 +111,24 @@ def _even(count: int, most: int | None) -> Rows:
     return np.unique(np.linspace(0, count - 1, most).round().astype(np.intp))
 
 
-def _fall(run: Run, middle: Floats, q: Floats) -> tuple[Floats, tuple[str, ...]]:
+def _fall(run: Run, middle: Floats, frames: Mapping[str, Placed]) -> tuple[Floats, tuple[str, ...]]:
     """What is taken off all places, (times, 3) [m]: how far a robot in the air has come down with its centre of mass.
 
     A torso that is held has no height of its own: it is shown so high that nothing reaches below the ground.
     """
     fall = np.zeros_like(middle)
     if not run.model.layout.torso_free:
-        lowest = min((float(places[:, 2].min()) for places in _limb_points(run, q)), default=0.0)
-        fall[:, 2] = min(lowest, 0.0)
+        paths = [places for name, (places, _) in frames.items() if name != "torso"]
+        for name, limb in run.model.layout.limbs.items():
+            for end in filter(None, (limb.foot, limb.tip)):
+                places, rotations = frames[f"{name}.{end.joint}"]
+                paths.append(places + rotations @ np.array(end.point, dtype=float))
+        fall[:, 2] = min(0.0, *(float(places[:, 2].min()) for places in paths)) if paths else 0.0
         return fall, ("the torso is held: shown above the ground, at a height that means nothing",)
     if run.model.foot_names or run.ground is not None:
         return fall, ()
     fall[:, 2] = middle[:, 2] - middle[0, 2]
     return fall, (("in the air: seen by an eye that falls with it",) if np.abs(fall).max() > 0 else ())
-
-
-def _limb_points(run: Run, q: Floats) -> Iterator[Floats]:
-    """Places over time of the joints, feet and tips of all limbs, (times, 3) [m]."""
-    found = frame_motions(run.model.layout, q)
-    yield from (places for name, (places, _) in found.items() if name != "torso")
-    for name, limb in run.model.layout.limbs.items():
-        for end in (limb.foot, limb.tip):
-            if end is not None:
-                places, rotations = found[f"{name}.{end.joint}"]
-                yield places + rotations @ np.array(end.point, dtype=float)
 
 
 def _sound(run: Run) -> int:
@@ -147,10 +145,16 @@ def _sound(run: Run) -> int:
     return len(fine) if fine.all() else int(np.argmin(fine))
 
 
-def _frames(run: Run, names: list[str], q: Floats, fall: Floats) -> tuple[SceneFrame, ...]:
-    """The frames of those names."""
-    placed = frame_motions(run.model.layout, q)
-    return tuple(SceneFrame(name, placed[name][0] - fall, quaternions(placed[name][1])) for name in names)
+def frame_motions(layout: Layout, q: Floats) -> dict[str, Placed]:
+    """The frames "torso" and "limb.joint" over states q."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        seen = bodies(layout, columns(q), at_rest(layout))
+    found: dict[str, Placed] = {}
+    for name, moving in seen.items():
+        joints = [f"{name}.{joint.name}" for joint in layout.limbs[name].joints] if name in layout.limbs else [name]
+        shape = (len(q),)
+        found |= {key: (plain(x.place, shape), plain(x.rotation, shape)) for key, x in zip(joints, moving, strict=True)}
+    return found
 
 
 def _forces(run: Run, shapes: Drawn, rows: Rows) -> tuple[ForceArrow, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -20,17 +21,14 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 TAILS = {"pendulum": (BLUE, 0, "o"), "r3": (VERMILION, 1, "s"), "usrt": (GREEN, 2, "^")}
 """Colour, line style and marker that a tail has in every picture."""
 OTHERS = ((PURPLE, 3, "D"), (ORANGE, 0, "v"), (SKY, 1, "P"), (INK, 2, "X"))
-SHOWN = {"r3": "R3", "usrt": "USRT"}
 
 FEET = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 """Of the feet, in order; again from the start with the next line style."""
 
 TORSO, FRONT, LEG, JOINT, FOOT = "#c3ccd6", "#46525f", "#6f7f90", "#8f9dac", "#39434d"
 CABLE, SPRING = "#2b3036", "#a9782a"
-OUTSIDE = VERMILION
-"""Of outside forces."""
-CENTER = "#f0c419"
-"""Of the whole robot's centre of mass."""
+OUTSIDE = VERMILION  # of outside forces
+CENTER = "#f0c419"  # of the whole robot's centre of mass
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,11 @@ class Look:
     line: Any
     marker: str
 
+    @property
+    def stroke(self) -> dict[str, Any]:
+        """Colour and line style, as matplotlib takes them."""
+        return {"color": self.color, "linestyle": self.line}
+
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
     """A look for each label. A label that starts with the name of a tail has its colour; other names cycle."""
@@ -48,8 +51,8 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     seen: dict[str, int] = {}
     others = 0
     for label in labels:
-        tail = _tail(label)
-        if tail is None:
+        tail = next(iter(label.replace(",", " ").casefold().split()), "")
+        if tail not in TAILS:
             color, line, marker = OTHERS[others % len(OTHERS)]
             line += others // len(OTHERS)
             others += 1
@@ -62,15 +65,9 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     return result
 
 
-def _tail(label: str) -> str | None:
-    """The tail that a label starts with."""
-    word = label.replace(",", " ").split()[:1]
-    return word[0].casefold() if word and word[0].casefold() in TAILS else None
-
-
 def shown(label: str) -> str:
     """A label as it is printed: R3 and USRT are abbreviations."""
-    return " ".join(SHOWN.get(word, word) for word in label.split(" ")).replace("r3,", "R3,").replace("usrt,", "USRT,")
+    return re.sub(r"(?<!\S)(r3|usrt)(?=,|\s|$)", lambda found: found[0].upper(), label)
 
 
 def mixed(color: str, other: str, share: float) -> str:

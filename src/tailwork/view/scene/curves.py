@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -34,28 +34,27 @@ def plots_of(run: Run, label: str, color: str, rows: Rows) -> tuple[Plot, ...]:
     return (*found, *_effort_plots(run, color, rows), *_foot_plots(run, rows))
 
 
-def _effort_plots(run: Run, color: str, rows: Rows) -> list[Plot]:
-    """Efforts of the legs and of the others, a plot a unit; what imposes a motion among them."""
-    data, layout = run.data, run.model.layout
-    legs = list(layout.legs)
-    curves: dict[tuple[str, str], list[Curve]] = {}
+def _efforts(run: Run) -> Iterator[tuple[str, str, Floats, bool]]:
+    """Names, units and values over time of all efforts, and whether they impose a motion."""
+    units = run.model.layout.actuator_units
+    for key, names in (("tau", run.model.actuator_names), ("prescribed_effort", run.model.prescribed_names)):
+        if key in run.data:
+            values = run.data[key].to_numpy()
+            for k, name in enumerate(names):
+                yield name, units[k] if key == "tau" else "N m", values[:, k], key != "tau"
 
-    def add(name: str, unit: str, values: Floats, more: str = "") -> None:
-        limb, _, joint = name.partition(".")
+
+def _effort_plots(run: Run, color: str, rows: Rows) -> list[Plot]:
+    """Efforts of the tails, then of the legs, a plot a unit; what imposes a motion among them."""
+    legs = list(run.model.layout.legs)
+    curves: dict[tuple[str, str], list[Curve]] = {}
+    for name, unit, values, imposed in _efforts(run):
+        limb = name.partition(".")[0]
         kind, shade = ("leg", foot_color(legs, limb)) if limb in legs else ("tail", color)
         here = curves.setdefault((kind, unit), [])
         before = sum(1 for curve in here if curve.name.startswith(f"{limb}."))
         shade = lit(shade, min(0.4 * (before // len(LINES)), 0.8))  # when the line styles begin again
-        here.append(Curve(f"{limb}.{joint}{more}" if joint else f"{limb}{more}", values, shade, before % len(LINES)))
-
-    if "tau" in data:
-        efforts = data["tau"].to_numpy()[rows]
-        for k, (name, unit) in enumerate(zip(run.model.actuator_names, layout.actuator_units, strict=True)):
-            add(name, unit, efforts[:, k])
-    if "prescribed_effort" in data:
-        efforts = data["prescribed_effort"].to_numpy()[rows]
-        for k, name in enumerate(run.model.prescribed_names):
-            add(name, "N m", efforts[:, k], " (imposed)")
+        here.append(Curve(name + " (imposed)" * imposed, values[rows], shade, before % len(LINES)))
     found: list[Plot] = []
     for (kind, unit), here in sorted(curves.items(), key=lambda item: item[0][0] == "leg"):
         title = f"{kind} {EFFORTS.get(unit, 'efforts')}"
@@ -72,10 +71,11 @@ def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
     across = friction_ratio(force)
     # Not shown: a foot that would pull, or that hardly touches, where the ratio says nothing.
     across = np.where(np.isfinite(across) & (force[..., 2] > 1e-3 * np.abs(force[..., 2]).max()), across, np.nan)
-    dashes = [legs.index(foot) // len(FEET) % len(LINES) for foot in feet]
-    lines = [(foot, k, foot_color(legs, foot), dashes[k]) for k, foot in enumerate(feet)]
-    normal = tuple(Curve(foot, force[:, k, 2], color, dash) for foot, k, color, dash in lines)
-    used = tuple(Curve(foot, across[:, k], color, dash) for foot, k, color, dash in lines)
+    shown = [(foot, foot_color(legs, foot), legs.index(foot) // len(FEET) % len(LINES)) for foot in feet]
+    normal, used = (
+        tuple(Curve(foot, values[:, k], color, dash) for k, (foot, color, dash) in enumerate(shown))
+        for values in (force[..., 2], across)
+    )
     return [
         Plot("normal force", "normal force", "N", "feet", normal),
         Plot("friction", "friction needed" if run.ground is None else "friction used", "1", "feet", used),
@@ -84,15 +84,6 @@ def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
 
 def caption_of(run: Run, notes: tuple[str, ...] = ()) -> Caption:
     """Robot, motion and measures of a run; notes of what must be known of it."""
-    return Caption(
-        robot=run.model.robot.name,
-        motion=run.title,
-        measures=tuple(_measures(run)),
-        notes=(*filter(None, [stop_note(run)]), *notes),
-    )
-
-
-def _measures(run: Run) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = [("time simulated", f"{run.duration:.4g} s")]
     if run.model.layout.torso_free:
         angles, rates = torso_angles(run), torso_rates(run)
@@ -100,7 +91,12 @@ def _measures(run: Run) -> list[tuple[str, str]]:
         peak = [np.degrees(np.abs(rates[name]).max()) for name in TURNS]
         found.append(("torso has turned (pitch, roll, yaw)", ", ".join(fixed(x, 2, signed=True) for x in net) + " °"))
         found.append(("largest rates", ", ".join(f"{x:.3g}" for x in peak) + " °/s"))
-    found += _efforts(run)
+    largest: dict[str, float] = {}
+    for name, unit, values, _ in _efforts(run):
+        if name.partition(".")[0] not in run.model.layout.legs:
+            largest[unit] = max(largest.get(unit, 0.0), float(np.abs(values).max()))
+    for unit, value in largest.items():
+        found.append((f"largest {'tension' if unit == 'N' else 'torque'} of the tail", f"{value:.3g} {unit}"))
     if run.ground is not None:
         found.append(("feet", "none slipped or left the ground" if run.assumption_held() else "some slipped or lifted"))
     elif run.model.foot_names:
@@ -108,24 +104,7 @@ def _measures(run: Run) -> list[tuple[str, str]]:
         found.append(("least normal force of a foot", f"{number(least, 3)} N"))
         found.append(("friction needed", "none is enough: a foot would pull" if least <= 0 else f"{friction:.3g}"))
     found.append(("energy balances to", minus(f"{run.energy_balance_error():.1e}")))
-    return found
-
-
-def _efforts(run: Run) -> list[tuple[str, str]]:
-    """Largest efforts of the limbs without a foot, a unit at a time, imposed ones included."""
-    legs = run.model.layout.legs
-    largest: dict[str, float] = {}
-    for name, units in (("tau", run.model.layout.actuator_units), ("prescribed_effort", None)):
-        if name not in run.data:
-            continue
-        names = run.model.actuator_names if name == "tau" else run.model.prescribed_names
-        values = np.abs(run.data[name].to_numpy()).max(axis=0)
-        for k, one in enumerate(names):
-            if one.partition(".")[0] not in legs:
-                unit = "N m" if units is None else units[k]
-                largest[unit] = max(largest.get(unit, 0.0), float(values[k]))
-    return [(f"largest {'tension' if unit == 'N' else 'torque'} of the tail", f"{value:.3g} {unit}")
-            for unit, value in largest.items()]  # fmt: skip
+    return Caption(run.model.robot.name, run.title, tuple(found), (*filter(None, [stop_note(run)]), *notes))
 
 
 def stop_note(run: Run) -> str:

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from tailwork.typing import Floats
 from tailwork.view.scene.scene import ARROW, Scene, rotation_matrices
 
-PIGTAIL = 0.12
-"""Share of a coil's length that is straight at either end."""
+PIGTAIL = 0.12  # share of a coil's length that is straight at either end
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,14 @@ def samples_at(scene: Scene, times: Sequence[float] | Floats) -> list[SceneSampl
     mixed = [(1.0 - share) * values[before] + share * values[after] for values in (places, forces, markers)]
     turned = slerp(turns[before], turns[after], share)
     return [SceneSample(float(t), *rest) for t, *rest in zip(at, mixed[0], turned, *mixed[1:], strict=True)]
+
+
+def quaternions(rotations: Floats) -> Floats:
+    """Unit quaternions w, x, y, z of rotations (times, 3, 3), with signs such that neighbours are near each other."""
+    found = Rotation.from_matrix(rotations).as_quat(scalar_first=True)
+    flips = np.einsum("ti,ti->t", found[1:], found[:-1]) < 0.0
+    found[1:] *= np.cumprod(np.where(flips, -1.0, 1.0))[:, None]
+    return found
 
 
 def slerp(start: Floats, end: Floats, share: Floats) -> Floats:

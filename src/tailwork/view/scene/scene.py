@@ -12,17 +12,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from tailwork.errors import UnknownNameError
 from tailwork.typing import Floats
 
-Point = tuple[float, float, float]
-"""A place in a frame, or sizes along its axes [m]."""
+Point = tuple[float, float, float]  # a place in a frame, or sizes along its axes [m]
 
-Rows = NDArray[np.intp]
-"""Numbers of samples."""
-ARROW = 1.4
-"""Length of an arrow of `Scene.force_unit`, as a share of the torso's longest side."""
+Rows = NDArray[np.intp]  # numbers of samples
+ARROW = 1.4  # length of an arrow of `Scene.force_unit`, as a share of the torso's longest side
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,13 +244,8 @@ def directions(forward: str) -> tuple[Floats, Floats]:
 
 def rotation_matrices(turns: Floats) -> Floats:
     """Rotations (…, 3, 3) of unit quaternions w, x, y, z, (…, 4) [1]."""
-    w, x, y, z = np.moveaxis(turns, -1, 0)
-    rows = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+    found = Rotation.from_quat(turns.reshape(-1, 4), scalar_first=True).as_matrix()
+    return found.reshape(*turns.shape[:-1], 3, 3)
 
 
 def point_of(values: Any) -> Point:

@@ -17,14 +17,10 @@ from tailwork.view.scene.scene import Ball, Bar, Box, Point, Shape, Solid, Threa
 
 LEAST_THICKNESS = 0.09
 """Least height of the drawn torso as a share of its longest side: a plate should be seen from the side, too."""
-FRONT_SHARE = 0.1
-"""Of the torso's length: its front end has another colour."""
-THICKNESS = 0.038
-"""Radius of a limb whose description has none, at its start, as a share of the torso's longest side."""
-LEG_TAPER, TAIL_TAPER = 0.75, 0.34
-"""Radius at the end of such a limb as a share of that at its start."""
-STEEL = 7850.0
-"""Density of the ball that stands for a point mass [kg/m^3]."""
+FRONT_SHARE = 0.1  # of the torso's length: its front end has another colour
+THICKNESS = 0.038  # radius of a limb whose description has none, at its start, as a share of the torso's longest side
+LEG_TAPER, TAIL_TAPER = 0.75, 0.34  # radius at the end of such a limb as a share of that at its start
+STEEL = 7850.0  # density of the ball that stands for a point mass [kg/m^3]
 ORIGIN: Point = (0.0, 0.0, 0.0)
 
 
