@@ -105,8 +105,10 @@ class Struct:
 
 
 def _packed(kind: Any, value: Any) -> int | float:
-    if kind is int or kind is float or kind is bool:
+    if kind is float:
         return value
+    if kind is int or kind is bool:
+        return int(value)  # NumPy's own kinds, too
     if kind is Function:
         return value.address
     if issubclass(kind, Struct):

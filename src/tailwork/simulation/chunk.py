@@ -41,7 +41,7 @@ class Chunk:
     possible: np.ndarray  # which designs are: the others were refused
     integrator: Integrator | OnGround  # how the runs were integrated
     start: Start  # where they began, with their designs
-    contacts: Floats  # (runs, times, …): what is recorded of feet on compliant ground; see `feet`
+    contacts: Floats  # (runs, times, …): what is recorded of feet on compliant ground [SI]; see `feet`
     pool: Executor | None = None  # threads that answer; None: this one
 
     @property
