@@ -6,7 +6,6 @@ The paper shows a trot without numbers; masses, gains and ground are estimates, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from tailwork.control.gait.joint_table import joint_table, walking_start
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
 from tailwork.papers.biswal.dh_leg import DhLeg, reproduce_dh_leg
-from tailwork.papers.claims import Claim, save_runs, silent
+from tailwork.papers.claims import Claim, silent
 from tailwork.robots import biswal
 from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import CompliantGround
@@ -53,6 +52,11 @@ class Biswal:
     leg: DhLeg
     trot: Trot
     claims: tuple[Claim, ...]
+
+    @property
+    def runs(self) -> dict[str, Run]:
+        """Those that are saved, by name."""
+        return {"trot": self.trot.run}
 
 
 def trot_gait() -> Gait:
@@ -96,13 +100,6 @@ def vertical_share(run: Run, settling: int = SETTLING) -> float:
     times, impulse = run.data["time"].to_numpy(), run.data["foot_impulse"].sel(axis="z").sum("foot").to_numpy()
     start = int(np.argmax(times >= settling / FREQUENCY))
     return float((impulse[-1] - impulse[start]) / (robot_weight(run.model) * (times[-1] - times[start])))
-
-
-def reproduce(folder: Path, progress: Progress = silent) -> Biswal:
-    """Run all experiments and save their runs in `folder`/runs."""
-    result = run_all(progress)
-    save_runs(folder, {"trot": result.trot.run})
-    return result
 
 
 def run_all(progress: Progress = silent) -> Biswal:

@@ -6,7 +6,6 @@ The paper's joint angles come from video that is not public; a tripod gait at co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from tailwork.control.gait.gait import Gait, tripod
 from tailwork.control.gait.joint_table import held_posture, joint_table, walking_start
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
-from tailwork.papers.claims import Claim, save_runs, silent
+from tailwork.papers.claims import Claim, silent
 from tailwork.robots import blaberus
 from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import CompliantGround
@@ -178,12 +177,10 @@ class NelsonQuinn:
     reactions: Reactions
     claims: tuple[Claim, ...]
 
-
-def reproduce(folder: Path, progress: Progress = silent) -> NelsonQuinn:
-    """Run all experiments and save their runs in `folder`/runs."""
-    result = run_all(progress)
-    save_runs(folder, {"settled": result.settled, "walk": result.walk})
-    return result
+    @property
+    def runs(self) -> dict[str, Run]:
+        """Those that are saved, by name."""
+        return {"settled": self.settled, "walk": self.walk}
 
 
 def run_all(progress: Progress = silent) -> NelsonQuinn:
