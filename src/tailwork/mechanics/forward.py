@@ -131,9 +131,8 @@ def _torso_acceleration(
     """Solve the torso's six equations of virtual work for its acceleration (linear, angular)."""
     if torso.moments is None:
         return zeros(3), zeros(3)
-    push = torso_push(layout, torso, inputs.forces)
-    force, moment = torso.moments.wrench(motion.acceleration, motion.spin())
-    total, load = rigid(torso.moments), Wrench(force - push.force, moment - push.moment)
+    load = Wrench(*torso.moments.wrench(motion.acceleration, motion.spin())) - torso_push(layout, torso, inputs.forces)
+    total = rigid(torso.moments)
     for part in parts:
         total, load = total + part.inertia, load + part.wrench
     matrix = zeros(6, 6)
@@ -182,8 +181,7 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
     if contact is not None:
         assert foot is not None
         push, under_foot[at] = on_link(contact, torso, links, at, array(foot.point))
-        held = pushes[at]
-        pushes[at] = push if held is None else held + push
+        pushes[at] = pushes[at] + push
     bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
     reduced = articulated(links, bias, torques, under_foot)
 

@@ -80,7 +80,7 @@ class Link:
     turn: Turn | None  # from this frame to the parent's; None where they are one
     axis: Array
     offset: Array  # of the joint, in the parent's frame [m]
-    moments: Moments | None  # of the body, about the joint
+    moments: Moments  # of the body, about the joint; zero for a hinge without one
     orientation: Array | None  # of the body's own frame in this one; None where they are one
     armature: Scalar
 
@@ -93,7 +93,7 @@ def own_frames(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
             turn=Turn(joint, angle),
             axis=array(joint.axis),
             offset=array(joint.offset),
-            moments=None if joint.body is None else moments_of(joint.body),
+            moments=moments_of(joint.body),
             orientation=None,
             armature=joint.armature,
         )
@@ -110,7 +110,7 @@ def one_frame(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
     links: list[Link] = []
     for k, joint in enumerate(limb.joints):
         parent = limb.index(joint.parent)
-        moments = None if joint.body is None else moments_of(joint.body)
+        moments = moments_of(joint.body)
         if parent < 0:
             links.append(Link(parent, Turn(joint, angles[k]), array(joint.axis), array(joint.offset), moments, None,
                               joint.armature))  # fmt: skip
@@ -125,7 +125,7 @@ def one_frame(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
                 turn=None,
                 axis=axis if before is None else times(before, axis),
                 offset=array(joint.offset) if before is None else times(before, array(joint.offset)),
-                moments=None if moments is None else moments.turned(orientation),
+                moments=moments.turned(orientation),
                 orientation=orientation,
                 armature=joint.armature,
             )

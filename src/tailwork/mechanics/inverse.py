@@ -11,7 +11,7 @@ from tailwork.mechanics.forward import Inputs, leg_acceleration, limb_needs
 from tailwork.mechanics.frames import Angle, cheaper_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import leg_inertia, leg_needs, rate_bias
-from tailwork.mechanics.sweeps import Motion, Wrench, composite, rigid
+from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench, composite, rigid
 from tailwork.mechanics.torso import (
     TorsoState,
     leg_pushes,
@@ -40,16 +40,13 @@ def torso_frame_force(
 ) -> list[Scalar]:
     """M a + h with the torso's force and moment in the torso frame; the acceleration is in the inertial frame."""
     start = 6 if layout.torso_free else 0
-    linear, angular = zeros(3), zeros(3)
-    total = Wrench(zeros(3), zeros(3))
-    if torso.moments is not None:
-        linear = torso.from_inertial(array(list(acceleration[:3])))
-        angular = torso.from_inertial(array(list(acceleration[3:6])))
+    linear, angular, total = zeros(3), zeros(3), NO_WRENCH
+    if layout.torso_free:
+        linear, angular = (torso.from_inertial(array(list(x))) for x in (acceleration[:3], acceleration[3:6]))
     motion = Motion(torso.omega, angular, linear - torso.gravity)
     if torso.moments is not None:
-        push = torso_push(layout, torso, inputs.forces)
-        force, moment = torso.moments.wrench(motion.acceleration, motion.spin())
-        total = Wrench(force - push.force, moment - push.moment)
+        wrench = Wrench(*torso.moments.wrench(motion.acceleration, motion.spin()))
+        total = wrench - torso_push(layout, torso, inputs.forces)
     for name in layout.stance:
         total = total + _stance_wrench(layout, torso, name, linear, angular, inputs)
     limb_forces: list[Scalar] = []

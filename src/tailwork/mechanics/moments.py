@@ -78,8 +78,10 @@ class Moments:
 NO_MASS = Moments(0.0, zeros(3), zeros(3, 3))
 
 
-def moments_of(body: Body) -> Moments:
-    """Moments of a body about the origin of its own frame."""
+def moments_of(body: Body | None) -> Moments:
+    """Moments of a body about the origin of its own frame; zero without a body."""
+    if body is None:
+        return NO_MASS
     xx, yy, zz, xy, xz, yz = body.inertia
     com = array(body.com)
     # Second central moments from the inertia tensor: the trace enters halved.

@@ -25,9 +25,8 @@ def energy(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Sca
     kinetic: Scalar = 0.0
     height: Scalar = 0.0  # mass times height [kg m]
     for body in _all_bodies(layout, q, v):
-        if body.moments is not None:
-            kinetic = kinetic + body.moments.kinetic_energy(body.velocity, body.omega)
-            height = height + body.moments.mass * body.place[2] + dot(body.rotation[2], body.moments.first)
+        kinetic = kinetic + body.moments.kinetic_energy(body.velocity, body.omega)
+        height = height + body.moments.mass * body.place[2] + dot(body.rotation[2], body.moments.first)
     elastic: Scalar = 0.0
     for state in states.values():
         elastic = elastic + spring_energy(state.limb, state.values, state.angles)
@@ -41,11 +40,10 @@ def _summed(bodies: Iterable[MovingBody], about: Array) -> tuple[Scalar, Array, 
     mass: Scalar = 0.0
     first, linear, angular = zeros(3), zeros(3), zeros(3)
     for body in bodies:
-        if body.moments is not None:
-            p, h = (times(body.rotation, x) for x in body.moments.momentum(body.velocity, body.omega))
-            mass = mass + body.moments.mass
-            first = first + body.place * body.moments.mass + times(body.rotation, body.moments.first)
-            linear, angular = linear + p, angular + h + cross(body.place - about, p)
+        p, h = (times(body.rotation, x) for x in body.moments.momentum(body.velocity, body.omega))
+        mass = mass + body.moments.mass
+        first = first + body.place * body.moments.mass + times(body.rotation, body.moments.first)
+        linear, angular = linear + p, angular + h + cross(body.place - about, p)
     return mass, first, linear, angular
 
 
@@ -66,13 +64,12 @@ def centroidal_momentum_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
     com = center_of_mass(layout, q)
     result = zeros(6, len(layout.velocity_names))
     for frame in frame_jacobians(layout, q):
-        if frame.moments is not None:
-            moments = frame.moments.turned(frame.rotation)
-            first = skew(moments.first)
-            linear = frame.linear * moments.mass - times(first, frame.angular)
-            own = times(first, frame.linear) + times(moments.inertia(), frame.angular)
-            result[:3] = result[:3] + linear
-            result[3:] = result[3:] + own + times(skew(frame.place - com), linear)
+        moments = frame.moments.turned(frame.rotation)
+        first = skew(moments.first)
+        linear = frame.linear * moments.mass - times(first, frame.angular)
+        own = times(first, frame.linear) + times(moments.inertia(), frame.angular)
+        result[:3] = result[:3] + linear
+        result[3:] = result[3:] + own + times(skew(frame.place - com), linear)
     return result
 
 

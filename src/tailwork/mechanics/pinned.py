@@ -19,7 +19,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, cross, dot, inverse3, times, zeros
 from tailwork.mechanics.frames import Angle, Link, Turn, one_frame
 from tailwork.mechanics.moments import NO_MASS, Moments, moments_of, spin_matrix
-from tailwork.mechanics.sweeps import Inertia6, Wrench, nothing
+from tailwork.mechanics.sweeps import NO_WRENCH, Inertia6, Wrench, nothing
 from tailwork.robots.limb import Limb
 
 
@@ -33,7 +33,7 @@ class PinnedLeg:
     foot: Array  # e: the foot from P, torso frame [m]
     axes: list[Array]  # a_j
     arms: list[Array]  # r_j × a_j: velocity at the foot for a unit rate of joint j [m]
-    bodies: list[Moments | None]  # about the far end of each body: the next joint, or the foot
+    bodies: list[Moments]  # about the far end of each body: the next joint, or the foot
     ends: list[Array]  # where that end is, from the foot [m]
     spans: list[Array]  # from each joint to the far end of its body [m]
     rates_map: Array  # N: joint rates from v_e [rad/m]
@@ -53,10 +53,9 @@ class PinnedLeg:
         )
         return turned.shifted(self.foot)
 
-    def about_foot(self, k: int) -> Moments | None:
+    def about_foot(self, k: int) -> Moments:
         """Moments of body k about the foot."""
-        moments = self.bodies[k]
-        return None if moments is None else moments.about(self.ends[k])
+        return self.bodies[k].about(self.ends[k])
 
 
 def pinned_leg(limb: Limb, foot: Array, velocity: Array, omega: Array) -> PinnedLeg:
@@ -82,16 +81,14 @@ def leg_with_angles(limb: Limb, angles: Sequence[Angle], foot: Array, at_foot: C
     # Walk from the foot to the hip.
     axes: list[Array] = []
     arms: list[Array] = []
-    bodies: list[Moments | None] = []
+    bodies: list[Moments] = []
     ends: list[Array] = []
     spans: list[Array] = []
     end, tip = zeros(3), array(limb.foot.point)
     for joint, link in zip(reversed(limb.joints), reversed(links), strict=True):
         span = tip if link.orientation is None else times(link.orientation, tip)
-        moments = None if joint.body is None else moments_of(joint.body).about(-tip)
-        if moments is not None and link.orientation is not None:
-            moments = moments.turned(link.orientation)
-        bodies.insert(0, moments)
+        moments = moments_of(joint.body).about(-tip)
+        bodies.insert(0, moments if link.orientation is None else moments.turned(link.orientation))
         ends.insert(0, end)
         spans.insert(0, span)
         end = end - span
@@ -124,14 +121,9 @@ def with_rate_bias(leg: PinnedLeg, bias: Array) -> list[Scalar]:
 
 
 def leg_needs(
-    leg: PinnedLeg,
-    omega: Array,
-    alpha: Array,
-    gravity: Array,
-    accelerations: Sequence[Scalar],
-    torques: Sequence[Scalar],
-    pushes: Sequence[Wrench | None],
-) -> tuple[list[Wrench], list[Scalar], Array]:
+    leg: PinnedLeg, omega: Array, alpha: Array, gravity: Array, accelerations: Sequence[Scalar],
+    torques: Sequence[Scalar], pushes: Sequence[Wrench | None],
+) -> tuple[list[Wrench], list[Scalar], Array]:  # fmt: skip
     """What a stance leg needs to move so: the wrench of each body about the foot, the virtual work of each joint beyond
     the torques on it, and that of a turn of the torso about the foot.
 
@@ -152,15 +144,8 @@ def leg_needs(
     loads: list[Wrench] = []
     at_end = -gravity  # acceleration of the far end of a body, beginning with the resting foot
     for k in range(len(spins) - 1, -1, -1):
-        moments = leg.bodies[k]
-        wrench = Wrench(zeros(3), zeros(3))
-        if moments is not None:
-            force, moment = moments.wrench(at_end, spins[k])
-            wrench = Wrench(force, moment + cross(leg.ends[k], force))
-        push = pushes[k]
-        if push is not None:
-            wrench = Wrench(wrench.force - push.force, wrench.moment - push.moment)
-        loads.insert(0, wrench)
+        force, moment = leg.bodies[k].wrench(at_end, spins[k])
+        loads.insert(0, Wrench(force, moment + cross(leg.ends[k], force)) - (pushes[k] or NO_WRENCH))
         if k:
             at_end = at_end - times(spins[k], leg.spans[k])
     beyond = zeros(3)
@@ -180,7 +165,7 @@ def leg_needs(
 def leg_inertia(leg: PinnedLeg) -> Inertia6:
     """The leg's 6×6 inertia on the torso, about the foot in the leg's frame: Nᵀ M_ll N and so on."""
     count = len(leg.axes)
-    bodies = [leg.about_foot(k) or NO_MASS for k in range(count)]
+    bodies = [leg.about_foot(k) for k in range(count)]
     beyond = NO_MASS
     tensors: list[Array] = [zeros(3, 3)] * count  # inertia of the bodies from k on
     for k in range(count - 1, -1, -1):
@@ -225,7 +210,7 @@ def foot_force(leg: PinnedLeg, loads: Sequence[Wrench], net: Sequence[Scalar], a
     handed_on = times(inertia.a, at_foot) + times(inertia.b, alpha) + times(leg.rates_map.T, array(list(net)))
     force = -handed_on
     for k, wrench in enumerate(loads):
-        moments = leg.about_foot(k) or NO_MASS
+        moments = leg.about_foot(k)
         alpha = alpha + leg.axes[k] * turning[k]
         force = force + wrench.force + cross(alpha, moments.first)
         for j in range(k + 1, len(leg.axes)):  # the joints beyond carry it

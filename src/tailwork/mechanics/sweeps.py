@@ -43,6 +43,12 @@ class Wrench:
     def __add__(self, other: Wrench) -> Wrench:
         return Wrench(self.force + other.force, self.moment + other.moment)
 
+    def __sub__(self, other: Wrench) -> Wrench:
+        return Wrench(self.force - other.force, self.moment - other.moment)
+
+
+NO_WRENCH = Wrench(zeros(3), zeros(3))
+
 
 def nothing(v: Array) -> bool:
     """Whether a vector is exactly zero."""
@@ -67,18 +73,12 @@ def motions(
     return result
 
 
-def loads(links: Sequence[Link], moving: Sequence[Motion], pushes: Sequence[Wrench | None]) -> list[Wrench | None]:
+def loads(links: Sequence[Link], moving: Sequence[Motion], pushes: Sequence[Wrench | None]) -> list[Wrench]:
     """The wrench every body needs for its motion, less what outside forces give it."""
-    result: list[Wrench | None] = []
-    for link, motion, push in zip(links, moving, pushes, strict=True):
-        wrench = None
-        if link.moments is not None:
-            wrench = Wrench(*link.moments.wrench(motion.acceleration, motion.spin()))
-        if push is not None:
-            wrench = Wrench(zeros(3), zeros(3)) if wrench is None else wrench
-            wrench = Wrench(wrench.force - push.force, wrench.moment - push.moment)
-        result.append(wrench)
-    return result
+    return [
+        Wrench(*link.moments.wrench(motion.acceleration, motion.spin())) - (push or NO_WRENCH)
+        for link, motion, push in zip(links, moving, pushes, strict=True)
+    ]
 
 
 def carried(link: Link, wrench: Wrench) -> Wrench:
@@ -121,6 +121,9 @@ class Inertia6:
         return inertia.shifted(link.offset)
 
 
+NO_INERTIA = Inertia6(zeros(3, 3), zeros(3, 3), zeros(3, 3))
+
+
 def rigid(moments: Moments) -> Inertia6:
     """The 6×6 inertia of a rigid body about the point of its moments."""
     a = zeros(3, 3)
@@ -158,27 +161,21 @@ class Articulated:
 
 
 def articulated(
-    links: Sequence[Link],
-    bias: Sequence[Wrench | None],
-    torques: Sequence[Scalar],
+    links: Sequence[Link], bias: Sequence[Wrench], torques: Sequence[Scalar],
     added: Mapping[int, Inertia6] = MappingProxyType({}),
-) -> Articulated:
+) -> Articulated:  # fmt: skip
     """Tip to root: eliminate each joint's acceleration by its own equation of virtual work.
 
     Linear in the number of joints; the articulated-body algorithm of Featherstone with the bias motion taken out.
     `added` is inertia, by link, that acts on the accelerations alone and not on the bias.
     """
-    inertias: list[Inertia6 | None] = [None if x.moments is None else rigid(x.moments) for x in links]
+    inertias, wrenches = [rigid(x.moments) for x in links], list(bias)
     for k, more in added.items():
-        held = inertias[k]
-        inertias[k] = more if held is None else held + more
-    wrenches: list[Wrench | None] = list(bias)
-    torso_inertia: Inertia6 | None = None
-    torso_wrench: Wrench | None = None
+        inertias[k] = inertias[k] + more
+    torso_inertia, torso_wrench = NO_INERTIA, NO_WRENCH
     steps: list[tuple[Array, Array, Scalar, Scalar]] = [(zeros(3), zeros(3), 0.0, 0.0)] * len(links)
     for k in range(len(links) - 1, -1, -1):
         link, inertia, wrench = links[k], inertias[k], wrenches[k]
-        assert inertia is not None and wrench is not None, "a limb's tips carry bodies (checked with the description)"
         u_lin, u_ang = times(inertia.b, link.axis), times(inertia.d, link.axis)
         u = torques[k] - dot(link.axis, wrench.moment)
         per_d = 1.0 / (dot(link.axis, u_ang) + link.armature)
@@ -186,13 +183,10 @@ def articulated(
         inertia, wrench = _without_joint(inertia, wrench, link, u_lin, u_ang, per_d, u, torques[k])
         inertia, wrench = inertia.carried(link), carried(link, wrench)
         if link.parent < 0:
-            torso_inertia = inertia if torso_inertia is None else torso_inertia + inertia
-            torso_wrench = wrench if torso_wrench is None else torso_wrench + wrench
+            torso_inertia, torso_wrench = torso_inertia + inertia, torso_wrench + wrench
         else:
-            held_i, held_w = inertias[link.parent], wrenches[link.parent]
-            inertias[link.parent] = inertia if held_i is None else held_i + inertia
-            wrenches[link.parent] = wrench if held_w is None else held_w + wrench
-    assert torso_inertia is not None and torso_wrench is not None
+            inertias[link.parent] = inertias[link.parent] + inertia
+            wrenches[link.parent] = wrenches[link.parent] + wrench
     return Articulated(torso_inertia, torso_wrench, links, steps)
 
 
@@ -216,10 +210,9 @@ def _without_joint(
     return Inertia6(a, b, d), Wrench(wrench.force + u_lin * (u * per_d), moment)
 
 
-def collected(links: Sequence[Link], bodies: Sequence[Wrench | None]) -> tuple[list[Scalar], Wrench]:
+def collected(links: Sequence[Link], bodies: Sequence[Wrench]) -> tuple[list[Scalar], Wrench]:
     """Tip to root: the torque each joint must bear for the bodies' wrenches, and the wrench the torso must give."""
-    wrenches = [Wrench(zeros(3), zeros(3)) if x is None else x for x in bodies]
-    total = Wrench(zeros(3), zeros(3))
+    wrenches, total = list(bodies), NO_WRENCH
     torques: list[Scalar] = [0.0] * len(links)
     for k in range(len(links) - 1, -1, -1):
         link = links[k]
@@ -244,7 +237,7 @@ class Composite:
 def composite(links: Sequence[Link], gearing: Array) -> Composite:
     """Tip to root: composite moments and, by coordinate, the wrench of a unit acceleration."""
     count = gearing.shape[1]
-    moments = [x.moments or NO_MASS for x in links]
+    moments = [x.moments for x in links]
     columns: list[dict[int, Wrench]] = [{} for _ in links]
     total, coupling = NO_MASS, dict[int, Wrench]()
     mass = zeros(count, count)

@@ -12,7 +12,7 @@ from tailwork.mechanics.frames import Angle, Link
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.moments import Moments, moments_of
 from tailwork.mechanics.pinned import PinnedLeg, pinned_leg
-from tailwork.mechanics.sweeps import Motion, Wrench
+from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench
 from tailwork.robots.limb import JointSpring, Limb
 
 
@@ -129,7 +129,7 @@ def pushes_on(layout: Layout, torso: TorsoState, name: str, forces: Sequence[Arr
 
 def torso_push(layout: Layout, torso: TorsoState, forces: Sequence[Array]) -> Wrench:
     """Wrench of the pushes on the torso itself, about P."""
-    total = Wrench(zeros(3), zeros(3))
+    total = NO_WRENCH
     for push, force in zip(layout.pushes, forces, strict=True):
         if push.limb == "torso":
             local = torso.from_inertial(force)
@@ -161,25 +161,21 @@ def _chain(links: Sequence[Link], k: int) -> list[int]:
     return chain
 
 
-def limb_pushes(links: Sequence[Link], pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench | None]:
+def limb_pushes(links: Sequence[Link], pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench]:
     """Pushes on a limb's bodies as wrenches about their joints, in the links' frames."""
-    result: list[Wrench | None] = []
+    result = [NO_WRENCH] * len(links)
     for k, found in enumerate(pushes):
-        wrench = None
         for point, force in found:
-            local = into_link(links, k, force)
-            orientation = links[k].orientation
-            one = Wrench(local, cross(point if orientation is None else times(orientation, point), local))
-            wrench = one if wrench is None else wrench + one
-        result.append(wrench)
+            local, orientation = into_link(links, k, force), links[k].orientation
+            arm = point if orientation is None else times(orientation, point)
+            result[k] = result[k] + Wrench(local, cross(arm, local))
     return result
 
 
-def leg_pushes(leg: PinnedLeg, pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench | None]:
+def leg_pushes(leg: PinnedLeg, pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench]:
     """Pushes on a stance leg's bodies as wrenches about its foot, in the leg's frame."""
-    about_joints = limb_pushes(leg.links, pushes)
     places = [end - span for end, span in zip(leg.ends, leg.spans, strict=True)]
     return [
-        None if wrench is None else Wrench(wrench.force, wrench.moment + cross(place, wrench.force))
-        for wrench, place in zip(about_joints, places, strict=True)
+        Wrench(wrench.force, wrench.moment + cross(place, wrench.force))
+        for wrench, place in zip(limb_pushes(leg.links, pushes), places, strict=True)
     ]

@@ -22,7 +22,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
 from tailwork.mechanics.kinematics import joint_frames
 from tailwork.mechanics.moments import NO_MASS, Moments, moments_of
-from tailwork.mechanics.sweeps import Motion, Wrench
+from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench
 from tailwork.mechanics.torso import LimbState
 from tailwork.robots.limb import IDENTITY
 
@@ -95,7 +95,7 @@ class Flow:
         return Wrench(cross(angular, self.momentum), times(self.coriolis, angular))
 
 
-NO_FLOW = Flow(NO_MASS, zeros(3), zeros(3, 3), Wrench(zeros(3), zeros(3)))
+NO_FLOW = Flow(NO_MASS, zeros(3), zeros(3, 3), NO_WRENCH)
 
 
 def flow(moments: Moments, velocity: Twist, acceleration: Twist) -> Flow:
@@ -107,7 +107,7 @@ def flow(moments: Moments, velocity: Twist, acceleration: Twist) -> Flow:
     coriolis[0, 0] = carried[1, 1] + carried[2, 2]
     coriolis[1, 1] = carried[0, 0] + carried[2, 2]
     coriolis[2, 2] = carried[0, 0] + carried[1, 1]
-    here = Flow(moments, momentum, coriolis, Wrench(zeros(3), zeros(3)))
+    here = Flow(moments, momentum, coriolis, NO_WRENCH)
     return Flow(moments, momentum, coriolis, here.pushed(acceleration) + here.coriolis_wrench(omega))
 
 
@@ -166,7 +166,7 @@ def _moving(state: LimbState, torso: Motion, accelerations: Sequence[Scalar]) ->
         acceleration = acceleration + twist.scaled(accelerations[k]) + first.scaled(state.rates[k])
         velocity = velocity + twist.scaled(state.rates[k])
         moving.append((velocity, acceleration))
-        flows.append(NO_FLOW if body is None else flow(body, velocity, acceleration))
+        flows.append(flow(body, velocity, acceleration))
     return axes, flows
 
 
@@ -207,11 +207,11 @@ def _add_joint(
             result.by_rate[c, d] = result.by_rate[c, d] + rate * gear
 
 
-def _placed(state: LimbState) -> list[tuple[Twist, Moments | None]]:
+def _placed(state: LimbState) -> list[tuple[Twist, Moments]]:
     """Every joint's unit twist and its body's moments, about P in the torso frame."""
-    result: list[tuple[Twist, Moments | None]] = []
+    result: list[tuple[Twist, Moments]] = []
     frames = joint_frames(state.limb, state.angles, zeros(3), array(IDENTITY))
     for joint, frame in zip(state.limb.joints, frames, strict=True):
-        body = None if joint.body is None else moments_of(joint.body).turned(frame.rotation).about(frame.place)
+        body = moments_of(joint.body).turned(frame.rotation).about(frame.place)
         result.append((Twist(frame.axis, cross(frame.place, frame.axis)), body))
     return result

@@ -20,7 +20,7 @@ from tailwork.mechanics.derivatives.limb import LimbDerivatives, Twist, flow, li
 from tailwork.mechanics.derivatives.stance_leg import inertial_turning, leg_derivatives
 from tailwork.mechanics.forward import joint_torques
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.sweeps import Inertia6, Motion, rigid
+from tailwork.mechanics.sweeps import NO_INERTIA, Motion, rigid
 from tailwork.mechanics.torso import TorsoState, limb_state, torso_state
 
 
@@ -104,7 +104,7 @@ def _torso_rows(
     hung = rigid(free.moments)
     hung_by_linear, hung_by_angular = np.concatenate([hung.a, hung.b.T]), np.concatenate([hung.b, hung.d])
     legs = [leg_derivatives(tape, layout, torso, name, linear, angular, tau) for name in layout.stance]
-    standing = sum((leg.inertia for leg in legs), Inertia6(zeros(3, 3), zeros(3, 3), zeros(3, 3)))
+    standing = sum((leg.inertia for leg in legs), NO_INERTIA)
     by_linear = hung_by_linear + np.concatenate([standing.a, standing.b.T])
     by_angular = hung_by_angular + np.concatenate([standing.b, standing.d])
     by_velocity = sum((leg.by_velocity for leg in legs), zeros(6, 3))
