@@ -17,17 +17,7 @@ from tailwork.mechanics.frames import Link, one_frame, own_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg, foot_force, leg_inertia, leg_needs, rate_bias
 from tailwork.mechanics.solve import Factored
-from tailwork.mechanics.sweeps import (
-    Inertia6,
-    Motion,
-    Wrench,
-    articulated,
-    collected,
-    composite,
-    loads,
-    motions,
-    rigid,
-)
+from tailwork.mechanics.sweeps import Inertia6, Motion, Wrench, articulated, collected, composite, loads, motions, rigid
 from tailwork.mechanics.torso import (
     LimbState,
     TorsoState,

@@ -13,10 +13,7 @@ from tailwork.robots.body import Body
 from tailwork.robots.quantities import Described, Matrix, Vector, matrix, nonnegative, number, positive, vector
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-FORWARD_FRAMES: dict[str, Matrix] = {
-    "y": IDENTITY,
-    "x": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
-}
+FORWARD_FRAMES: dict[str, Matrix] = {"y": IDENTITY, "x": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0))}
 """By the torso's forward axis: the axes right, forward and up in the torso frame, as columns."""
 MOST_JOINTS = 256
 """Limbs with more hinges than this are refused: a typing error, or equations too large to compile."""
