@@ -116,15 +116,12 @@ def path(layout: Layout, inputs: Inputs) -> Path:
         forces += list(ground_force(layout, solution.torso, name, leg, solution.linear, solution.angular, inputs))
         assert leg.limb.closed_form is not None
         extensions.append(leg.limb.closed_form.extension((leg.foot[0], leg.foot[1], leg.foot[2])))
-    imposed = [inputs.v[k] for name, here in layout.rates.items() if name in layout.prescribed
-             for k in range(here.start, here.stop)]  # fmt: skip
     powers = _powers(layout, solution, inputs)
-    powers += [effort * rate for effort, rate in zip(solution.prescribed_efforts, imposed, strict=True)]
+    efforts = zip(solution.prescribed_efforts, layout.prescribed_rates, strict=True)
+    powers += [effort * inputs.v[k] for effort, k in efforts]
     dissipation: Scalar = 0.0
-    for leg in solution.legs.values():
-        dissipation = dissipation + damping_power(leg.limb, leg.angles, leg.rates)
-    for state in solution.states.values():
-        dissipation = dissipation + damping_power(state.limb, state.angles, state.rates)
+    for limb in (*solution.legs.values(), *solution.states.values()):
+        dissipation = dissipation + damping_power(limb.limb, limb.angles, limb.rates)
     outside = _outside_power(layout, inputs) if layout.pushes else 0.0
     return Path(solution.acceleration, forces, extensions, solution.prescribed_efforts, powers, dissipation, outside)
 
@@ -144,20 +141,16 @@ def _powers(layout: Layout, solution: ForwardSolution, inputs: Inputs) -> list[S
     """Power of each actuator: effort times the rate it works on."""
     powers: list[Scalar] = []
     for name in layout.actuated:
-        limb = layout.limbs[name]
-        leg = solution.legs.get(name)
-        angles, rates = (
-            (leg.angles, leg.rates) if leg is not None else (solution.states[name].angles, solution.states[name].rates)
-        )
-        efforts = inputs.tau[layout.efforts[name]]
-        for actuator, effort in zip(limb.actuators, efforts, strict=True):
+        limb, leg = layout.limbs[name], solution.legs.get(name)
+        found = solution.states[name] if leg is None else leg
+        for actuator, effort in zip(limb.actuators, inputs.tau[layout.efforts[name]], strict=True):
             if isinstance(actuator, Motor):
                 if leg is not None:
-                    rate = rates[limb.index(actuator.coordinate)]
+                    rate = leg.rates[limb.index(actuator.coordinate)]
                 else:
                     rate = inputs.v[layout.rates[name]][limb.coordinates.index(actuator.coordinate)]
                 powers.append(effort * rate * actuator.ratio)
             else:
-                arms = cable_arms(limb, angles, actuator)
-                powers.append(-effort * sum((arm * rates[k] for k, arm in arms.items()), 0.0))
+                arms = cable_arms(limb, found.angles, actuator)
+                powers.append(-effort * sum((arm * found.rates[k] for k, arm in arms.items()), 0.0))
     return powers

@@ -98,11 +98,6 @@ def numbers(robot: Any) -> dict[str, float]:
     return found
 
 
-def with_numbers(robot: Any, values: Mapping[str, Any]) -> Any:
-    """A copy in which the numbers at the given paths are exchanged (for other numbers or for symbols)."""
-    return rebuild(robot, lambda path, value, kind: values.get(path, value))
-
-
 def structure(node: Any, zeros: bool = True) -> Any:
     """What shapes the equations of a description: all but captions and numbers, and which numbers are exactly zero.
 

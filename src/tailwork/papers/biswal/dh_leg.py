@@ -57,13 +57,6 @@ def table_robot() -> Robot:
     return replace(biswal(), name="biswal leg", parts={"leg": chain})
 
 
-def preset_robot() -> Robot:
-    """The preset with its front left leg alone; its bars have the same masses."""
-    legs = biswal().part("legs")
-    one = replace(legs, hips=legs.hips[:1], feet=legs.feet[:1])
-    return replace(biswal(), name="biswal leg", parts={"legs": one})
-
-
 def joint_torques(times: ArrayLike, reading: str = "C", robot: Robot | None = None) -> Floats:
     """Torques on theta_1, theta_2, theta_3 [N m], (..., 3), at times [s] of the motion (Eqs. 14, 15).
 
