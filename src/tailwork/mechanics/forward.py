@@ -125,9 +125,7 @@ def _torso_acceleration(
     total = rigid(torso.moments)
     for part in parts:
         total, load = total + part.inertia, load + part.wrench
-    matrix = zeros(6, 6)
-    matrix[:3, :3], matrix[:3, 3:], matrix[3:, :3], matrix[3:, 3:] = total.a, total.b, total.b.T, total.d
-    solved = Factored(matrix).solve([-x for x in (*load.force, *load.moment)])
+    solved = Factored(total.matrix()).solve([-x for x in (*load.force, *load.moment)])
     return array(solved[:3]), array(solved[3:])
 
 

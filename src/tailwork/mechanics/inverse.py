@@ -117,7 +117,7 @@ def torso_frame_mass(layout: Layout, torso: TorsoState, q: Sequence[Scalar]) -> 
         assert total is not None
         total = total + leg.inertia_to_torso(leg_inertia(leg))
     if total is not None:
-        matrix[:3, :3], matrix[:3, 3:6], matrix[3:6, :3], matrix[3:6, 3:6] = total.a, total.b, total.b.T, total.d
+        matrix[:6, :6] = total.matrix()
     return matrix
 
 

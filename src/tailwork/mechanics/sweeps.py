@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+import numpy as np
+
 from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.algebra.vectors import Array, cross, dot, skew, times, zeros
 from tailwork.mechanics.frames import Link, principal_axis
-from tailwork.mechanics.moments import NO_MASS, Moments, spin_matrix
+from tailwork.mechanics.moments import NO_MASS, Moments, Sum, spin_matrix
 
 
 @dataclass
@@ -34,14 +36,11 @@ class Motion:
 
 
 @dataclass
-class Wrench:
+class Wrench(Sum):
     """Force [N] and moment [N m] about the joint of a link (about P for the torso)."""
 
     force: Array
     moment: Array
-
-    def __add__(self, other: Wrench) -> Wrench:
-        return Wrench(self.force + other.force, self.moment + other.moment)
 
     def __sub__(self, other: Wrench) -> Wrench:
         return Wrench(self.force - other.force, self.moment - other.moment)
@@ -90,15 +89,16 @@ def carried(link: Link, wrench: Wrench) -> Wrench:
 
 
 @dataclass
-class Inertia6:
+class Inertia6(Sum):
     """A 6×6 inertia in blocks: force = A a + B alpha, moment = Bᵀ a + D alpha."""
 
     a: Array
     b: Array
     d: Array
 
-    def __add__(self, other: Inertia6) -> Inertia6:
-        return Inertia6(self.a + other.a, self.b + other.b, self.d + other.d)
+    def matrix(self) -> Array:
+        """All of it, 6 × 6."""
+        return np.block([[self.a, self.b], [self.b.T, self.d]])
 
     def shifted(self, offset: Array) -> Inertia6:
         """About a point at −offset from the old one."""
@@ -254,8 +254,7 @@ def composite(links: Sequence[Link], gearing: Array) -> Composite:
                 alone = dot(link.axis, own.moment) + link.armature
                 mass[c, d] = mass[c, d] + alone * (gearing[k, c] * gearing[k, d])
         for c in geared:
-            scaled = Wrench(own.force * gearing[k, c], own.moment * gearing[k, c])
-            column[c] = scaled if c not in column else column[c] + scaled
+            column[c] = column.get(c, NO_WRENCH) + own * gearing[k, c]
         whole = (whole if link.turn is None else whole.turned(link.turn.matrix())).about(link.offset)
         column = {c: carried(link, x) for c, x in column.items()}
         if link.parent < 0:

@@ -47,7 +47,8 @@ def _changed(rules: Rules, factor: float = 1.0, push: bool = False, **changes: f
 def _blame(names: list[str], state: ScaledState, rules: Rules) -> tuple[str, ...]:
     """The constraints that a certificate rests on, the foremost first."""
     # Kinds of constraints without which it is no more possible are not to blame.
-    for without in ({"friction": inf}, {"factor": inf}, {"least": -inf}, {"push": True}):
+    kinds: tuple[dict[str, Any], ...] = ({"friction": inf}, {"factor": inf}, {"least": -inf}, {"push": True})
+    for without in kinds:
         fewer = _changed(rules, **without)
         if shortfall(rows_of(state, fewer))[0] > 0.5 * HELD:
             rules = fewer

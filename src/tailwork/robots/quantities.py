@@ -204,7 +204,10 @@ def label(item: Any, position: int) -> str:
     return name if isinstance(name, str) else str(position + 1)
 
 
-NUMBERS = ((float, numbers_module.Real, "a finite number"), (int, numbers_module.Integral, "an integer"))
+NUMBERS: tuple[tuple[Callable[[Any], Any], type, str], ...] = (
+    (float, numbers_module.Real, "a finite number"),
+    (int, numbers_module.Integral, "an integer"),
+)
 
 
 def fitted(path: str, value: Any, hint: Any) -> Any:
