@@ -204,7 +204,7 @@ def label(item: Any, position: int) -> str:
     return name if isinstance(name, str) else str(position + 1)
 
 
-NUMBERS: tuple[tuple[Callable[[Any], Any], type, str], ...] = (
+NUMBERS: tuple[tuple[Any, Any, str], ...] = (
     (float, numbers_module.Real, "a finite number"),
     (int, numbers_module.Integral, "an integer"),
 )
@@ -222,7 +222,7 @@ def fitted(path: str, value: Any, hint: Any) -> Any:
         return tuple(fitted(f"{path}.{label(item, k)}", item, items) for k, item in enumerate(value))
     for cls, numeric, required in NUMBERS:
         if cls in options:
-            if not isinstance(value, numeric) or isinstance(value, bool) or not math.isfinite(value):
+            if not isinstance(value, numeric) or isinstance(value, bool) or not math.isfinite(cls(value)):
                 raise RobotError(path, value, required)
             return cls(value)
     if all(map(_is_plain_class, options)) and not isinstance(value, options):

@@ -66,13 +66,8 @@ def quasi_state(
 ) -> TreeState:  # fmt: skip
     """The state with the torso in quasicoordinates: any attitude, never singular.
 
-    Args:
-        position: R_1, inertial frame [m].
-        rotation: C_N1, from the torso frame to the inertial one.
-        angles: true coordinates of the joints [rad].
-        velocity: R_1-dot, inertial frame [m/s].
-        omega: omega_1, in the torso frame [rad/s].
-        rates: of the angles [rad/s].
+    R_1 [m] and R_1-dot [m/s] in the inertial frame, C_N1 from the torso frame to that one, omega_1 in the torso frame
+    [rad/s], then true coordinates of the joints [rad] and their rates [rad/s].
     """
     joints = tree.angle_count - 3
     turned = checked(9, "a 3 × 3 matrix", rotation=np.ravel(rotation))[0].reshape(3, 3)
@@ -283,9 +278,7 @@ def _refuse_singular(tree: BodyTree, state: TreeState) -> None:
             names = ", ".join(tree.coordinate_names[3 + column] for column in body.columns)
             remedy = "choose another sequence of rotations for this joint, or stay away from here"
             if i == 0:
-                remedy = (
-                    'take quasi_state, which needs no Euler angles, or quaternions, Model(..., attitude="quaternion")'
-                )
+                remedy = "take quasi_state, which needs no Euler angles, or Model(..., attitude='quaternion')"
             raise StateError(
                 "q",
                 f"the rotations of {body.name} ({names}) are singular here: two of their axes have become parallel or "
