@@ -88,7 +88,6 @@ def bodies(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str
         frames = joint_frames(state.limb, state.angles, torso.position, torso.rotation)
         for frame, link, rate in zip(frames, own_frames(state.limb, state.angles), state.rates, strict=True):
             before = base if link.parent < 0 else found[link.parent]
-            assert link.turn is not None
             velocity = link.turn.outward(before.velocity + cross(before.omega, link.offset))
             omega = link.turn.outward(before.omega) + link.axis * rate
             found.append(MovingBody(frame.place, frame.rotation, velocity, omega, link.moments))

@@ -47,11 +47,7 @@ class PinnedLeg:
 
     def inertia_to_torso(self, inertia: Inertia6) -> Inertia6:
         """An inertia about the foot in the leg's frame, about P in the torso's."""
-        turn = self.turn
-        turned = Inertia6(
-            turn.inward_symmetric(inertia.a), turn.inward_matrix(inertia.b), turn.inward_symmetric(inertia.d)
-        )
-        return turned.shifted(self.foot)
+        return inertia.turned(self.turn).shifted(self.foot)
 
     def about_foot(self, k: int) -> Moments:
         """Moments of body k about the foot."""
@@ -77,7 +73,6 @@ def leg_with_angles(limb: Limb, angles: Sequence[Angle], foot: Array, at_foot: C
     assert limb.foot is not None
     links = one_frame(limb, angles)
     turn = links[0].turn
-    assert turn is not None
     # Walk from the foot to the hip.
     axes: list[Array] = []
     arms: list[Array] = []
@@ -86,9 +81,8 @@ def leg_with_angles(limb: Limb, angles: Sequence[Angle], foot: Array, at_foot: C
     spans: list[Array] = []
     end, tip = zeros(3), array(limb.foot.point)
     for joint, link in zip(reversed(limb.joints), reversed(links), strict=True):
-        span = tip if link.orientation is None else times(link.orientation, tip)
-        moments = moments_of(joint.body).about(-tip)
-        bodies.insert(0, moments if link.orientation is None else moments.turned(link.orientation))
+        span = times(link.orientation, tip)
+        bodies.insert(0, moments_of(joint.body).about(-tip).turned(link.orientation))
         ends.insert(0, end)
         spans.insert(0, span)
         end = end - span

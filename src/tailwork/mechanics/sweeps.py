@@ -15,7 +15,7 @@ import numpy as np
 
 from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.algebra.vectors import Array, cross, dot, skew, times, zeros
-from tailwork.mechanics.frames import Link, principal_axis
+from tailwork.mechanics.frames import Link, Turn, principal_axis
 from tailwork.mechanics.moments import NO_MASS, Moments, Sum, spin_matrix
 
 
@@ -64,9 +64,7 @@ def motions(
         start = before.acceleration
         if not nothing(link.offset):
             start = start + times(before.spin(), link.offset)
-        omega, alpha = before.omega, before.alpha
-        if link.turn is not None:
-            start, omega, alpha = (link.turn.outward(x) for x in (start, omega, alpha))
+        start, omega, alpha = (link.turn.outward(x) for x in (start, before.omega, before.alpha))
         alpha = alpha + cross(omega, link.axis) * rate + link.axis * acceleration
         result.append(Motion(omega + link.axis * rate, alpha, start))
     return result
@@ -82,9 +80,7 @@ def loads(links: Sequence[Link], moving: Sequence[Motion], pushes: Sequence[Wren
 
 def carried(link: Link, wrench: Wrench) -> Wrench:
     """A wrench about a link's joint, about the parent's joint and in the parent's frame."""
-    force, moment = wrench.force, wrench.moment
-    if link.turn is not None:
-        force, moment = link.turn.inward(force), link.turn.inward(moment)
+    force, moment = link.turn.inward(wrench.force), link.turn.inward(wrench.moment)
     return Wrench(force, moment + cross(link.offset, force))
 
 
@@ -112,13 +108,13 @@ class Inertia6(Sum):
                 d[i, k] = d[k, i] = self.d[i, k] + dot(tilde[i], b[:, k]) + dot(tilde[k], self.b[:, i])
         return Inertia6(self.a, b, d)
 
+    def turned(self, turn: Turn) -> Inertia6:
+        """In the frame that a turn leads to."""
+        return Inertia6(turn.inward_symmetric(self.a), turn.inward_matrix(self.b), turn.inward_symmetric(self.d))
+
     def carried(self, link: Link) -> Inertia6:
         """About the parent's joint and in the parent's frame."""
-        inertia = self
-        if link.turn is not None:
-            turn = link.turn
-            inertia = Inertia6(turn.inward_symmetric(self.a), turn.inward_matrix(self.b), turn.inward_symmetric(self.d))
-        return inertia.shifted(link.offset)
+        return self.turned(link.turn).shifted(link.offset)
 
 
 NO_INERTIA = Inertia6(zeros(3, 3), zeros(3, 3), zeros(3, 3))
@@ -152,8 +148,7 @@ class Articulated:
         for link, (u_lin, u_ang, per_d, u) in zip(self.links, self.steps, strict=True):
             a, alpha = (linear, angular) if link.parent < 0 else motion[link.parent]
             a = a + cross(alpha, link.offset)
-            if link.turn is not None:
-                a, alpha = link.turn.outward(a), link.turn.outward(alpha)
+            a, alpha = link.turn.outward(a), link.turn.outward(alpha)
             acceleration = (u - dot(u_lin, a) - dot(u_ang, alpha)) * per_d
             result.append(acceleration)
             motion.append((a, alpha + link.axis * acceleration))
@@ -255,7 +250,7 @@ def composite(links: Sequence[Link], gearing: Array) -> Composite:
                 mass[c, d] = mass[c, d] + alone * (gearing[k, c] * gearing[k, d])
         for c in geared:
             column[c] = column.get(c, NO_WRENCH) + own * gearing[k, c]
-        whole = (whole if link.turn is None else whole.turned(link.turn.matrix())).about(link.offset)
+        whole = whole.turned(link.turn.matrix()).about(link.offset)
         column = {c: carried(link, x) for c, x in column.items()}
         if link.parent < 0:
             total, coupling = total + whole, _joined(coupling, column)

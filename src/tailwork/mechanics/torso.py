@@ -140,16 +140,14 @@ def torso_push(layout: Layout, torso: TorsoState, forces: Sequence[Array]) -> Wr
 def into_link(links: Sequence[Link], k: int, v: Array) -> Array:
     """A vector of the torso frame, in the frame of a link."""
     for j in reversed(_chain(links, k)):
-        turn = links[j].turn
-        v = v if turn is None else turn.outward(v)
+        v = links[j].turn.outward(v)
     return v
 
 
 def out_of_link(links: Sequence[Link], k: int, v: Array) -> Array:
     """A vector of a link's frame, in the torso frame."""
     for j in _chain(links, k):
-        turn = links[j].turn
-        v = v if turn is None else turn.inward(v)
+        v = links[j].turn.inward(v)
     return v
 
 
@@ -166,9 +164,8 @@ def limb_pushes(links: Sequence[Link], pushes: Sequence[Sequence[tuple[Array, Ar
     result = [NO_WRENCH] * len(links)
     for k, found in enumerate(pushes):
         for point, force in found:
-            local, orientation = into_link(links, k, force), links[k].orientation
-            arm = point if orientation is None else times(orientation, point)
-            result[k] = result[k] + Wrench(local, cross(arm, local))
+            local = into_link(links, k, force)
+            result[k] = result[k] + Wrench(local, cross(times(links[k].orientation, point), local))
     return result
 
 
