@@ -55,13 +55,9 @@ class PinnedLeg:
 
 
 def pinned_leg(limb: Limb, foot: Array, velocity: Array, omega: Array) -> PinnedLeg:
-    """Solve a stance leg for position and rates.
+    """Solve a stance leg of three hinges in a row for position and rates.
 
-    Args:
-        limb: three hinges in a row, the foot on the last body.
-        foot: e, place of the foot from P in the torso frame [m].
-        velocity: of P, torso frame [m/s].
-        omega: of the torso, torso frame [rad/s].
+    In the torso frame: e, its foot from P [m], the velocity of P [m/s] and that of the torso's turning [rad/s].
     """
     assert limb.closed_form is not None
     angles = limb.closed_form.angles((foot[0], foot[1], foot[2]))

@@ -13,7 +13,7 @@ from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.moments import Moments, moments_of
 from tailwork.mechanics.pinned import PinnedLeg, pinned_leg
 from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench
-from tailwork.robots.limb import JointSpring, Limb
+from tailwork.robots.limb import Limb
 
 
 @dataclass
@@ -111,12 +111,6 @@ def pinned_values(leg: PinnedLeg) -> list[Scalar]:
     return [arctan2(sine, cosine) for cosine, sine in leg.angles]
 
 
-def sprung_values(leg: PinnedLeg) -> list[Scalar]:
-    """Joint angles of a stance leg, only where a joint spring asks for them."""
-    sprung = {leg.limb.index(spring.joint) for spring in leg.limb.springs if isinstance(spring, JointSpring)}
-    return [arctan2(sine, cosine) if k in sprung else 0.0 for k, (cosine, sine) in enumerate(leg.angles)]
-
-
 def pushes_on(layout: Layout, torso: TorsoState, name: str, forces: Sequence[Array]) -> list[list[tuple[Array, Array]]]:
     """By joint of a limb: (point in the joint's frame, force in the torso frame) of the pushes on its body."""
     limb = layout.limbs[name]
@@ -139,24 +133,15 @@ def torso_push(layout: Layout, torso: TorsoState, forces: Sequence[Array]) -> Wr
 
 def into_link(links: Sequence[Link], k: int, v: Array) -> Array:
     """A vector of the torso frame, in the frame of a link."""
-    for j in reversed(_chain(links, k)):
-        v = links[j].turn.outward(v)
-    return v
+    link = links[k]
+    return link.turn.outward(v if link.parent < 0 else into_link(links, link.parent, v))
 
 
 def out_of_link(links: Sequence[Link], k: int, v: Array) -> Array:
     """A vector of a link's frame, in the torso frame."""
-    for j in _chain(links, k):
-        v = links[j].turn.inward(v)
-    return v
-
-
-def _chain(links: Sequence[Link], k: int) -> list[int]:
-    """From a link to the torso."""
-    chain = [k]
-    while links[chain[-1]].parent >= 0:
-        chain.append(links[chain[-1]].parent)
-    return chain
+    link = links[k]
+    turned = link.turn.inward(v)
+    return turned if link.parent < 0 else out_of_link(links, link.parent, turned)
 
 
 def limb_pushes(links: Sequence[Link], pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench]:
