@@ -186,14 +186,9 @@ def _first_moment(bodies: Sequence[Moments]) -> Array:
 def foot_force(leg: PinnedLeg, loads: Sequence[Wrench], net: Sequence[Scalar], at_foot: Array, alpha: Array) -> Array:
     """Force of the ground on the foot, leg frame [N].
 
-    It carries the leg's bodies and what the leg hands on to the torso: the virtual work of a shift of the torso.
-
-    Args:
-        leg: the solved leg.
-        loads: wrenches of the bodies in the bias motion.
-        net: virtual work of each joint in the bias motion, actuators and springs taken off.
-        at_foot: acceleration of the torso's own point at the foot, beyond the bias motion, leg frame [m/s²].
-        alpha: angular acceleration of the torso, leg frame [rad/s²].
+    It carries the leg's bodies and what the leg hands on to the torso: the virtual work of a shift of the torso. In the
+    bias motion `leg_needs` gives `loads` and `net`; beyond it, the torso's own point at the foot accelerates by
+    `at_foot` [m/s²] and the torso turns by `alpha` [rad/s²], leg frame.
     """
     turning = times(leg.rates_map, at_foot)
     inertia = leg_inertia(leg)

@@ -164,10 +164,10 @@ def articulated(
     Linear in the number of joints; the articulated-body algorithm of Featherstone with the bias motion taken out.
     `added` is inertia, by link, that acts on the accelerations alone and not on the bias.
     """
-    inertias, wrenches = [rigid(x.moments) for x in links], list(bias)
+    # The last of both is the torso's, whose number is −1.
+    inertias, wrenches = [*(rigid(x.moments) for x in links), NO_INERTIA], [*bias, NO_WRENCH]
     for k, more in added.items():
         inertias[k] = inertias[k] + more
-    torso_inertia, torso_wrench = NO_INERTIA, NO_WRENCH
     steps: list[tuple[Array, Array, Scalar, Scalar]] = [(zeros(3), zeros(3), 0.0, 0.0)] * len(links)
     for k in range(len(links) - 1, -1, -1):
         link, inertia, wrench = links[k], inertias[k], wrenches[k]
@@ -176,13 +176,9 @@ def articulated(
         per_d = 1.0 / (dot(link.axis, u_ang) + link.armature)
         steps[k] = (u_lin, u_ang, per_d, u)
         inertia, wrench = _without_joint(inertia, wrench, link, u_lin, u_ang, per_d, u, torques[k])
-        inertia, wrench = inertia.carried(link), carried(link, wrench)
-        if link.parent < 0:
-            torso_inertia, torso_wrench = torso_inertia + inertia, torso_wrench + wrench
-        else:
-            inertias[link.parent] = inertias[link.parent] + inertia
-            wrenches[link.parent] = wrenches[link.parent] + wrench
-    return Articulated(torso_inertia, torso_wrench, links, steps)
+        inertias[link.parent] = inertias[link.parent] + inertia.carried(link)
+        wrenches[link.parent] = wrenches[link.parent] + carried(link, wrench)
+    return Articulated(inertias[-1], wrenches[-1], links, steps)
 
 
 def _without_joint(
@@ -207,17 +203,13 @@ def _without_joint(
 
 def collected(links: Sequence[Link], bodies: Sequence[Wrench]) -> tuple[list[Scalar], Wrench]:
     """Tip to root: the torque each joint must bear for the bodies' wrenches, and the wrench the torso must give."""
-    wrenches, total = list(bodies), NO_WRENCH
+    wrenches = [*bodies, NO_WRENCH]  # the last is the torso's, whose number is −1
     torques: list[Scalar] = [0.0] * len(links)
     for k in range(len(links) - 1, -1, -1):
         link = links[k]
         torques[k] = dot(link.axis, wrenches[k].moment)
-        wrench = carried(link, wrenches[k])
-        if link.parent < 0:
-            total = total + wrench
-        else:
-            wrenches[link.parent] = wrenches[link.parent] + wrench
-    return torques, total
+        wrenches[link.parent] = wrenches[link.parent] + carried(link, wrenches[k])
+    return torques, wrenches[-1]
 
 
 @dataclass
@@ -232,16 +224,15 @@ class Composite:
 def composite(links: Sequence[Link], gearing: Array) -> Composite:
     """Tip to root: composite moments and, by coordinate, the wrench of a unit acceleration."""
     count = gearing.shape[1]
-    moments = [x.moments for x in links]
-    columns: list[dict[int, Wrench]] = [{} for _ in links]
-    total, coupling = NO_MASS, dict[int, Wrench]()
+    moments = [*(x.moments for x in links), NO_MASS]  # the last is the torso's, whose number is −1
+    columns = [[NO_WRENCH] * count for _ in moments]
     mass = zeros(count, count)
     for k in range(len(links) - 1, -1, -1):
         link, whole, column = links[k], moments[k], columns[k]
         own = Wrench(cross(link.axis, whole.first), times(whole.inertia(), link.axis))
         geared = [c for c in range(count) if gearing[k, c] != 0.0]
         for c in geared:
-            for d, other in column.items():  # this joint against those beyond it, both ways
+            for d, other in enumerate(column):  # this joint against those beyond it, both ways
                 product = dot(link.axis, other.moment) * gearing[k, c]
                 mass[c, d] = mass[c, d] + product
                 mass[d, c] = mass[d, c] + product
@@ -249,17 +240,8 @@ def composite(links: Sequence[Link], gearing: Array) -> Composite:
                 alone = dot(link.axis, own.moment) + link.armature
                 mass[c, d] = mass[c, d] + alone * (gearing[k, c] * gearing[k, d])
         for c in geared:
-            column[c] = column.get(c, NO_WRENCH) + own * gearing[k, c]
-        whole = whole.turned(link.turn.matrix()).about(link.offset)
-        column = {c: carried(link, x) for c, x in column.items()}
-        if link.parent < 0:
-            total, coupling = total + whole, _joined(coupling, column)
-        else:
-            moments[link.parent] = moments[link.parent] + whole
-            columns[link.parent] = _joined(columns[link.parent], column)
-    return Composite(total, [coupling[c] for c in range(count)], mass)
-
-
-def _joined(first: dict[int, Wrench], second: dict[int, Wrench]) -> dict[int, Wrench]:
-    both = {c: first[c] + second[c] for c in first if c in second}
-    return first | second | both
+            column[c] = column[c] + own * gearing[k, c]
+        moments[link.parent] = moments[link.parent] + whole.turned(link.turn.matrix()).about(link.offset)
+        held = columns[link.parent]
+        columns[link.parent] = [before + carried(link, x) for before, x in zip(held, column, strict=True)]
+    return Composite(moments[-1], columns[-1], mass)

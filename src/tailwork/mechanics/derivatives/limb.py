@@ -107,15 +107,12 @@ def limb_derivatives(state: LimbState, torso: Motion, accelerations: Sequence[Sc
     """Derivatives of a free or geared limb on a torso that moves so; accelerations of its joints in [rad/s²]."""
     limb, gearing, count = state.limb, state.gearing, state.gearing.shape[1]
     axes, flows = _moving(state, torso, accelerations)
-    total = NO_FLOW
-    for k in range(len(flows) - 1, -1, -1):
+    flows.append(NO_FLOW)  # the torso's, whose number is −1
+    for k in range(len(flows) - 2, -1, -1):
         parent = limb.index(limb.joints[k].parent)
-        if parent < 0:
-            total = total + flows[k]
-        else:
-            flows[parent] = flows[parent] + flows[k]
+        flows[parent] = flows[parent] + flows[k]
     result = LimbDerivatives(
-        total, zeros(count, count), zeros(count, 6), zeros(count, count), zeros(count, count), zeros(count, 3),
+        flows[-1], zeros(count, count), zeros(count, 6), zeros(count, count), zeros(count, count), zeros(count, 3),
         zeros(6, count), zeros(6, count),
     )  # fmt: skip
     turned: list[dict[int, Axis]] = []  # by joint: by coordinate, what it turns of the joints up to that one
