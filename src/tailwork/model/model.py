@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -142,7 +143,8 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Models travel between processes; machine code is compiled or loaded anew."""
-        return _remade, (self.robot, *self.layout.drive())
+        names = ("stance", "prescribed", "torso", "attitude", "pushes")
+        return partial(Model, self.robot, **dict(zip(names, self.layout.drive(), strict=True))), ()
 
     # Dynamics
 
@@ -437,7 +439,3 @@ def _known(question: str) -> str:
     if question not in QUESTIONS:
         raise UnknownNameError.among("question", question, QUESTIONS, "function")
     return question
-
-
-def _remade(robot: Robot, stance: Any, prescribed: Any, torso: str, attitude: str, pushes: Any) -> Model:
-    return Model(robot, stance, prescribed=prescribed, torso=torso, attitude=attitude, pushes=pushes)
