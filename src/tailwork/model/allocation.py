@@ -149,12 +149,8 @@ def pulling_groups(layout: Layout) -> list[PullingGroup]:
 def minimum_norm(force: Floats, actuation: Floats, pulling: Sequence[PullingGroup]) -> tuple[Floats, Floats]:
     """The smallest efforts that give the force, by the Moore–Penrose inverse (2020, after Eq. 3), and the condition.
 
-    Groups with cables act on coordinates of their own and are found apart: the smallest efforts in which none pushes.
-
-    Args:
-        force: (n, velocities).
-        actuation: (n, velocities, actuators).
-        pulling: groups with cables.
+    For forces (n, velocities) and actuation matrices (n, velocities, actuators). Groups with cables act on coordinates
+    of their own and are found apart: the smallest efforts in which none pushes.
     """
     pulled = {k for group in pulling for k in group.actuators}
     others = [k for k in range(actuation.shape[-1]) if k not in pulled]
@@ -196,13 +192,9 @@ def _pulls(arms: Floats, force: Floats, cable: Sequence[bool]) -> Floats:
 
 
 def chosen(force: Floats, actuation: Floats, free: Sequence[int], given: Floats) -> tuple[Floats, Floats]:
-    """As many actuators as velocities, solved exactly; the efforts of the others are given (2018, Eqs. 37 and 41).
+    """As many actuators as velocities, the `free` ones, solved exactly (2018, Eqs. 37 and 41).
 
-    Args:
-        force: (n, velocities).
-        actuation: (n, velocities, actuators).
-        free: the actuators to solve for, as many as rows of the force.
-        given: (actuators,), the efforts of the others; those of `free` are not read.
+    Arrays as for `minimum_norm`; the efforts of all others are those of `given` (actuators,).
     """
     rest = [k for k in range(actuation.shape[-1]) if k not in free]
     square = actuation[..., list(free)]

@@ -159,11 +159,9 @@ QUESTIONS: dict[str, Question] = {
 
 
 def recorded(layout_of: Callable[[Callable[[str, float], Scalar]], Layout], name: str) -> tuple[Graph, tuple[str, ...]]:
-    """The graph of a question, and the paths of the robot's numbers that are its parameters.
+    """The graph of a question by name, and the paths of the robot's numbers that are its parameters.
 
-    Args:
-        layout_of: makes the layout from a function that exchanges each number of the robot, by path, for a symbol.
-        name: of the question.
+    `layout_of` makes the layout from a function that exchanges each number of the robot, by path, for a symbol.
     """
     question = QUESTIONS[name]
     tape = Tape()

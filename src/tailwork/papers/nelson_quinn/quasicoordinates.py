@@ -342,11 +342,8 @@ def forward_dynamics(
 ) -> Array:
     """Accelerations [R_1-ddot, alpha_G-ddot] [m/s², rad/s²] (Eq. 48).
 
-    After `quasi_state`, omega_1-dot, in the torso frame, stands for the Euler angles' accelerations.
-
-    Args:
-        torques: of the joints, in the order of their coordinates [N m]; none for the torso.
-        forces: (point, force in the inertial frame [N]), such as those of the ground on the feet.
+    After `quasi_state`, omega_1-dot, in the torso frame, stands for the Euler angles' accelerations. Torques are those
+    of the joints [N m], in the order of their coordinates; forces, as on feet, are in the inertial frame [N].
     """
     acting = np.concatenate([np.zeros(6), *checked(tree.angle_count - 3, NAMES, torques=torques)])
     for at, force in forces:
