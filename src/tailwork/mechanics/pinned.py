@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, cross, dot, inverse3, times, zeros
 from tailwork.mechanics.frames import Angle, Link, Turn, one_frame
-from tailwork.mechanics.moments import NO_MASS, Moments, moments_of, spin_matrix
+from tailwork.mechanics.moments import Moments, moments_of, spin_matrix
 from tailwork.mechanics.sweeps import NO_WRENCH, Inertia6, Wrench, nothing
 from tailwork.robots.limb import Limb
 
@@ -70,21 +71,14 @@ def leg_with_angles(limb: Limb, angles: Sequence[Angle], foot: Array, at_foot: C
     links = one_frame(limb, angles)
     turn = links[0].turn
     # Walk from the foot to the hip.
-    axes: list[Array] = []
-    arms: list[Array] = []
-    bodies: list[Moments] = []
-    ends: list[Array] = []
-    spans: list[Array] = []
+    found: list[tuple[Array, Array, Moments, Array, Array]] = []
     end, tip = zeros(3), array(limb.foot.point)
     for joint, link in zip(reversed(limb.joints), reversed(links), strict=True):
         span = times(link.orientation, tip)
-        bodies.insert(0, moments_of(joint.body).about(-tip).turned(link.orientation))
-        ends.insert(0, end)
-        spans.insert(0, span)
-        end = end - span
-        axes.insert(0, link.axis)
-        arms.insert(0, cross(end, link.axis))
-        tip = array(joint.offset)
+        body = moments_of(joint.body).about(-tip).turned(link.orientation)
+        found.append((link.axis, cross(end - span, link.axis), body, end, span))
+        end, tip = end - span, array(joint.offset)
+    axes, arms, bodies, ends, spans = map(list, zip(*reversed(found), strict=True))
     rates_map = -inverse3(array(arms).T)
     rates = list(times(rates_map, at_foot(turn)))
     return PinnedLeg(limb, links, turn, foot, axes, arms, bodies, ends, spans, rates_map, angles, rates)
@@ -138,11 +132,7 @@ def leg_needs(
         loads.insert(0, Wrench(force, moment + cross(leg.ends[k], force)) - (pushes[k] or NO_WRENCH))
         if k:
             at_end = at_end - times(spins[k], leg.spans[k])
-    beyond = zeros(3)
-    turning: list[Array] = []  # by joint: moment of the bodies beyond it
-    for wrench in reversed(loads):
-        beyond = beyond + wrench.moment
-        turning.insert(0, beyond)
+    turning = list(accumulate(wrench.moment for wrench in reversed(loads)))[::-1]  # of the bodies beyond each joint
     before = zeros(3)  # force of the bodies that the joint carries
     needs: list[Scalar] = []
     for k, joint in enumerate(leg.limb.joints):
@@ -156,11 +146,7 @@ def leg_inertia(leg: PinnedLeg) -> Inertia6:
     """The leg's 6×6 inertia on the torso, about the foot in the leg's frame: Nᵀ M_ll N and so on."""
     count = len(leg.axes)
     bodies = [leg.about_foot(k) for k in range(count)]
-    beyond = NO_MASS
-    tensors: list[Array] = [zeros(3, 3)] * count  # inertia of the bodies from k on
-    for k in range(count - 1, -1, -1):
-        beyond = beyond + bodies[k]
-        tensors[k] = beyond.inertia()
+    tensors = [beyond.inertia() for beyond in accumulate(reversed(bodies))][::-1]  # of the bodies from k on
     mass, rotation = zeros(count, count), zeros(count, 3)
     for j in range(count):
         turned = times(tensors[j], leg.axes[j])
