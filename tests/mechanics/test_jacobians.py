@@ -18,7 +18,7 @@ from oracles.states import random_state, random_tree
 from tailwork.model import Model, Push
 from tailwork.model.questions import QUESTIONS
 from tailwork.robots import liu2018, liu2020
-from tailwork.robots.paths import numbers, with_numbers
+from tailwork.robots.paths import numbers
 from tailwork.robots.robot import Robot
 
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # central differences of order 8
@@ -120,7 +120,7 @@ def designs(name: str) -> list[tuple[Array, Callable[[float], Model]]]:
         @cache
         def at(h: float) -> Model:
             changed = {path: values[path] * (1.0 + h * rate) for path, rate in by_path.items() if rate}
-            return MAKERS[name](with_numbers(ROBOTS[name], changed))
+            return MAKERS[name](ROBOTS[name].replace(changed))
 
         return rates, at
 

@@ -9,7 +9,7 @@ from oracles.trees import random_tree
 from tailwork.errors import RobotError
 from tailwork.robots import biswal, blaberus, liu2018, liu2020
 from tailwork.robots.limb import Cable, Limb
-from tailwork.robots.paths import numbers, with_numbers
+from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import SYMMETRIC_COMPONENTS
 from tailwork.robots.robot import Robot
 
@@ -122,7 +122,7 @@ def random_design(robot: Robot, rng: np.random.Generator, change: float = 0.2) -
             factors.setdefault(group, rng.uniform(1 - change, 1 + change))
             factors[path] = factors[group]
         try:
-            changed = with_numbers(robot, {path: value * factors[path] for path, value in values.items()})
+            changed = robot.replace({path: value * factors[path] for path, value in values.items()})
         except RobotError:
             continue
         if well_placed(Layout(changed, legs), np.concatenate([changed.stand, np.zeros(3)])):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,9 +17,16 @@ from tailwork.errors import RobotError, StateError
 from tailwork.mechanics import inverse, kinematics
 from tailwork.mechanics.layout import make_layout
 from tailwork.papers.biswal import leg as paper
-from tailwork.papers.biswal.dh_leg import MASSES, joint_torques, preset_robot, reproduce_dh_leg, table_robot
+from tailwork.papers.biswal.dh_leg import MASSES, joint_torques, reproduce_dh_leg, table_robot
 from tailwork.papers.biswal.leg import READINGS, Leg
-from tailwork.robots import DhChain, DhRow, biswal, dh_frames
+from tailwork.robots import DhChain, DhRow, Robot, biswal, dh_frames
+
+
+def preset_robot() -> Robot:
+    """The preset with its front left leg alone."""
+    legs = biswal().part("legs")
+    return replace(biswal(), parts={"legs": replace(legs, hips=legs.hips[:1], feet=legs.feet[:1])})
+
 
 LEG = Leg()
 UNEQUAL = Leg(hip_length=0.05, thigh_length=0.13, shank_length=0.09, hip=(0.2, -0.1, 0.03))

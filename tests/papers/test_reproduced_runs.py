@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from oracles.layout import Array
 from pages import bare
 from tailwork.control import Constant, TailMotion, TailTracking
+from tailwork.papers import PAPERS
 from tailwork.papers.claims import Claim
 from tailwork.papers.liu2018.experiments import Liu2018, compensation, desired_states, errors, run_all
-from tailwork.papers.liu2018.report import write_report
 from tailwork.papers.liu2020 import experiments as study
 from tailwork.papers.liu2020.report import ratio_row
 from tailwork.simulation import LegStraight, Run
@@ -286,7 +286,7 @@ def test_the_report_of_2018(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return save(figure, folder, name, ["svg" if "svg" in kinds else "png"])
 
     monkeypatch.setattr(saving, "save", shown_only)
-    page = write_report(liu2018_study(), tmp_path).read_text(encoding="utf-8")
+    page = PAPERS["liu2018"].write_report(liu2018_study(), tmp_path).read_text(encoding="utf-8")
     for claim in liu2018_study().claims:
         assert f"{escape(claim.paper)}</td>" in page and f"{escape(claim.ours)}</td>" in page
     assert sorted({file.stem for file in (tmp_path / "figures").iterdir()}) == [

@@ -38,7 +38,7 @@ from tailwork.robots import (
     point_mass,
 )
 from tailwork.robots.body import tipped_bar
-from tailwork.robots.paths import numbers, with_numbers
+from tailwork.robots.paths import numbers
 
 PRESETS = {
     "liu2018": robots.liu2018(),
@@ -468,7 +468,7 @@ def test_a_robot_of_symbols_follows_the_numbers(name: str) -> None:
 
     tape = ex.Tape()
     symbols = dict(zip(given, tape.inputs(len(given), 0), strict=True))
-    symbolic = built_numbers(with_numbers(robot, symbols))
+    symbolic = built_numbers(robot.replace(symbols))
     values = evaluated(tape, list(changed.values()))
     expected = built_numbers(robot.replace(changed))
     assert symbolic.keys() == expected.keys()

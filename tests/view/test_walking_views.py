@@ -186,7 +186,7 @@ def test_a_run_that_is_too_short_for_a_stride() -> None:
 
 def test_table_1_shows_the_rows_and_the_paper(tmp_path: Path) -> None:
     result = small_nelson_quinn()
-    nelson_quinn.write_csv(result, tmp_path)
+    nelson_quinn.report(result).write_numbers(tmp_path)
     with (tmp_path / "table-1.csv").open() as file:
         header, *rows = list(csv.reader(file))
     numbers = np.array(rows, dtype=float)
@@ -227,7 +227,7 @@ def test_reactions_are_those_of_the_study(tmp_path: Path) -> None:
         ours, theirs = re.findall(r"[+−]\d+\.\d", axes.get_title(loc="left"))
         assert float(ours.replace("−", "-")) == pytest.approx(area, abs=0.051 + 0.01 * abs(area))
         assert float(theirs.replace("−", "-")) == PAPER_IMPULSES[row]
-    nelson_quinn.write_csv(result, tmp_path)
+    nelson_quinn.report(result).write_numbers(tmp_path)
     table = np.genfromtxt(tmp_path / "reactions.csv", delimiter=",", names=True, deletechars="")
     for row in ROWS:
         written = np.stack([table[f"{row}_{way}_[mN]"] for way in ("forward", "outward", "up")], axis=1)
@@ -251,7 +251,7 @@ def test_feet_and_torques_by_reading(tmp_path: Path) -> None:
                 np.testing.assert_allclose(line, [result.leg.times, 1e3 * found[name][:, k]])
             widths = {line.get_gid(): line.get_linewidth() for line in axes.lines}
             assert widths["C"] > max(widths["A"], widths["B"]), "the default stands out"
-    biswal.write_csv(result, tmp_path)
+    biswal.report(result).write_numbers(tmp_path)
     table = np.genfromtxt(tmp_path / "leg.csv", delimiter=",", skip_header=1)
     for k, name in enumerate(paper.READINGS):
         expected = 1e3 * np.hstack([result.leg.feet[name], result.leg.torques[name]])

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from tailwork.algebra.expression import (
-    ADD,
-    ATAN2,
-    CONSTANT,
-    COPY,
-    COS,
-    DIV,
-    MAX,
-    MUL,
-    NEG,
-    SIN,
-    SQRT,
-    STEP,
-    SUB,
-    Expression,
-    Scalar,
-    Tape,
-    as_indices,
-    is_zero,
-    step,
-)
+from tailwork.algebra import expression as ops
+from tailwork.algebra.expression import CONSTANT, Expression, Scalar, Tape, as_indices, is_zero, step
+
+RULES: dict[int, Callable[[Any, Any, Any, Scalar, Scalar], Scalar]] = {
+    ops.ADD: lambda a, b, y, da, db: da + db,
+    ops.SUB: lambda a, b, y, da, db: da - db,
+    ops.MUL: lambda a, b, y, da, db: b * da + a * db,
+    ops.DIV: lambda a, b, y, da, db: (da - y * db) * (1.0 / b),
+    ops.NEG: lambda a, b, y, da, db: -da,
+    ops.COPY: lambda a, b, y, da, db: da,
+    ops.SQRT: lambda a, b, y, da, db: da * (0.5 / y),
+    ops.SIN: lambda a, b, y, da, db: da * a.cos(),
+    ops.COS: lambda a, b, y, da, db: -(da * a.sin()),
+    ops.ATAN2: lambda a, b, y, da, db: (da * b - db * a) * (1.0 / (a * a + b * b)),
+    ops.MAX: lambda a, b, y, da, db: db + step(a - b) * (da - db),
+    ops.STEP: lambda a, b, y, da, db: 0.0,
+}
+"""By operation y = f(a, b): the derivative of y from those of a and b."""
 
 
 def jacobian(tape: Tape, outputs: Sequence[Scalar], variables: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -101,29 +99,4 @@ def _needed(tape: Tape, wanted: Sequence[int]) -> list[int]:
 
 
 def _rule(tape: Tape, k: int, operation: int, first: int, second: int, da: Scalar, db: Scalar) -> Scalar:
-    a, b, y = Expression(tape, first), Expression(tape, second), Expression(tape, k)
-    if operation == ADD:
-        return da + db
-    if operation == SUB:
-        return da - db
-    if operation == MUL:
-        return b * da + a * db
-    if operation == DIV:
-        return (da - y * db) * (1.0 / b)
-    if operation == NEG:
-        return -da
-    if operation == COPY:
-        return da
-    if operation == SQRT:
-        return da * (0.5 / y)
-    if operation == SIN:
-        return da * a.cos()
-    if operation == COS:
-        return -(da * a.sin())
-    if operation == ATAN2:
-        return (da * b - db * a) * (1.0 / (a * a + b * b))
-    if operation == MAX:
-        return db + step(a - b) * (da - db)
-    if operation == STEP:
-        return 0.0
-    raise AssertionError(f"no derivative rule for operation {operation}")
+    return RULES[operation](Expression(tape, first), Expression(tape, second), Expression(tape, k), da, db)

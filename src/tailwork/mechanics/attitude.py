@@ -86,11 +86,7 @@ def angular_acceleration(
     _, y, z = angles
     a, b, c = rates
     cy, sy, cz, sz = cos(y), sin(y), cos(z), sin(z)
-    bias = [
-        -(sz * cy * c + cz * sy * b) * a - cz * c * b,
-        (cz * cy * c - sz * sy * b) * a - sz * c * b,
-        -(cy * b) * a,
-    ]
+    bias = [-(sz * cy * c + cz * sy * b) * a - cz * c * b, (cz * cy * c - sz * sy * b) * a - sz * c * b, -(cy * b) * a]
     return [x + y for x, y in zip(turned, bias, strict=True)]
 
 

@@ -47,13 +47,9 @@ def on_link(
 
 
 def friction_ratio(forces: Floats) -> Floats:
-    """Tangential over normal force of each foot [1]: the friction that it takes to stay.
+    """Tangential over normal force of each foot [1], (…), for forces (…, 3) of the ground, the normal one last [N].
 
-    Args:
-        forces: of the ground on the feet, (…, 3), the normal force last [N].
-
-    Returns:
-        (…); infinite where a foot does not push on the ground.
+    It is the friction that it takes to stay; infinite where a foot does not push on the ground.
     """
     tangential, normal = np.hypot(forces[..., 0], forces[..., 1]), forces[..., 2]
     pushes = normal > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tailwork.algebra.expression import Scalar, sqrt
-from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
+from tailwork.algebra.vectors import Array, array, cross, dot, times
 from tailwork.mechanics.frames import Angle, Turn
 from tailwork.robots.limb import BendingSpring, Cable, JointSpring, Limb
 
@@ -41,14 +41,7 @@ def bending(first: Angle, second: Angle) -> tuple[Scalar, Scalar, Scalar, Scalar
 def spring_torques(
     limb: Limb, values: Sequence[Scalar], angles: Sequence[Angle], rates: Sequence[Scalar]
 ) -> list[Scalar]:
-    """Torque of all springs and dampers on each joint [N m].
-
-    Args:
-        limb: the limb.
-        values: joint angles [rad]; only those with joint springs are used.
-        angles: their cosines and sines.
-        rates: [rad/s].
-    """
+    """Torque of all springs and dampers on each joint [N m], from joint angles, their cosines and sines, and rates."""
     torques: list[Scalar] = [0.0] * len(limb.joints)
     for spring in limb.springs:
         if isinstance(spring, JointSpring):
@@ -116,13 +109,9 @@ def cable_arms(limb: Limb, angles: Sequence[Angle], cable: Cable) -> dict[int, S
 
 
 def span(
-    limb: Limb,
-    angles: Sequence[Angle],
-    first: str | None,
-    first_point: tuple[Scalar, ...],
-    second: str | None,
+    limb: Limb, angles: Sequence[Angle], first: str | None, first_point: tuple[Scalar, ...], second: str | None,
     second_point: tuple[Scalar, ...],
-) -> tuple[Scalar, dict[int, Scalar]]:
+) -> tuple[Scalar, dict[int, Scalar]]:  # fmt: skip
     """Distance between points of two bodies [m] and its derivative by each joint between them [m]."""
     chains = [_ancestors(limb, limb.index(first)), _ancestors(limb, limb.index(second))]
     shared = set(chains[0]) & set(chains[1])
@@ -158,10 +147,8 @@ def _seen_from(
     joints: dict[int, tuple[Array, Array]] = {}
     for k in chain:
         joint = limb.joints[k]
-        turn = Turn(joint, angles[k])
-        offset = array(joint.offset)
+        turn, offset = Turn(joint, angles[k]), array(joint.offset)
         point = offset + turn.inward(point)
         joints = {j: (offset + turn.inward(origin), turn.inward(axis)) for j, (origin, axis) in joints.items()}
-        fixed_axis = times(array(joint.rotation), array(joint.axis))
-        joints[k] = (offset + zeros(3), fixed_axis)
+        joints[k] = (offset, times(array(joint.rotation), array(joint.axis)))
     return point, joints

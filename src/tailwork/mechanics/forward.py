@@ -17,17 +17,7 @@ from tailwork.mechanics.frames import Link, one_frame, own_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg, foot_force, leg_inertia, leg_needs, rate_bias
 from tailwork.mechanics.solve import Factored
-from tailwork.mechanics.sweeps import (
-    Inertia6,
-    Motion,
-    Wrench,
-    articulated,
-    collected,
-    composite,
-    loads,
-    motions,
-    rigid,
-)
+from tailwork.mechanics.sweeps import Inertia6, Motion, Wrench, articulated, collected, composite, loads, motions, rigid
 from tailwork.mechanics.torso import (
     LimbState,
     TorsoState,
@@ -35,8 +25,8 @@ from tailwork.mechanics.torso import (
     limb_pushes,
     limb_state,
     out_of_link,
+    pinned_values,
     pushes_on,
-    sprung_values,
     stance_leg,
     torso_push,
     torso_state,
@@ -74,7 +64,7 @@ class Reduced:
 
     inertia: Inertia6
     wrench: Wrench
-    reply: Reply | None = None  # None: a pinned leg, whose joints follow the torso
+    reply: Reply = lambda linear, angular: []  # a pinned leg has none: its joints follow the torso
     foot: Callable[[Array, Array], Array] | None = None  # likewise: what accelerations add to the foot, torso frame
 
 
@@ -99,29 +89,20 @@ def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
     legs = {name: stance_leg(layout, torso, name) for name in layout.stance}
     states = {name: limb_state(layout.limbs[name], inputs.q[layout.coordinates[name]], inputs.v[layout.rates[name]])
               for name in layout.moving}  # fmt: skip
-    replies: dict[str, Reply] = {}
-    foot_replies: dict[str, Callable[[Array, Array], Array]] = {}
-    parts: list[Reduced] = []
-    for name, leg in legs.items():
-        parts.append(_pinned(layout, torso, name, leg, inputs))
+    parts = {name: _pinned(layout, torso, name, leg, inputs) for name, leg in legs.items()}
     for name, state in states.items():
         reduce = _prescribed if name in layout.prescribed else _geared if state.limb.gearing is not None else _free
-        reduced = reduce(layout, torso, motion, name, state, inputs)
-        assert reduced.reply is not None
-        replies[name] = reduced.reply
-        if reduced.foot is not None:
-            foot_replies[name] = reduced.foot
-        parts.append(reduced)
-    linear, angular = _torso_acceleration(layout, torso, motion, parts, inputs)
+        parts[name] = reduce(layout, torso, motion, name, state, inputs)
+    linear, angular = _torso_acceleration(layout, torso, motion, list(parts.values()), inputs)
     acceleration = [*torso.to_inertial(linear), *torso.to_inertial(angular)] if layout.torso_free else []
     efforts: list[Scalar] = []
-    for name, reply in replies.items():
-        answer = reply(linear, angular)
+    for name in states:
+        answer = parts[name].reply(linear, angular)
         if name in layout.prescribed:
             efforts += answer
             answer = list(inputs.prescribed_acceleration[layout.prescribed_accelerations[name]])
         acceleration += answer
-    feet = {name: torso.to_inertial(foot(linear, angular)) for name, foot in foot_replies.items()}
+    feet = {name: torso.to_inertial(x.foot(linear, angular)) for name, x in parts.items() if x.foot is not None}
     return ForwardSolution(acceleration, torso, linear, angular, legs, states, efforts, feet)
 
 
@@ -131,14 +112,11 @@ def _torso_acceleration(
     """Solve the torso's six equations of virtual work for its acceleration (linear, angular)."""
     if torso.moments is None:
         return zeros(3), zeros(3)
-    push = torso_push(layout, torso, inputs.forces)
-    force, moment = torso.moments.wrench(motion.acceleration, motion.spin())
-    total, load = rigid(torso.moments), Wrench(force - push.force, moment - push.moment)
+    load = Wrench(*torso.moments.wrench(motion.acceleration, motion.spin())) - torso_push(layout, torso, inputs.forces)
+    total = rigid(torso.moments)
     for part in parts:
         total, load = total + part.inertia, load + part.wrench
-    matrix = zeros(6, 6)
-    matrix[:3, :3], matrix[:3, 3:], matrix[3:, :3], matrix[3:, 3:] = total.a, total.b, total.b.T, total.d
-    solved = Factored(matrix).solve([-x for x in (*load.force, *load.moment)])
+    solved = Factored(total.matrix()).solve([-x for x in (*load.force, *load.moment)])
     return array(solved[:3]), array(solved[3:])
 
 
@@ -182,8 +160,7 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
     if contact is not None:
         assert foot is not None
         push, under_foot[at] = on_link(contact, torso, links, at, array(foot.point))
-        held = pushes[at]
-        pushes[at] = push if held is None else held + push
+        pushes[at] = pushes[at] + push
     bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
     reduced = articulated(links, bias, torques, under_foot)
 
@@ -227,9 +204,7 @@ def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state:
 
     def reply(linear: Array, angular: Array) -> list[Scalar]:
         torso_part = [dot(half[i], array([*linear, *angular])) for i in range(count)]
-        return factored.backward([
-            (half_net[i] - torso_part[i]) * factored.per_pivot[i] for i in range(count)
-        ])  # fmt: skip
+        return factored.backward([(half_net[i] - torso_part[i]) * factored.per_pivot[i] for i in range(count)])
 
     return Reduced(inertia, wrench, reply)
 
@@ -269,39 +244,36 @@ def _prescribed(
 
 def leg_torques(layout: Layout, name: str, leg: PinnedLeg, tau: Sequence[Scalar]) -> list[Scalar]:
     """Joint torques of a stance leg from its actuators and springs."""
-    state = LimbState(leg.limb, zeros(0, 0), sprung_values(leg), list(leg.angles), leg.rates)
+    state = LimbState(leg.limb, zeros(0, 0), pinned_values(leg), list(leg.angles), leg.rates)
     return joint_torques(leg.limb, state, tau[layout.efforts[name]])
 
 
-def _pinned_bias(
-    layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs
-) -> tuple[list[Wrench], list[Scalar], Array]:
-    """A stance leg while the torso does not accelerate: its bodies' wrenches about the foot, the virtual work of each
-    joint that its actuators and springs leave over, and the moment about the foot."""
-    gamma = rate_bias(leg, torso.velocity, torso.omega)
+def stance_needs(
+    layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs, linear: Array, angular: Array
+) -> tuple[list[Wrench], list[Scalar], Wrench]:
+    """A stance leg under a torso that accelerates so, in the torso frame: its bodies' wrenches about the foot, the
+    virtual work of each joint that its actuators and springs leave over, and the wrench that it needs about P."""
+    at_foot = leg.turn.outward(linear + cross(angular, leg.foot))
+    bias = rate_bias(leg, torso.velocity, torso.omega)
+    accelerations = [g + x for g, x in zip(bias, times(leg.rates_map, at_foot), strict=True)]
     pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
-    omega, gravity = leg.turn.outward(torso.omega), leg.turn.outward(torso.gravity)
-    return leg_needs(leg, omega, zeros(3), gravity, gamma, leg_torques(layout, name, leg, inputs.tau), pushes)
+    omega, alpha, gravity = (leg.turn.outward(x) for x in (torso.omega, angular, torso.gravity))
+    torques = leg_torques(layout, name, leg, inputs.tau)
+    bodies, net, about_foot = leg_needs(leg, omega, alpha, gravity, accelerations, torques, pushes)
+    return bodies, net, leg.to_torso(Wrench(times(leg.rates_map.T, array(net)), about_foot))
 
 
 def _pinned(layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs) -> Reduced:
     """A stance leg: its joints follow the torso; its torques push the torso from the ground."""
-    _, net, about_foot = _pinned_bias(layout, torso, name, leg, inputs)
-    wrench = leg.to_torso(Wrench(times(leg.rates_map.T, array(net)), about_foot))
+    wrench = stance_needs(layout, torso, name, leg, inputs, zeros(3), zeros(3))[2]
     return Reduced(leg.inertia_to_torso(leg_inertia(leg)), wrench)
-
-
-def leg_acceleration(leg: PinnedLeg, gamma: Sequence[Scalar], linear: Array, angular: Array) -> list[Scalar]:
-    """Joint accelerations of a stance leg [rad/s²] from the torso's acceleration in the torso frame."""
-    at_foot = leg.turn.outward(linear + cross(angular, leg.foot))
-    return [g + x for g, x in zip(gamma, times(leg.rates_map, at_foot), strict=True)]
 
 
 def ground_force(
     layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, linear: Array, angular: Array, inputs: Inputs
 ) -> Array:
     """Force of the ground on a pinned foot, inertial frame [N], for a known acceleration of the torso."""
-    bodies, net, _ = _pinned_bias(layout, torso, name, leg, inputs)
+    bodies, net, _ = stance_needs(layout, torso, name, leg, inputs, zeros(3), zeros(3))
     at_foot = leg.turn.outward(linear + cross(angular, leg.foot))
     force = foot_force(leg, bodies, net, at_foot, leg.turn.outward(angular))
     return torso.to_inertial(leg.turn.inward(force))

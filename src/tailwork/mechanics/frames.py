@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.algebra.vectors import Array, array, congruence, rotation, times, zeros
@@ -72,16 +72,19 @@ class Turn:
         return result
 
 
+NO_TURN = Turn(Joint(name="none", axis=(0.0, 0.0, 1.0)), (1.0, 0.0))
+
+
 @dataclass(frozen=True)
 class Link:
     """A joint and its body as the sweeps see them, in the frame that the joint is computed in."""
 
     parent: int  # −1: the torso
-    turn: Turn | None  # from this frame to the parent's; None where they are one
+    turn: Turn  # from this frame to the parent's
     axis: Array
     offset: Array  # of the joint, in the parent's frame [m]
-    moments: Moments | None  # of the body, about the joint
-    orientation: Array | None  # of the body's own frame in this one; None where they are one
+    moments: Moments  # of the body, about the joint; zero for a hinge without one
+    orientation: Array  # of the body's own frame in this one
     armature: Scalar
 
 
@@ -93,8 +96,8 @@ def own_frames(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
             turn=Turn(joint, angle),
             axis=array(joint.axis),
             offset=array(joint.offset),
-            moments=None if joint.body is None else moments_of(joint.body),
-            orientation=None,
+            moments=moments_of(joint.body),
+            orientation=array(IDENTITY),
             armature=joint.armature,
         )
         for joint, angle in zip(limb.joints, angles, strict=True)
@@ -107,29 +110,16 @@ def one_frame(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
     In a leg or a tail whose later hinges are parallel, everything then lies in one plane and two of three
     components vanish. Every other joint on the torso brings a frame of its own.
     """
-    links: list[Link] = []
-    for k, joint in enumerate(limb.joints):
-        parent = limb.index(joint.parent)
-        moments = None if joint.body is None else moments_of(joint.body)
-        if parent < 0:
-            links.append(Link(parent, Turn(joint, angles[k]), array(joint.axis), array(joint.offset), moments, None,
-                              joint.armature))  # fmt: skip
-            continue
-        before = links[parent].orientation
-        turn = Turn(joint, angles[k]).matrix()
-        orientation = turn if before is None else times(before, turn)
-        axis = times(array(joint.rotation), array(joint.axis))  # a hinge does not move its own axis
-        links.append(
-            Link(
-                parent=parent,
-                turn=None,
-                axis=axis if before is None else times(before, axis),
-                offset=array(joint.offset) if before is None else times(before, array(joint.offset)),
-                moments=None if moments is None else moments.turned(orientation),
-                orientation=orientation,
-                armature=joint.armature,
-            )
-        )
+    links = own_frames(limb, angles)
+    for k, (joint, link) in enumerate(zip(limb.joints, links, strict=True)):
+        if link.parent >= 0:
+            before = links[link.parent].orientation
+            orientation = times(before, link.turn.matrix())
+            axis = times(array(joint.rotation), link.axis)  # a hinge does not move its own axis
+            links[k] = replace(
+                link, turn=NO_TURN, axis=times(before, axis), offset=times(before, link.offset),
+                moments=link.moments.turned(orientation), orientation=orientation,
+            )  # fmt: skip
     return links
 
 

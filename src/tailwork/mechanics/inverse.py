@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, times, zeros
-from tailwork.mechanics.elements import cable_arms, spring_torques
-from tailwork.mechanics.forward import Inputs, leg_acceleration, limb_needs
+from tailwork.mechanics.elements import cable_arms
+from tailwork.mechanics.forward import Inputs, limb_needs, stance_needs
 from tailwork.mechanics.frames import Angle, cheaper_frames
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.pinned import leg_inertia, leg_needs, rate_bias
-from tailwork.mechanics.sweeps import Motion, Wrench, composite, rigid
-from tailwork.mechanics.torso import (
-    TorsoState,
-    leg_pushes,
-    limb_state,
-    pushes_on,
-    sprung_values,
-    stance_leg,
-    torso_push,
-    torso_state,
-)
+from tailwork.mechanics.pinned import leg_inertia
+from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench, composite, rigid
+from tailwork.mechanics.torso import TorsoState, limb_state, stance_leg, torso_push, torso_state
 from tailwork.robots.limb import Cable, Limb, Motor
 
 
@@ -40,18 +32,17 @@ def torso_frame_force(
 ) -> list[Scalar]:
     """M a + h with the torso's force and moment in the torso frame; the acceleration is in the inertial frame."""
     start = 6 if layout.torso_free else 0
-    linear, angular = zeros(3), zeros(3)
-    total = Wrench(zeros(3), zeros(3))
-    if torso.moments is not None:
-        linear = torso.from_inertial(array(list(acceleration[:3])))
-        angular = torso.from_inertial(array(list(acceleration[3:6])))
+    linear, angular, total = zeros(3), zeros(3), NO_WRENCH
+    if layout.torso_free:
+        linear, angular = (torso.from_inertial(array(list(x))) for x in (acceleration[:3], acceleration[3:6]))
     motion = Motion(torso.omega, angular, linear - torso.gravity)
     if torso.moments is not None:
-        push = torso_push(layout, torso, inputs.forces)
-        force, moment = torso.moments.wrench(motion.acceleration, motion.spin())
-        total = Wrench(force - push.force, moment - push.moment)
+        wrench = Wrench(*torso.moments.wrench(motion.acceleration, motion.spin()))
+        total = wrench - torso_push(layout, torso, inputs.forces)
+    still = replace(inputs, tau=[0.0] * len(layout.actuator_names))
     for name in layout.stance:
-        total = total + _stance_wrench(layout, torso, name, linear, angular, inputs)
+        leg = stance_leg(layout, torso, name)
+        total = total + stance_needs(layout, torso, name, leg, still, linear, angular)[2]
     limb_forces: list[Scalar] = []
     for name in layout.moving:
         limb = layout.limbs[name]
@@ -70,19 +61,6 @@ def _rows_to_inertial(torso: TorsoState, matrix: Array) -> Array:
     result = matrix.copy()
     result[:3], result[3:6] = times(torso.rotation, matrix[:3]), times(torso.rotation, matrix[3:6])
     return result
-
-
-def _stance_wrench(
-    layout: Layout, torso: TorsoState, name: str, linear: Array, angular: Array, inputs: Inputs
-) -> Wrench:
-    """Wrench that a stance leg needs from the torso and its own actuators, about P."""
-    leg = stance_leg(layout, torso, name)
-    accelerations = leg_acceleration(leg, rate_bias(leg, torso.velocity, torso.omega), linear, angular)
-    pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
-    omega, alpha, gravity = (leg.turn.outward(x) for x in (torso.omega, angular, torso.gravity))
-    springs = spring_torques(leg.limb, sprung_values(leg), leg.angles, leg.rates)
-    _, net, about_foot = leg_needs(leg, omega, alpha, gravity, accelerations, springs, pushes)
-    return leg.to_torso(Wrench(times(leg.rates_map.T, array(net)), about_foot))
 
 
 def mass_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
@@ -120,7 +98,7 @@ def torso_frame_mass(layout: Layout, torso: TorsoState, q: Sequence[Scalar]) -> 
         assert total is not None
         total = total + leg.inertia_to_torso(leg_inertia(leg))
     if total is not None:
-        matrix[:3, :3], matrix[:3, 3:6], matrix[3:6, :3], matrix[3:6, 3:6] = total.a, total.b, total.b.T, total.d
+        matrix[:6, :6] = total.matrix()
     return matrix
 
 

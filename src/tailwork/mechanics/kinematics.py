@@ -9,7 +9,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, skew, times, zeros
 from tailwork.mechanics.frames import Angle, Turn, own_frames
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.moments import Moments, moments_of
+from tailwork.mechanics.moments import NO_MASS, Moments, moments_of
 from tailwork.mechanics.pinned import rate_bias
 from tailwork.mechanics.sweeps import Motion, motions
 from tailwork.mechanics.torso import (
@@ -75,20 +75,19 @@ class MovingBody:
     rotation: Array  # from the body's frame to the inertial
     velocity: Array  # of the frame's origin [m/s], in the body's frame
     omega: Array  # [rad/s], in the body's frame
-    moments: Moments | None  # None: a hinge without a body, or a fixed torso
+    moments: Moments  # zero for a hinge without a body, or a fixed torso
 
 
 def bodies(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[MovingBody]]:
     """By limb: the frame of every joint and how it moves. The torso stands under "torso"."""
     torso = torso_state(layout, q, v)
-    base = MovingBody(torso.position, torso.rotation, torso.velocity, torso.omega, torso.moments)
+    base = MovingBody(torso.position, torso.rotation, torso.velocity, torso.omega, torso.moments or NO_MASS)
     seen: dict[str, list[MovingBody]] = {"torso": [base]}
     for name, state in limb_states(layout, torso, q, v).items():
         found: list[MovingBody] = []
         frames = joint_frames(state.limb, state.angles, torso.position, torso.rotation)
         for frame, link, rate in zip(frames, own_frames(state.limb, state.angles), state.rates, strict=True):
             before = base if link.parent < 0 else found[link.parent]
-            assert link.turn is not None
             velocity = link.turn.outward(before.velocity + cross(before.omega, link.offset))
             omega = link.turn.outward(before.omega) + link.axis * rate
             found.append(MovingBody(frame.place, frame.rotation, velocity, omega, link.moments))
@@ -164,7 +163,7 @@ class FrameJacobian:
     rotation: Array
     linear: Array  # 3 × velocities
     angular: Array  # 3 × velocities
-    moments: Moments | None  # of the body, in its own frame
+    moments: Moments  # of the body, in its own frame
 
 
 def frame_jacobians(layout: Layout, q: Sequence[Scalar]) -> list[FrameJacobian]:
@@ -175,7 +174,7 @@ def frame_jacobians(layout: Layout, q: Sequence[Scalar]) -> list[FrameJacobian]:
     if layout.torso_free:
         for i in range(3):
             linear[i, i] = angular[i, 3 + i] = 1.0
-    base = FrameJacobian(torso.position, torso.rotation, linear, angular, torso.moments)
+    base = FrameJacobian(torso.position, torso.rotation, linear, angular, torso.moments or NO_MASS)
     result = [base]
     for name, limb in layout.limbs.items():
         angles, rates = _joint_rate_matrix(layout, torso, name, q)
@@ -185,8 +184,7 @@ def frame_jacobians(layout: Layout, q: Sequence[Scalar]) -> list[FrameJacobian]:
             before = base if joint.parent is None else found[limb.index(joint.parent)]
             linear = before.linear - times(skew(frame.place - before.place), before.angular)
             angular = before.angular + array([[a * rate for rate in row] for a in frame.axis])
-            moments = None if joint.body is None else moments_of(joint.body)
-            found.append(FrameJacobian(frame.place, frame.rotation, linear, angular, moments))
+            found.append(FrameJacobian(frame.place, frame.rotation, linear, angular, moments_of(joint.body)))
         result += found
     return result
 

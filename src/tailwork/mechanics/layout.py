@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from tailwork.errors import ArgumentError, RobotError, UnknownNameError
@@ -96,28 +97,18 @@ class Layout:
     @cached_property
     def prescribed_rates(self) -> list[int]:
         """Where the rates of the prescribed coordinates stand in v."""
-        return [
-            k for name in self.prescribed_accelerations for k in range(self.rates[name].start, self.rates[name].stop)
-        ]
+        rates = [self.rates[name] for name in self.prescribed_accelerations]
+        return [k for here in rates for k in range(here.start, here.stop)]
 
-    def _slices(self, names: Sequence[str], start: int) -> dict[str, slice]:
-        result: dict[str, slice] = {}
-        for name in names:
-            count = len(self.limbs[name].coordinates)
-            result[name] = slice(start, start + count)
-            start += count
-        return result
+    def _slices(self, names: Sequence[str], start: int, what: str = "coordinates") -> dict[str, slice]:
+        """By limb: where its coordinates or actuators stand, one limb after the other."""
+        ends = list(accumulate((len(getattr(self.limbs[name], what)) for name in names), initial=start))
+        return {name: slice(*ends[k : k + 2]) for k, name in enumerate(names)}
 
     @cached_property
     def efforts(self) -> dict[str, slice]:
         """By actuated limb: where its efforts stand in tau."""
-        result: dict[str, slice] = {}
-        start = 0
-        for name in self.actuated:
-            count = len(self.limbs[name].actuators)
-            result[name] = slice(start, start + count)
-            start += count
-        return result
+        return self._slices(self.actuated, 0, "actuators")
 
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -166,23 +157,10 @@ class Layout:
 
 
 def make_layout(
-    robot: Robot,
-    stance: str | Sequence[str],
-    prescribed: Sequence[str],
-    torso: str,
-    attitude: str,
+    robot: Robot, stance: str | Sequence[str], prescribed: Sequence[str], torso: str, attitude: str,
     pushes: Sequence[Push],
-) -> Layout:
-    """A layout whose names are checked.
-
-    Args:
-        robot: the robot.
-        stance: "all", "none", or the names of the limbs whose feet are pinned.
-        prescribed: names of limbs whose motion is prescribed.
-        torso: "free" or "fixed".
-        attitude: "rpy", "rpy-small-angle" or "quaternion".
-        pushes: points where outside forces may act.
-    """
+) -> Layout:  # fmt: skip
+    """A layout whose names are checked; for the arguments see `tailwork.Model`."""
     limbs = robot.limbs()
     legs = [name for name, limb in limbs.items() if limb.foot is not None]
     pinned = _stance(stance, limbs, legs)
@@ -231,16 +209,6 @@ def check_push(push: Any, limbs: Mapping[str, Limb], torso: str = "free", argume
         raise UnknownNameError.among(f"{argument}.joint", str(push.joint), joints, f"joint of {push.limb}")
 
 
-def _check_pinnable(name: str, limb: Limb) -> None:
-    """A pinned foot takes away as many motions as it fixes: three hinges in a row, the foot on the last."""
-    parents = [limb.index(joint.parent) for joint in limb.joints]
-    foot = limb.foot
-    if parents != [-1, 0, 1] or limb.gearing is not None or foot is None or foot.joint != limb.joints[-1].name:
-        raise RobotError(
-            "stance", name, "a leg of three hinges in a row, not geared, with its foot on the last body, to be pinned"
-        )
-
-
 def _stance(stance: str | Sequence[str], limbs: dict[str, Limb], legs: list[str]) -> tuple[str, ...]:
     if isinstance(stance, str):
         if stance not in ("all", "none"):
@@ -249,12 +217,15 @@ def _stance(stance: str | Sequence[str], limbs: dict[str, Limb], legs: list[str]
     for name in _names("stance", stance, "'all', 'none' or a list of legs"):
         if name not in legs:
             raise UnknownNameError.among("stance", name, legs, "limb with a foot")
-        if limbs[name].closed_form is None:
-            raise RobotError(
-                "stance",
-                name,
-                "a leg with a closed form of its inverse kinematics (three hinges). This leg can only swing freely: "
-                "leave it out of the stance, or take stance='none'",
+        limb = limbs[name]
+        if limb.closed_form is None:
+            required = (
+                "a leg with a closed form of its inverse kinematics (three hinges). This leg can only swing freely"
             )
-        _check_pinnable(name, limbs[name])
+            raise RobotError("stance", name, f"{required}: leave it out of the stance, or take stance='none'")
+        # A pinned foot takes away as many motions as it fixes.
+        parents, last = [limb.index(joint.parent) for joint in limb.joints], limb.joints[-1].name
+        if parents != [-1, 0, 1] or limb.gearing is not None or limb.foot is None or limb.foot.joint != last:
+            required = "a leg of three hinges in a row, not geared, with its foot on the last body, to be pinned"
+            raise RobotError("stance", name, required)
     return tuple(name for name in legs if name in stance)

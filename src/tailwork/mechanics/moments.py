@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, cross, dot, symmetric, times, zeros
 from tailwork.robots.body import Body
 
 
+class Sum:
+    """Base of dataclasses of scalars, vectors and matrices that are added and scaled field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(x + y for x, y in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+    def __mul__(self, factor: Scalar) -> Self:
+        return type(self)(*(x * factor for x in vars(self).values()))
+
+
 @dataclass(frozen=True)
-class Moments:
+class Moments(Sum):
     """Mass [kg], first moment m c [kg m] and second moment ∫ x xᵀ dm [kg m²] about a point.
 
     The second moment of a thin rod along an axis has one entry where its inertia tensor has two, and a sum of
@@ -20,9 +31,6 @@ class Moments:
     mass: Scalar
     first: Array
     second: Array
-
-    def __add__(self, other: Moments) -> Moments:
-        return Moments(self.mass + other.mass, self.first + other.first, self.second + other.second)
 
     def about(self, offset: Array) -> Moments:
         """The same masses about a point at −offset: every place x becomes x + offset."""
@@ -51,9 +59,7 @@ class Moments:
     def wrench(self, acceleration: Array, spin: Array) -> tuple[Array, Array]:
         """Force and moment about the point that the masses need to move so (2020, Eq. 1, the inertia terms).
 
-        Args:
-            acceleration: of the point, with −g included [m/s²].
-            spin: the matrix Omega = alpha~ + omega~ omega~ of the body [1/s²].
+        The point accelerates by `acceleration`, −g included [m/s²]; `spin` is Omega of the body [1/s²].
         """
         force = acceleration * self.mass + times(spin, self.first)
         product = times(spin, self.second)
@@ -78,8 +84,10 @@ class Moments:
 NO_MASS = Moments(0.0, zeros(3), zeros(3, 3))
 
 
-def moments_of(body: Body) -> Moments:
-    """Moments of a body about the origin of its own frame."""
+def moments_of(body: Body | None) -> Moments:
+    """Moments of a body about the origin of its own frame; zero without a body."""
+    if body is None:
+        return NO_MASS
     xx, yy, zz, xy, xz, yz = body.inertia
     com = array(body.com)
     # Second central moments from the inertia tensor: the trace enters halved.

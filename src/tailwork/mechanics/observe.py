@@ -25,9 +25,8 @@ def energy(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Sca
     kinetic: Scalar = 0.0
     height: Scalar = 0.0  # mass times height [kg m]
     for body in _all_bodies(layout, q, v):
-        if body.moments is not None:
-            kinetic = kinetic + body.moments.kinetic_energy(body.velocity, body.omega)
-            height = height + body.moments.mass * body.place[2] + dot(body.rotation[2], body.moments.first)
+        kinetic = kinetic + body.moments.kinetic_energy(body.velocity, body.omega)
+        height = height + body.moments.mass * body.place[2] + dot(body.rotation[2], body.moments.first)
     elastic: Scalar = 0.0
     for state in states.values():
         elastic = elastic + spring_energy(state.limb, state.values, state.angles)
@@ -41,11 +40,10 @@ def _summed(bodies: Iterable[MovingBody], about: Array) -> tuple[Scalar, Array, 
     mass: Scalar = 0.0
     first, linear, angular = zeros(3), zeros(3), zeros(3)
     for body in bodies:
-        if body.moments is not None:
-            p, h = (times(body.rotation, x) for x in body.moments.momentum(body.velocity, body.omega))
-            mass = mass + body.moments.mass
-            first = first + body.place * body.moments.mass + times(body.rotation, body.moments.first)
-            linear, angular = linear + p, angular + h + cross(body.place - about, p)
+        p, h = (times(body.rotation, x) for x in body.moments.momentum(body.velocity, body.omega))
+        mass = mass + body.moments.mass
+        first = first + body.place * body.moments.mass + times(body.rotation, body.moments.first)
+        linear, angular = linear + p, angular + h + cross(body.place - about, p)
     return mass, first, linear, angular
 
 
@@ -66,13 +64,12 @@ def centroidal_momentum_matrix(layout: Layout, q: Sequence[Scalar]) -> Array:
     com = center_of_mass(layout, q)
     result = zeros(6, len(layout.velocity_names))
     for frame in frame_jacobians(layout, q):
-        if frame.moments is not None:
-            moments = frame.moments.turned(frame.rotation)
-            first = skew(moments.first)
-            linear = frame.linear * moments.mass - times(first, frame.angular)
-            own = times(first, frame.linear) + times(moments.inertia(), frame.angular)
-            result[:3] = result[:3] + linear
-            result[3:] = result[3:] + own + times(skew(frame.place - com), linear)
+        moments = frame.moments.turned(frame.rotation)
+        first = skew(moments.first)
+        linear = frame.linear * moments.mass - times(first, frame.angular)
+        own = times(first, frame.linear) + times(moments.inertia(), frame.angular)
+        result[:3] = result[:3] + linear
+        result[3:] = result[3:] + own + times(skew(frame.place - com), linear)
     return result
 
 
@@ -119,15 +116,12 @@ def path(layout: Layout, inputs: Inputs) -> Path:
         forces += list(ground_force(layout, solution.torso, name, leg, solution.linear, solution.angular, inputs))
         assert leg.limb.closed_form is not None
         extensions.append(leg.limb.closed_form.extension((leg.foot[0], leg.foot[1], leg.foot[2])))
-    imposed = [inputs.v[k] for name, here in layout.rates.items() if name in layout.prescribed
-             for k in range(here.start, here.stop)]  # fmt: skip
     powers = _powers(layout, solution, inputs)
-    powers += [effort * rate for effort, rate in zip(solution.prescribed_efforts, imposed, strict=True)]
+    efforts = zip(solution.prescribed_efforts, layout.prescribed_rates, strict=True)
+    powers += [effort * inputs.v[k] for effort, k in efforts]
     dissipation: Scalar = 0.0
-    for leg in solution.legs.values():
-        dissipation = dissipation + damping_power(leg.limb, leg.angles, leg.rates)
-    for state in solution.states.values():
-        dissipation = dissipation + damping_power(state.limb, state.angles, state.rates)
+    for limb in (*solution.legs.values(), *solution.states.values()):
+        dissipation = dissipation + damping_power(limb.limb, limb.angles, limb.rates)
     outside = _outside_power(layout, inputs) if layout.pushes else 0.0
     return Path(solution.acceleration, forces, extensions, solution.prescribed_efforts, powers, dissipation, outside)
 
@@ -147,20 +141,16 @@ def _powers(layout: Layout, solution: ForwardSolution, inputs: Inputs) -> list[S
     """Power of each actuator: effort times the rate it works on."""
     powers: list[Scalar] = []
     for name in layout.actuated:
-        limb = layout.limbs[name]
-        leg = solution.legs.get(name)
-        angles, rates = (
-            (leg.angles, leg.rates) if leg is not None else (solution.states[name].angles, solution.states[name].rates)
-        )
-        efforts = inputs.tau[layout.efforts[name]]
-        for actuator, effort in zip(limb.actuators, efforts, strict=True):
+        limb, leg = layout.limbs[name], solution.legs.get(name)
+        found = solution.states[name] if leg is None else leg
+        for actuator, effort in zip(limb.actuators, inputs.tau[layout.efforts[name]], strict=True):
             if isinstance(actuator, Motor):
                 if leg is not None:
-                    rate = rates[limb.index(actuator.coordinate)]
+                    rate = leg.rates[limb.index(actuator.coordinate)]
                 else:
                     rate = inputs.v[layout.rates[name]][limb.coordinates.index(actuator.coordinate)]
                 powers.append(effort * rate * actuator.ratio)
             else:
-                arms = cable_arms(limb, angles, actuator)
-                powers.append(-effort * sum((arm * rates[k] for k, arm in arms.items()), 0.0))
+                arms = cable_arms(limb, found.angles, actuator)
+                powers.append(-effort * sum((arm * found.rates[k] for k, arm in arms.items()), 0.0))
     return powers

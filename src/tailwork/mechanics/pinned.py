@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, cross, dot, inverse3, times, zeros
 from tailwork.mechanics.frames import Angle, Link, Turn, one_frame
-from tailwork.mechanics.moments import NO_MASS, Moments, moments_of, spin_matrix
-from tailwork.mechanics.sweeps import Inertia6, Wrench, nothing
+from tailwork.mechanics.moments import Moments, moments_of, spin_matrix
+from tailwork.mechanics.sweeps import NO_WRENCH, Inertia6, Wrench, nothing
 from tailwork.robots.limb import Limb
 
 
@@ -33,7 +34,7 @@ class PinnedLeg:
     foot: Array  # e: the foot from P, torso frame [m]
     axes: list[Array]  # a_j
     arms: list[Array]  # r_j × a_j: velocity at the foot for a unit rate of joint j [m]
-    bodies: list[Moments | None]  # about the far end of each body: the next joint, or the foot
+    bodies: list[Moments]  # about the far end of each body: the next joint, or the foot
     ends: list[Array]  # where that end is, from the foot [m]
     spans: list[Array]  # from each joint to the far end of its body [m]
     rates_map: Array  # N: joint rates from v_e [rad/m]
@@ -47,26 +48,17 @@ class PinnedLeg:
 
     def inertia_to_torso(self, inertia: Inertia6) -> Inertia6:
         """An inertia about the foot in the leg's frame, about P in the torso's."""
-        turn = self.turn
-        turned = Inertia6(
-            turn.inward_symmetric(inertia.a), turn.inward_matrix(inertia.b), turn.inward_symmetric(inertia.d)
-        )
-        return turned.shifted(self.foot)
+        return inertia.turned(self.turn).shifted(self.foot)
 
-    def about_foot(self, k: int) -> Moments | None:
+    def about_foot(self, k: int) -> Moments:
         """Moments of body k about the foot."""
-        moments = self.bodies[k]
-        return None if moments is None else moments.about(self.ends[k])
+        return self.bodies[k].about(self.ends[k])
 
 
 def pinned_leg(limb: Limb, foot: Array, velocity: Array, omega: Array) -> PinnedLeg:
-    """Solve a stance leg for position and rates.
+    """Solve a stance leg of three hinges in a row for position and rates.
 
-    Args:
-        limb: three hinges in a row, the foot on the last body.
-        foot: e, place of the foot from P in the torso frame [m].
-        velocity: of P, torso frame [m/s].
-        omega: of the torso, torso frame [rad/s].
+    In the torso frame: e, its foot from P [m], the velocity of P [m/s] and that of the torso's turning [rad/s].
     """
     assert limb.closed_form is not None
     angles = limb.closed_form.angles((foot[0], foot[1], foot[2]))
@@ -78,26 +70,15 @@ def leg_with_angles(limb: Limb, angles: Sequence[Angle], foot: Array, at_foot: C
     assert limb.foot is not None
     links = one_frame(limb, angles)
     turn = links[0].turn
-    assert turn is not None
     # Walk from the foot to the hip.
-    axes: list[Array] = []
-    arms: list[Array] = []
-    bodies: list[Moments | None] = []
-    ends: list[Array] = []
-    spans: list[Array] = []
+    found: list[tuple[Array, Array, Moments, Array, Array]] = []
     end, tip = zeros(3), array(limb.foot.point)
     for joint, link in zip(reversed(limb.joints), reversed(links), strict=True):
-        span = tip if link.orientation is None else times(link.orientation, tip)
-        moments = None if joint.body is None else moments_of(joint.body).about(-tip)
-        if moments is not None and link.orientation is not None:
-            moments = moments.turned(link.orientation)
-        bodies.insert(0, moments)
-        ends.insert(0, end)
-        spans.insert(0, span)
-        end = end - span
-        axes.insert(0, link.axis)
-        arms.insert(0, cross(end, link.axis))
-        tip = array(joint.offset)
+        span = times(link.orientation, tip)
+        body = moments_of(joint.body).about(-tip).turned(link.orientation)
+        found.append((link.axis, cross(end - span, link.axis), body, end, span))
+        end, tip = end - span, array(joint.offset)
+    axes, arms, bodies, ends, spans = map(list, zip(*reversed(found), strict=True))
     rates_map = -inverse3(array(arms).T)
     rates = list(times(rates_map, at_foot(turn)))
     return PinnedLeg(limb, links, turn, foot, axes, arms, bodies, ends, spans, rates_map, angles, rates)
@@ -124,14 +105,9 @@ def with_rate_bias(leg: PinnedLeg, bias: Array) -> list[Scalar]:
 
 
 def leg_needs(
-    leg: PinnedLeg,
-    omega: Array,
-    alpha: Array,
-    gravity: Array,
-    accelerations: Sequence[Scalar],
-    torques: Sequence[Scalar],
-    pushes: Sequence[Wrench | None],
-) -> tuple[list[Wrench], list[Scalar], Array]:
+    leg: PinnedLeg, omega: Array, alpha: Array, gravity: Array, accelerations: Sequence[Scalar],
+    torques: Sequence[Scalar], pushes: Sequence[Wrench | None],
+) -> tuple[list[Wrench], list[Scalar], Array]:  # fmt: skip
     """What a stance leg needs to move so: the wrench of each body about the foot, the virtual work of each joint beyond
     the torques on it, and that of a turn of the torso about the foot.
 
@@ -152,22 +128,11 @@ def leg_needs(
     loads: list[Wrench] = []
     at_end = -gravity  # acceleration of the far end of a body, beginning with the resting foot
     for k in range(len(spins) - 1, -1, -1):
-        moments = leg.bodies[k]
-        wrench = Wrench(zeros(3), zeros(3))
-        if moments is not None:
-            force, moment = moments.wrench(at_end, spins[k])
-            wrench = Wrench(force, moment + cross(leg.ends[k], force))
-        push = pushes[k]
-        if push is not None:
-            wrench = Wrench(wrench.force - push.force, wrench.moment - push.moment)
-        loads.insert(0, wrench)
+        force, moment = leg.bodies[k].wrench(at_end, spins[k])
+        loads.insert(0, Wrench(force, moment + cross(leg.ends[k], force)) - (pushes[k] or NO_WRENCH))
         if k:
             at_end = at_end - times(spins[k], leg.spans[k])
-    beyond = zeros(3)
-    turning: list[Array] = []  # by joint: moment of the bodies beyond it
-    for wrench in reversed(loads):
-        beyond = beyond + wrench.moment
-        turning.insert(0, beyond)
+    turning = list(accumulate(wrench.moment for wrench in reversed(loads)))[::-1]  # of the bodies beyond each joint
     before = zeros(3)  # force of the bodies that the joint carries
     needs: list[Scalar] = []
     for k, joint in enumerate(leg.limb.joints):
@@ -180,12 +145,8 @@ def leg_needs(
 def leg_inertia(leg: PinnedLeg) -> Inertia6:
     """The leg's 6×6 inertia on the torso, about the foot in the leg's frame: Nᵀ M_ll N and so on."""
     count = len(leg.axes)
-    bodies = [leg.about_foot(k) or NO_MASS for k in range(count)]
-    beyond = NO_MASS
-    tensors: list[Array] = [zeros(3, 3)] * count  # inertia of the bodies from k on
-    for k in range(count - 1, -1, -1):
-        beyond = beyond + bodies[k]
-        tensors[k] = beyond.inertia()
+    bodies = [leg.about_foot(k) for k in range(count)]
+    tensors = [beyond.inertia() for beyond in accumulate(reversed(bodies))][::-1]  # of the bodies from k on
     mass, rotation = zeros(count, count), zeros(count, 3)
     for j in range(count):
         turned = times(tensors[j], leg.axes[j])
@@ -211,21 +172,16 @@ def _first_moment(bodies: Sequence[Moments]) -> Array:
 def foot_force(leg: PinnedLeg, loads: Sequence[Wrench], net: Sequence[Scalar], at_foot: Array, alpha: Array) -> Array:
     """Force of the ground on the foot, leg frame [N].
 
-    It carries the leg's bodies and what the leg hands on to the torso: the virtual work of a shift of the torso.
-
-    Args:
-        leg: the solved leg.
-        loads: wrenches of the bodies in the bias motion.
-        net: virtual work of each joint in the bias motion, actuators and springs taken off.
-        at_foot: acceleration of the torso's own point at the foot, beyond the bias motion, leg frame [m/s²].
-        alpha: angular acceleration of the torso, leg frame [rad/s²].
+    It carries the leg's bodies and what the leg hands on to the torso: the virtual work of a shift of the torso. In the
+    bias motion `leg_needs` gives `loads` and `net`; beyond it, the torso's own point at the foot accelerates by
+    `at_foot` [m/s²] and the torso turns by `alpha` [rad/s²], leg frame.
     """
     turning = times(leg.rates_map, at_foot)
     inertia = leg_inertia(leg)
     handed_on = times(inertia.a, at_foot) + times(inertia.b, alpha) + times(leg.rates_map.T, array(list(net)))
     force = -handed_on
     for k, wrench in enumerate(loads):
-        moments = leg.about_foot(k) or NO_MASS
+        moments = leg.about_foot(k)
         alpha = alpha + leg.axes[k] * turning[k]
         force = force + wrench.force + cross(alpha, moments.first)
         for j in range(k + 1, len(leg.axes)):  # the joints beyond carry it

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+import numpy as np
+
 from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.algebra.vectors import Array, cross, dot, skew, times, zeros
-from tailwork.mechanics.frames import Link, principal_axis
-from tailwork.mechanics.moments import NO_MASS, Moments, spin_matrix
+from tailwork.mechanics.frames import Link, Turn, principal_axis
+from tailwork.mechanics.moments import NO_MASS, Moments, Sum, spin_matrix
 
 
 @dataclass
@@ -34,14 +36,17 @@ class Motion:
 
 
 @dataclass
-class Wrench:
+class Wrench(Sum):
     """Force [N] and moment [N m] about the joint of a link (about P for the torso)."""
 
     force: Array
     moment: Array
 
-    def __add__(self, other: Wrench) -> Wrench:
-        return Wrench(self.force + other.force, self.moment + other.moment)
+    def __sub__(self, other: Wrench) -> Wrench:
+        return Wrench(self.force - other.force, self.moment - other.moment)
+
+
+NO_WRENCH = Wrench(zeros(3), zeros(3))
 
 
 def nothing(v: Array) -> bool:
@@ -59,46 +64,37 @@ def motions(
         start = before.acceleration
         if not nothing(link.offset):
             start = start + times(before.spin(), link.offset)
-        omega, alpha = before.omega, before.alpha
-        if link.turn is not None:
-            start, omega, alpha = (link.turn.outward(x) for x in (start, omega, alpha))
+        start, omega, alpha = (link.turn.outward(x) for x in (start, before.omega, before.alpha))
         alpha = alpha + cross(omega, link.axis) * rate + link.axis * acceleration
         result.append(Motion(omega + link.axis * rate, alpha, start))
     return result
 
 
-def loads(links: Sequence[Link], moving: Sequence[Motion], pushes: Sequence[Wrench | None]) -> list[Wrench | None]:
+def loads(links: Sequence[Link], moving: Sequence[Motion], pushes: Sequence[Wrench | None]) -> list[Wrench]:
     """The wrench every body needs for its motion, less what outside forces give it."""
-    result: list[Wrench | None] = []
-    for link, motion, push in zip(links, moving, pushes, strict=True):
-        wrench = None
-        if link.moments is not None:
-            wrench = Wrench(*link.moments.wrench(motion.acceleration, motion.spin()))
-        if push is not None:
-            wrench = Wrench(zeros(3), zeros(3)) if wrench is None else wrench
-            wrench = Wrench(wrench.force - push.force, wrench.moment - push.moment)
-        result.append(wrench)
-    return result
+    return [
+        Wrench(*link.moments.wrench(motion.acceleration, motion.spin())) - (push or NO_WRENCH)
+        for link, motion, push in zip(links, moving, pushes, strict=True)
+    ]
 
 
 def carried(link: Link, wrench: Wrench) -> Wrench:
     """A wrench about a link's joint, about the parent's joint and in the parent's frame."""
-    force, moment = wrench.force, wrench.moment
-    if link.turn is not None:
-        force, moment = link.turn.inward(force), link.turn.inward(moment)
+    force, moment = link.turn.inward(wrench.force), link.turn.inward(wrench.moment)
     return Wrench(force, moment + cross(link.offset, force))
 
 
 @dataclass
-class Inertia6:
+class Inertia6(Sum):
     """A 6×6 inertia in blocks: force = A a + B alpha, moment = Bᵀ a + D alpha."""
 
     a: Array
     b: Array
     d: Array
 
-    def __add__(self, other: Inertia6) -> Inertia6:
-        return Inertia6(self.a + other.a, self.b + other.b, self.d + other.d)
+    def matrix(self) -> Array:
+        """All of it, 6 × 6."""
+        return np.block([[self.a, self.b], [self.b.T, self.d]])
 
     def shifted(self, offset: Array) -> Inertia6:
         """About a point at −offset from the old one."""
@@ -112,13 +108,16 @@ class Inertia6:
                 d[i, k] = d[k, i] = self.d[i, k] + dot(tilde[i], b[:, k]) + dot(tilde[k], self.b[:, i])
         return Inertia6(self.a, b, d)
 
+    def turned(self, turn: Turn) -> Inertia6:
+        """In the frame that a turn leads to."""
+        return Inertia6(turn.inward_symmetric(self.a), turn.inward_matrix(self.b), turn.inward_symmetric(self.d))
+
     def carried(self, link: Link) -> Inertia6:
         """About the parent's joint and in the parent's frame."""
-        inertia = self
-        if link.turn is not None:
-            turn = link.turn
-            inertia = Inertia6(turn.inward_symmetric(self.a), turn.inward_matrix(self.b), turn.inward_symmetric(self.d))
-        return inertia.shifted(link.offset)
+        return self.turned(link.turn).shifted(link.offset)
+
+
+NO_INERTIA = Inertia6(zeros(3, 3), zeros(3, 3), zeros(3, 3))
 
 
 def rigid(moments: Moments) -> Inertia6:
@@ -149,8 +148,7 @@ class Articulated:
         for link, (u_lin, u_ang, per_d, u) in zip(self.links, self.steps, strict=True):
             a, alpha = (linear, angular) if link.parent < 0 else motion[link.parent]
             a = a + cross(alpha, link.offset)
-            if link.turn is not None:
-                a, alpha = link.turn.outward(a), link.turn.outward(alpha)
+            a, alpha = link.turn.outward(a), link.turn.outward(alpha)
             acceleration = (u - dot(u_lin, a) - dot(u_ang, alpha)) * per_d
             result.append(acceleration)
             motion.append((a, alpha + link.axis * acceleration))
@@ -158,42 +156,29 @@ class Articulated:
 
 
 def articulated(
-    links: Sequence[Link],
-    bias: Sequence[Wrench | None],
-    torques: Sequence[Scalar],
+    links: Sequence[Link], bias: Sequence[Wrench], torques: Sequence[Scalar],
     added: Mapping[int, Inertia6] = MappingProxyType({}),
-) -> Articulated:
+) -> Articulated:  # fmt: skip
     """Tip to root: eliminate each joint's acceleration by its own equation of virtual work.
 
     Linear in the number of joints; the articulated-body algorithm of Featherstone with the bias motion taken out.
     `added` is inertia, by link, that acts on the accelerations alone and not on the bias.
     """
-    inertias: list[Inertia6 | None] = [None if x.moments is None else rigid(x.moments) for x in links]
+    # The last of both is the torso's, whose number is −1.
+    inertias, wrenches = [*(rigid(x.moments) for x in links), NO_INERTIA], [*bias, NO_WRENCH]
     for k, more in added.items():
-        held = inertias[k]
-        inertias[k] = more if held is None else held + more
-    wrenches: list[Wrench | None] = list(bias)
-    torso_inertia: Inertia6 | None = None
-    torso_wrench: Wrench | None = None
+        inertias[k] = inertias[k] + more
     steps: list[tuple[Array, Array, Scalar, Scalar]] = [(zeros(3), zeros(3), 0.0, 0.0)] * len(links)
     for k in range(len(links) - 1, -1, -1):
         link, inertia, wrench = links[k], inertias[k], wrenches[k]
-        assert inertia is not None and wrench is not None, "a limb's tips carry bodies (checked with the description)"
         u_lin, u_ang = times(inertia.b, link.axis), times(inertia.d, link.axis)
         u = torques[k] - dot(link.axis, wrench.moment)
         per_d = 1.0 / (dot(link.axis, u_ang) + link.armature)
         steps[k] = (u_lin, u_ang, per_d, u)
         inertia, wrench = _without_joint(inertia, wrench, link, u_lin, u_ang, per_d, u, torques[k])
-        inertia, wrench = inertia.carried(link), carried(link, wrench)
-        if link.parent < 0:
-            torso_inertia = inertia if torso_inertia is None else torso_inertia + inertia
-            torso_wrench = wrench if torso_wrench is None else torso_wrench + wrench
-        else:
-            held_i, held_w = inertias[link.parent], wrenches[link.parent]
-            inertias[link.parent] = inertia if held_i is None else held_i + inertia
-            wrenches[link.parent] = wrench if held_w is None else held_w + wrench
-    assert torso_inertia is not None and torso_wrench is not None
-    return Articulated(torso_inertia, torso_wrench, links, steps)
+        inertias[link.parent] = inertias[link.parent] + inertia.carried(link)
+        wrenches[link.parent] = wrenches[link.parent] + carried(link, wrench)
+    return Articulated(inertias[-1], wrenches[-1], links, steps)
 
 
 def _without_joint(
@@ -216,20 +201,15 @@ def _without_joint(
     return Inertia6(a, b, d), Wrench(wrench.force + u_lin * (u * per_d), moment)
 
 
-def collected(links: Sequence[Link], bodies: Sequence[Wrench | None]) -> tuple[list[Scalar], Wrench]:
+def collected(links: Sequence[Link], bodies: Sequence[Wrench]) -> tuple[list[Scalar], Wrench]:
     """Tip to root: the torque each joint must bear for the bodies' wrenches, and the wrench the torso must give."""
-    wrenches = [Wrench(zeros(3), zeros(3)) if x is None else x for x in bodies]
-    total = Wrench(zeros(3), zeros(3))
+    wrenches = [*bodies, NO_WRENCH]  # the last is the torso's, whose number is −1
     torques: list[Scalar] = [0.0] * len(links)
     for k in range(len(links) - 1, -1, -1):
         link = links[k]
         torques[k] = dot(link.axis, wrenches[k].moment)
-        wrench = carried(link, wrenches[k])
-        if link.parent < 0:
-            total = total + wrench
-        else:
-            wrenches[link.parent] = wrenches[link.parent] + wrench
-    return torques, total
+        wrenches[link.parent] = wrenches[link.parent] + carried(link, wrenches[k])
+    return torques, wrenches[-1]
 
 
 @dataclass
@@ -244,16 +224,15 @@ class Composite:
 def composite(links: Sequence[Link], gearing: Array) -> Composite:
     """Tip to root: composite moments and, by coordinate, the wrench of a unit acceleration."""
     count = gearing.shape[1]
-    moments = [x.moments or NO_MASS for x in links]
-    columns: list[dict[int, Wrench]] = [{} for _ in links]
-    total, coupling = NO_MASS, dict[int, Wrench]()
+    moments = [*(x.moments for x in links), NO_MASS]  # the last is the torso's, whose number is −1
+    columns = [[NO_WRENCH] * count for _ in moments]
     mass = zeros(count, count)
     for k in range(len(links) - 1, -1, -1):
         link, whole, column = links[k], moments[k], columns[k]
         own = Wrench(cross(link.axis, whole.first), times(whole.inertia(), link.axis))
         geared = [c for c in range(count) if gearing[k, c] != 0.0]
         for c in geared:
-            for d, other in column.items():  # this joint against those beyond it, both ways
+            for d, other in enumerate(column):  # this joint against those beyond it, both ways
                 product = dot(link.axis, other.moment) * gearing[k, c]
                 mass[c, d] = mass[c, d] + product
                 mass[d, c] = mass[d, c] + product
@@ -261,18 +240,8 @@ def composite(links: Sequence[Link], gearing: Array) -> Composite:
                 alone = dot(link.axis, own.moment) + link.armature
                 mass[c, d] = mass[c, d] + alone * (gearing[k, c] * gearing[k, d])
         for c in geared:
-            scaled = Wrench(own.force * gearing[k, c], own.moment * gearing[k, c])
-            column[c] = scaled if c not in column else column[c] + scaled
-        whole = (whole if link.turn is None else whole.turned(link.turn.matrix())).about(link.offset)
-        column = {c: carried(link, x) for c, x in column.items()}
-        if link.parent < 0:
-            total, coupling = total + whole, _joined(coupling, column)
-        else:
-            moments[link.parent] = moments[link.parent] + whole
-            columns[link.parent] = _joined(columns[link.parent], column)
-    return Composite(total, [coupling[c] for c in range(count)], mass)
-
-
-def _joined(first: dict[int, Wrench], second: dict[int, Wrench]) -> dict[int, Wrench]:
-    both = {c: first[c] + second[c] for c in first if c in second}
-    return first | second | both
+            column[c] = column[c] + own * gearing[k, c]
+        moments[link.parent] = moments[link.parent] + whole.turned(link.turn.matrix()).about(link.offset)
+        held = columns[link.parent]
+        columns[link.parent] = [before + carried(link, x) for before, x in zip(held, column, strict=True)]
+    return Composite(moments[-1], columns[-1], mass)

@@ -12,8 +12,8 @@ from tailwork.mechanics.frames import Angle, Link
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.moments import Moments, moments_of
 from tailwork.mechanics.pinned import PinnedLeg, pinned_leg
-from tailwork.mechanics.sweeps import Motion, Wrench
-from tailwork.robots.limb import JointSpring, Limb
+from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench
+from tailwork.robots.limb import Limb
 
 
 @dataclass
@@ -111,12 +111,6 @@ def pinned_values(leg: PinnedLeg) -> list[Scalar]:
     return [arctan2(sine, cosine) for cosine, sine in leg.angles]
 
 
-def sprung_values(leg: PinnedLeg) -> list[Scalar]:
-    """Joint angles of a stance leg, only where a joint spring asks for them."""
-    sprung = {leg.limb.index(spring.joint) for spring in leg.limb.springs if isinstance(spring, JointSpring)}
-    return [arctan2(sine, cosine) if k in sprung else 0.0 for k, (cosine, sine) in enumerate(leg.angles)]
-
-
 def pushes_on(layout: Layout, torso: TorsoState, name: str, forces: Sequence[Array]) -> list[list[tuple[Array, Array]]]:
     """By joint of a limb: (point in the joint's frame, force in the torso frame) of the pushes on its body."""
     limb = layout.limbs[name]
@@ -129,7 +123,7 @@ def pushes_on(layout: Layout, torso: TorsoState, name: str, forces: Sequence[Arr
 
 def torso_push(layout: Layout, torso: TorsoState, forces: Sequence[Array]) -> Wrench:
     """Wrench of the pushes on the torso itself, about P."""
-    total = Wrench(zeros(3), zeros(3))
+    total = NO_WRENCH
     for push, force in zip(layout.pushes, forces, strict=True):
         if push.limb == "torso":
             local = torso.from_inertial(force)
@@ -139,47 +133,31 @@ def torso_push(layout: Layout, torso: TorsoState, forces: Sequence[Array]) -> Wr
 
 def into_link(links: Sequence[Link], k: int, v: Array) -> Array:
     """A vector of the torso frame, in the frame of a link."""
-    for j in reversed(_chain(links, k)):
-        turn = links[j].turn
-        v = v if turn is None else turn.outward(v)
-    return v
+    link = links[k]
+    return link.turn.outward(v if link.parent < 0 else into_link(links, link.parent, v))
 
 
 def out_of_link(links: Sequence[Link], k: int, v: Array) -> Array:
     """A vector of a link's frame, in the torso frame."""
-    for j in _chain(links, k):
-        turn = links[j].turn
-        v = v if turn is None else turn.inward(v)
-    return v
+    link = links[k]
+    turned = link.turn.inward(v)
+    return turned if link.parent < 0 else out_of_link(links, link.parent, turned)
 
 
-def _chain(links: Sequence[Link], k: int) -> list[int]:
-    """From a link to the torso."""
-    chain = [k]
-    while links[chain[-1]].parent >= 0:
-        chain.append(links[chain[-1]].parent)
-    return chain
-
-
-def limb_pushes(links: Sequence[Link], pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench | None]:
+def limb_pushes(links: Sequence[Link], pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench]:
     """Pushes on a limb's bodies as wrenches about their joints, in the links' frames."""
-    result: list[Wrench | None] = []
+    result = [NO_WRENCH] * len(links)
     for k, found in enumerate(pushes):
-        wrench = None
         for point, force in found:
             local = into_link(links, k, force)
-            orientation = links[k].orientation
-            one = Wrench(local, cross(point if orientation is None else times(orientation, point), local))
-            wrench = one if wrench is None else wrench + one
-        result.append(wrench)
+            result[k] = result[k] + Wrench(local, cross(times(links[k].orientation, point), local))
     return result
 
 
-def leg_pushes(leg: PinnedLeg, pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench | None]:
+def leg_pushes(leg: PinnedLeg, pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench]:
     """Pushes on a stance leg's bodies as wrenches about its foot, in the leg's frame."""
-    about_joints = limb_pushes(leg.links, pushes)
     places = [end - span for end, span in zip(leg.ends, leg.spans, strict=True)]
     return [
-        None if wrench is None else Wrench(wrench.force, wrench.moment + cross(place, wrench.force))
-        for wrench, place in zip(about_joints, places, strict=True)
+        Wrench(wrench.force, wrench.moment + cross(place, wrench.force))
+        for wrench, place in zip(limb_pushes(leg.links, pushes), places, strict=True)
     ]

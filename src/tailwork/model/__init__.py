@@ -7,13 +7,6 @@ from tailwork.model.model import LIU2018_REDUNDANT, Model
 from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 
 __all__ = [
-    "LIU2018_REDUNDANT",
-    "Admissible",
-    "Allocation",
-    "Energy",
-    "Model",
-    "Momentum",
-    "PartMomenta",
-    "PathValues",
+    "LIU2018_REDUNDANT", "Admissible", "Allocation", "Energy", "Model", "Momentum", "PartMomenta", "PathValues",
     "Push",
-]
+]  # fmt: skip

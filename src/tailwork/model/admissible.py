@@ -8,14 +8,14 @@ and whatever the solver finds gives the acceleration to rounding.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isfinite, prod
+from math import inf, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import StateError, UnreachableError
-from tailwork.model.allocation import REACHED, SMALL
+from tailwork.errors import StateError
+from tailwork.model.allocation import REACHED, SMALL, States, largest, missing_text, unreachable
 from tailwork.model.blame import inadmissible
 from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.cones import HELD, Rows, ScaledState, heads, polished, rows_of, shortfall, solved
@@ -57,7 +57,7 @@ def admissible_efforts(
     model: Model, rules: Rules, q: ArrayLike, v: ArrayLike, a: ArrayLike, forces: ArrayLike | None
 ) -> Admissible:
     """The smallest efforts that give an acceleration and keep the rules; see `Model.admissible_efforts`."""
-    batch = _Batch(model, q, v, a, forces)
+    batch = States(model, q, v, a, forces, "path")
     count, feet = len(batch.force), len(model.foot_names)
     root = np.sqrt(rules.weights)
     bases, spans = np.zeros((count, len(root))), []
@@ -66,8 +66,13 @@ def admissible_efforts(
         spans.append(span)
     if not np.isfinite(bases).all():
         raise StateError("a", "efforts so large that they overflow", rows_not_finite(bases))
-    start = batch.path(bases / root)
-    _check_reached(batch, bases / root, start["acceleration"])
+    start = batch.following(bases / root)
+    beyond = np.flatnonzero(largest(start["acceleration"] - batch.a) > REACHED * batch.scale).tolist()
+    if beyond:
+        missing = np.zeros_like(batch.a)
+        missing[:, batch.own] = batch.missing(bases / root)
+        why = missing_text(model.layout, missing[beyond[0]])
+        raise unreachable("a", tuple(beyond), batch.lead, ", whatever their size", why)
     efforts, ground = np.zeros_like(bases), np.zeros((count, feet, 3))
     left = np.zeros((count, 2 * len(root) + 2 * feet))
     bad: dict[int, ScaledState] = {}
@@ -92,42 +97,6 @@ def admissible_efforts(
     )
 
 
-def _largest(x: Floats) -> Floats:
-    return np.abs(x).max(axis=-1, initial=0.0)
-
-
-class _Batch:
-    """The states of a batch, one after the other, and what their accelerations need."""
-
-    def __init__(self, model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, forces: ArrayLike | None) -> None:
-        force, actuation = model.generalised_force(q, v, a, forces=forces), model.actuation_matrix(q)
-        self.model, self.lead = model, force.shape[:-1]
-        n, m = actuation.shape[-2:]
-        pushed = np.zeros(3 * len(model.layout.pushes)) if forces is None else np.asarray(forces, dtype=np.float64)
-        if pushed.ndim >= 2 and pushed.shape[-2:] == (len(model.layout.pushes), 3):
-            pushed = pushed.reshape(*pushed.shape[:-2], -1)
-        self.q, self.v, self.a, self.forces = (self._rows(x) for x in (q, v, a, pushed))
-        prescribed = model.layout.prescribed_rates
-        own = [k for k in range(n) if k not in prescribed]
-        self.prescribed_acceleration = self.a[:, prescribed]
-        self.own = own
-        self.force = force.reshape(-1, n)[:, own]
-        self.actuation = np.broadcast_to(actuation, (*self.lead, n, m)).reshape(-1, n, m)[:, own]
-        still = self.path(np.zeros((len(self.q), m)))["acceleration"]
-        self.scale = np.maximum(_largest(self.a), _largest(still))  # accelerations at play
-
-    def _rows(self, x: ArrayLike) -> Floats:
-        array = np.asarray(x, dtype=np.float64)
-        return np.broadcast_to(array, (*self.lead, array.shape[-1])).reshape(prod(self.lead), array.shape[-1])
-
-    def path(self, tau: Floats, row: int | None = None) -> dict[str, Floats]:
-        """What follows from efforts: one for each state, or several for one."""
-        here = slice(None) if row is None else slice(row, row + 1)
-        imposed = self.prescribed_acceleration[here]
-        states = {"q": self.q[here], "v": self.v[here], "forces": self.forces[here]}
-        return self.model.ask("path", tau=tau, prescribed_acceleration=imposed, **states)
-
-
 def _all_efforts(actuation: Floats, force: Floats) -> tuple[Floats, Floats]:
     """The efforts of least norm for a force, and a basis of all that add nothing to it."""
     n, m = actuation.shape
@@ -145,26 +114,8 @@ def _all_efforts(actuation: Floats, force: Floats) -> tuple[Floats, Floats]:
     return least, right[rank:].T
 
 
-def _check_reached(batch: _Batch, efforts: Floats, following: Floats) -> None:
-    """Raises where the acceleration that follows is not the one asked for: then no efforts give it."""
-    bad = tuple(int(k) for k in np.flatnonzero(_largest(following - batch.a) > REACHED * batch.scale))
-    if not bad:
-        return
-    missing = batch.force[bad[0]] - batch.actuation[bad[0]] @ efforts[bad[0]]
-    worst = int(np.abs(missing).argmax())
-    layout = batch.model.layout
-    unit = "N" if layout.torso_free and batch.own[worst] < 3 else "N m"
-    raise UnreachableError(
-        "a",
-        f"no efforts of the actuators give this in {show_rows(bad, batch.lead)}, whatever their size: "
-        f"{missing[worst]:.4g} {unit} is missing on {layout.velocity_names[batch.own[worst]]}. `allocation` gives the "
-        "nearest efforts and what they miss",
-        bad,
-    )
-
-
 def _scaled(
-    batch: _Batch, row: int, base: Floats, span: Floats, root: Floats, forces: Floats, rules: Rules
+    batch: States, row: int, base: Floats, span: Floats, root: Floats, forces: Floats, rules: Rules
 ) -> ScaledState:
     """The program of one state, in numbers of about one."""
     effort = float(np.abs(base).max(initial=0.0))
@@ -172,7 +123,7 @@ def _scaled(
     step = max(effort, 1.0)
     slope = np.zeros((*forces.shape, span.shape[1]))
     if span.shape[1] and len(forces):
-        beyond = batch.path((base + step * span.T) / root, row)["foot_forces"] - forces
+        beyond = batch.following((base + step * span.T) / root, row)["foot_forces"] - forces
         slope = np.moveaxis(beyond, 0, -1) / step
     size = max(float(np.abs(forces).max(initial=0.0)), rules.least) or 1.0
     steep = float(np.abs(slope).max(initial=0.0))
@@ -205,7 +156,7 @@ def _margins(rules: Rules, efforts: Floats, forces: Floats) -> tuple[Floats, Flo
     )
 
 
-def _smallest_efforts(batch: _Batch, row: int, state: ScaledState, rules: Rules) -> tuple[Floats, Floats] | None:
+def _smallest_efforts(batch: States, row: int, state: ScaledState, rules: Rules) -> tuple[Floats, Floats] | None:
     """Efforts and foot forces of one state; None if no efforts keep the rules."""
     found = _kept(batch, row, state, rules, np.zeros(state.span.shape[1]))
     if found is not None:
@@ -228,7 +179,7 @@ def _smallest_efforts(batch: _Batch, row: int, state: ScaledState, rules: Rules)
     return None
 
 
-def _found(batch: _Batch, row: int, state: ScaledState, rules: Rules, rows: Rows) -> tuple[Floats, Floats] | None:
+def _found(batch: States, row: int, state: ScaledState, rules: Rules, rows: Rows) -> tuple[Floats, Floats] | None:
     """The solver's efforts, improved to rounding where that succeeds; None if they break the rules."""
     count = state.span.shape[1]
     if not count:
@@ -239,7 +190,7 @@ def _found(batch: _Batch, row: int, state: ScaledState, rules: Rules, rows: Rows
     return found or _kept(batch, row, state, rules, y)
 
 
-def _kept(batch: _Batch, row: int, state: ScaledState, rules: Rules, y: Floats) -> tuple[Floats, Floats] | None:
+def _kept(batch: States, row: int, state: ScaledState, rules: Rules, y: Floats) -> tuple[Floats, Floats] | None:
     """Efforts, of cables exactly not negative, and their foot forces; None if they break the rules."""
     actuation = batch.actuation[row]
     efforts = (state.base + state.span @ y) / state.lift
@@ -254,7 +205,7 @@ def _kept(batch: _Batch, row: int, state: ScaledState, rules: Rules, y: Floats) 
         lift, missing = state.lift[~slack], batch.force[row] - actuation @ efforts
         efforts[~slack] += np.linalg.lstsq(actuation[:, ~slack] / lift, missing, rcond=SMALL)[0] / lift
     efforts[rules.cable] = np.maximum(efforts[rules.cable], 0.0)
-    following = batch.path(efforts[None], row)
+    following = batch.following(efforts[None], row)
     error = np.abs(following["acceleration"][0] - batch.a[row]).max(initial=0.0)
     forces = following["foot_forces"][0]
     held = _slacks(state, rules, efforts, forces).min(initial=inf) >= -HELD

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, floor, inf, isfinite, log10
+from typing import Any
 
 import numpy as np
 
@@ -37,30 +38,18 @@ def inadmissible(layout: Layout, rules: Rules, bad: dict[int, ScaledState], lead
     )
 
 
-def _never_slipping(rules: Rules) -> Rules:
-    return replace(rules, friction=inf)
-
-
-def _unlimited(rules: Rules, factor: float = inf) -> Rules:
-    """With limits so many times as large."""
-    return replace(rules, upper=factor * rules.upper, lower=np.where(rules.cable, rules.lower, -factor * rules.upper))
-
-
-def _pulling(rules: Rules) -> Rules:
-    """With feet that may pull, as far as friction lets them."""
-    return replace(rules, least=-inf)
-
-
-def _pushing(rules: Rules) -> Rules:
-    """With cables that may push."""
-    return replace(rules, lower=np.where(rules.cable, -inf, rules.lower))
+def _changed(rules: Rules, factor: float = 1.0, push: bool = False, **changes: float) -> Rules:
+    """Rules with limits `factor` times as large, cables that may push, or another friction or least normal force."""
+    lower = np.where(rules.cable, -inf if push else rules.lower, -factor * rules.upper)
+    return replace(rules, upper=factor * rules.upper, lower=lower, **changes)
 
 
 def _blame(names: list[str], state: ScaledState, rules: Rules) -> tuple[str, ...]:
     """The constraints that a certificate rests on, the foremost first."""
     # Kinds of constraints without which it is no more possible are not to blame.
-    for without in (_never_slipping, _unlimited, _pulling, _pushing):
-        fewer = without(rules)
+    kinds: tuple[dict[str, Any], ...] = ({"friction": inf}, {"factor": inf}, {"least": -inf}, {"push": True})
+    for without in kinds:
+        fewer = _changed(rules, **without)
         if shortfall(rows_of(state, fewer))[0] > 0.5 * HELD:
             rules = fewer
     rows = rows_of(state, rules)
@@ -80,24 +69,24 @@ def _blame(names: list[str], state: ScaledState, rules: Rules) -> tuple[str, ...
 def _remedies(state: ScaledState, rules: Rules) -> tuple[tuple[str, ...], float | None]:
     """What alone would make it possible, and the least friction that would."""
 
-    def possible(changed: Rules) -> bool:
-        return shortfall(rows_of(state, changed))[0] <= 0.5 * HELD
+    def possible(**changes: Any) -> bool:
+        return shortfall(rows_of(state, _changed(rules, **changes)))[0] <= 0.5 * HELD
 
     found: list[str] = []
     friction: float | None = None
-    if np.isfinite(rules.upper).any() and possible(_unlimited(rules)):
-        factor = _least(lambda factor: possible(_unlimited(rules, factor)), 1.0)
+    if np.isfinite(rules.upper).any() and possible(factor=inf):
+        factor = _least(lambda factor: possible(factor=factor), 1.0)
         found.append("without limits of the actuators" if factor is None else f"with limits {factor:g} times as large")
-    if rules.cable.any() and possible(_pushing(rules)):
+    if rules.cable.any() and possible(push=True):
         found.append("if cables could push")
-    unloaded = rules.least > 0.0 and possible(replace(rules, least=0.0))
+    unloaded = rules.least > 0.0 and possible(least=0.0)
     if unloaded:
         found.append("if any normal force of 0 or more were enough")
     slippery = isfinite(rules.friction) and len(state.ground) > 0
-    if slippery and possible(_never_slipping(rules)):
-        friction = _least(lambda value: possible(replace(rules, friction=value)), rules.friction)
+    if slippery and possible(friction=inf):
+        friction = _least(lambda value: possible(friction=value), rules.friction)
         found.append("if feet never slipped" if friction is None else f"with friction of at least {friction:g}")
-    elif len(state.ground) and not unloaded and possible(_pulling(_never_slipping(rules))):
+    elif len(state.ground) and not unloaded and possible(least=-inf, friction=inf):
         found.append("if feet could pull" + (" and never slipped" if slippery else ""))
     return tuple(found), friction
 

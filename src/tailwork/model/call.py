@@ -93,12 +93,12 @@ class Call:
 
     def _checked(self, arguments: Mapping[str, ArrayLike | None]) -> dict[str, Floats]:
         arrays = [self.argument(name, arguments[name]) for name in self.sizes]
-        if all(array.ndim == 1 for array in arrays):
-            lead: tuple[int, ...] = ()
-            x = np.concatenate(arrays)
-        else:
-            lead = self._lead(arrays)
-            x = np.concatenate([np.broadcast_to(array, (*lead, array.shape[-1])) for array in arrays], axis=-1)
+        try:
+            lead = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        except ValueError:
+            shapes = [f"{name} {a.shape[:-1]}" for name, a in zip(self.sizes, arrays, strict=True) if a.ndim > 1]
+            raise StateError("q", f"leading dimensions that do not go together: {', '.join(shapes)}") from None
+        x = np.concatenate([np.broadcast_to(array, (*lead, array.shape[-1])) for array in arrays], axis=-1)
         if not np.isfinite(x).all():
             raise self._not_finite(arrays)
         y = self.kernel(x.reshape(prod(lead), self.kernel.inputs), self.constants)
@@ -126,14 +126,6 @@ class Call:
             listed = ", ".join(argument_names(self.layout, name)) or "nothing"
             raise StateError(name, f"got an array of shape {array.shape}; required: (..., {size}), for {listed}")
         return array
-
-    def _lead(self, arrays: list[Floats]) -> tuple[int, ...]:
-        """Leading dimensions of the arguments together."""
-        try:
-            return np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-        except ValueError:
-            shapes = [f"{name} {a.shape[:-1]}" for name, a in zip(self.sizes, arrays, strict=True) if a.ndim > 1]
-            raise StateError("q", f"leading dimensions that do not go together: {', '.join(shapes)}") from None
 
     def _not_finite(self, arrays: list[Floats]) -> StateError:
         """The error for the first argument that holds something else than finite numbers."""

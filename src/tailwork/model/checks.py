@@ -10,6 +10,11 @@ from tailwork.mechanics.torso import torso_state
 from tailwork.typing import Floats
 
 SHOWN = 5
+NO_ANSWER = (
+    "no finite answer: a leg that is exactly straight or has its foot on the hip axis, a hinge that moves no inertia "
+    "(such as a universal joint at ±90° without armature), a spring or cable of zero length, the attitude at "
+    "phi_y = ±90° (use attitude='quaternion'), angles beyond 1e12 rad, or numbers so large that they overflow"
+)
 
 
 def rows_not_finite(y: Floats) -> tuple[int, ...]:
@@ -31,22 +36,12 @@ def explain(layout: Layout, q: Floats, rows: tuple[int, ...]) -> StateError:
     """The error for states whose answer is not finite: a foot out of reach, or a singular posture."""
     states = q.reshape(-1, q.shape[-1])
     where = show_rows(rows, q.shape[:-1])
-    if layout.torso_free and layout.attitude == "quaternion":
-        short = [row for row in rows if (np.square(states[row, 3:7]).sum()) < 1e-300]
-        if short:
-            return StateError("q", f"a quaternion of length zero ({where} cannot be evaluated)", rows)
-    for row in rows:
-        reason = _out_of_reach(layout, states[row])
-        if reason:
-            return StateError("q", f"{reason} ({where} cannot be evaluated)", rows)
-    return StateError(
-        "q",
-        "no finite answer: a leg that is exactly straight or has its foot on the hip axis, a hinge that moves no "
-        "inertia (such as a universal joint at ±90° without armature), a spring or cable of zero length, the attitude "
-        "at phi_y = ±90° (use attitude='quaternion'), angles beyond 1e12 rad, or "
-        f"numbers so large that they overflow ({where} cannot be evaluated)",
-        rows,
-    )
+    quaternion = layout.torso_free and layout.attitude == "quaternion"
+    if quaternion and any(np.square(states[row, 3:7]).sum() < 1e-300 for row in rows):
+        reason = "a quaternion of length zero"
+    else:
+        reason = next((said for row in rows if (said := _out_of_reach(layout, states[row]))), NO_ANSWER)
+    return StateError("q", f"{reason} ({where} cannot be evaluated)", rows)
 
 
 def _out_of_reach(layout: Layout, q: Floats) -> str:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from math import isfinite, prod
+from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import ArgumentError, RobotError, StateError, UnknownNameError, UnreachableError
+from tailwork.errors import ArgumentError, RobotError, StateError, UnknownNameError
 from tailwork.kernels.kernel import Kernel
 from tailwork.mechanics.kinematics import joint_names, named_points, point_names
 from tailwork.mechanics.layout import Layout, Push, check_push, make_layout
 from tailwork.mechanics.observe import part_names
 from tailwork.model.admissible import Admissible, admissible_efforts
-from tailwork.model.allocation import REACHED, Allocation, PullingGroup, chosen, minimum_norm
+from tailwork.model.allocation import Allocation, States, allocated, missing_text, pulling_groups, unreachable
 from tailwork.model.call import Call, CompiledCall
-from tailwork.model.checks import rows_not_finite, show_rows
+from tailwork.model.checks import show_rows
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
 from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 from tailwork.model.rules import rules_for
 from tailwork.progress import compiling
-from tailwork.robots.limb import Cable
 from tailwork.robots.paths import numbers, rebuild, structure, total_paths
 from tailwork.robots.robot import Robot, listed
 from tailwork.typing import Floats
@@ -72,15 +70,9 @@ class Model:
     """
 
     def __init__(
-        self,
-        robot: Robot,
-        stance: str | Sequence[str] = "all",
-        *,
-        prescribed: Sequence[str] = (),
-        torso: str = "free",
-        attitude: str = "rpy",
-        pushes: Sequence[Push] = (),
-    ) -> None:
+        self, robot: Robot, stance: str | Sequence[str] = "all", *, prescribed: Sequence[str] = (), torso: str = "free",
+        attitude: str = "rpy", pushes: Sequence[Push] = (),
+    ) -> None:  # fmt: skip
         if not isinstance(robot, Robot):
             raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
         own = numbers(robot)
@@ -94,8 +86,8 @@ class Model:
         )
         self._calls: dict[str, Call] = {}
         self._systems: dict[Any, Any] = {}  # simulations of late; see tailwork.simulation.system
-        self._pulling = _pulling_groups(self.layout)
-        self._cables = [k for group in self._pulling for k in group.cables]
+        self.pulling = pulling_groups(self.layout)
+        self.cables = [k for group in self.pulling for k in group.cables]
         self._call("forward_dynamics")
 
     @property
@@ -186,7 +178,8 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Models travel between processes; machine code is compiled or loaded anew."""
-        return _remade, (self.robot, *self.layout.drive())
+        names = ("stance", "prescribed", "torso", "attitude", "pushes")
+        return partial(Model, self.robot, **dict(zip(names, self.layout.drive(), strict=True))), ()
 
     # Dynamics
 
@@ -248,14 +241,9 @@ class Model:
         return self.ask("actuation_matrix", q=q)["actuation"]
 
     def allocation(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        *,
-        redundant: Mapping[str, float] | None = None,
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, redundant: Mapping[str, float] | None = None,
         forces: ArrayLike | None = None,
-    ) -> Allocation:
+    ) -> Allocation:  # fmt: skip
         """Efforts that come nearest to an acceleration, with what is missing and the condition number.
 
         Args:
@@ -266,69 +254,12 @@ class Model:
                 name; the others, as many as velocities, are then solved for (2018, Eq. 41).
             forces: of the pushes, inertial frame [N].
         """
-        force, actuation = self.generalised_force(q, v, a, forces=forces), self.actuation_matrix(q)
-        lead = np.broadcast_shapes(force.shape[:-1], actuation.shape[:-2])
-        n, m = actuation.shape[-2:]
-        force = np.broadcast_to(force, (*lead, n)).reshape(prod(lead), n).copy()
-        actuation = np.broadcast_to(actuation, (*lead, n, m)).reshape(prod(lead), n, m)
-        own = [
-            k for k, name in enumerate(self.velocity_names) if name.removesuffix(" rate") not in self.prescribed_names
-        ]
-        if redundant is None:
-            efforts, condition = minimum_norm(force[:, own], actuation[:, own], self._pulling)
-        else:
-            efforts, condition = chosen(force[:, own], actuation[:, own], *self._chosen(redundant, len(own)))
-        residual = np.zeros_like(force)
-        residual[:, own] = force[:, own] - np.einsum("nij,nj->ni", actuation[:, own], efforts)
-        if not (np.isfinite(efforts).all() and np.isfinite(residual).all()):
-            raise StateError(
-                "a", "efforts so large that they overflow", rows_not_finite(np.hstack([efforts, residual]))
-            )
-        efforts = efforts.reshape(*lead, m)
-        reached = self._reached(q, v, np.asarray(a, dtype=np.float64), efforts, forces)
-        return Allocation(efforts, residual.reshape(*lead, n), reached, condition.reshape(lead))
-
-    def _reached(self, q: ArrayLike, v: ArrayLike, a: Floats, efforts: Floats, forces: ArrayLike | None) -> np.ndarray:
-        """Whether efforts give an acceleration, judged by what they do."""
-        prescribed_acceleration = a[..., self.layout.prescribed_rates]
-
-        def following(tau: Floats) -> Floats:
-            return self.ask(
-                "forward_dynamics", q=q, v=v, tau=tau, prescribed_acceleration=prescribed_acceleration, forces=forces
-            )["acceleration"]
-
-        def largest(x: Floats) -> Floats:
-            return np.abs(x).max(axis=-1, initial=0.0)
-
-        pushing = np.minimum(efforts[..., self._cables], 0.0).min(axis=-1, initial=0.0)
-        scale = np.maximum(largest(a), largest(following(0.0 * efforts)))
-        return np.logical_and(largest(following(efforts) - a) <= REACHED * scale, pushing == 0.0)
-
-    def _chosen(self, redundant: Mapping[str, float], size: int) -> tuple[list[int], Floats]:
-        """The `size` actuators to solve for, and the efforts of all others."""
-        names = self.actuator_names
-        if not isinstance(redundant, Mapping):
-            raise ArgumentError("redundant", redundant, "efforts by actuator name, such as {'leg3.ha': 0.0}")
-        for name, value in redundant.items():
-            if name not in names:
-                raise UnknownNameError.among("redundant", str(name), names, "actuator")
-            if not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value):
-                raise ArgumentError(f"redundant.{name}", value, "a finite number [N m or N]")
-        free = [k for k, name in enumerate(names) if name not in redundant]
-        if len(free) != size:
-            required = f"{len(names) - size} of the {len(names)} actuators, so that {size} are left to solve for"
-            raise ArgumentError("redundant", dict(redundant), required)
-        return free, np.array([float(redundant.get(name, 0.0)) for name in names])
+        return allocated(States(self, q, v, a, forces, "forward_dynamics"), redundant)
 
     def inverse_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        *,
-        redundant: Mapping[str, float] | None = None,
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, redundant: Mapping[str, float] | None = None,
         forces: ArrayLike | None = None,
-    ) -> Floats:
+    ) -> Floats:  # fmt: skip
         """Efforts [N m or N] for an acceleration: the smallest ones, or with a given redundant part (see `allocation`).
 
         Raises UnreachableError where no efforts give this acceleration, or where a cable would have to push.
@@ -338,17 +269,9 @@ class Model:
         return allocation.efforts
 
     def admissible_efforts(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        *,
-        friction: float,
-        limits: Mapping[str, float] | None = None,
-        least_normal: float = 0.0,
-        weights: Mapping[str, float] | None = None,
-        forces: ArrayLike | None = None,
-    ) -> Admissible:
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, friction: float, limits: Mapping[str, float] | None = None,
+        least_normal: float = 0.0, weights: Mapping[str, float] | None = None, forces: ArrayLike | None = None,
+    ) -> Admissible:  # fmt: skip
         """The smallest efforts for an acceleration within the limits of actuators, with feet that push and do not slip.
 
         Raises InadmissibleError where there are none, with what is to blame, and UnreachableError where no efforts of
@@ -527,11 +450,11 @@ class Model:
         return self._call(question)(arguments)
 
     def _check_pulling(self, tau: ArrayLike) -> None:
-        if not self._cables:
+        if not self.cables:
             return
         efforts = self._call("forward_dynamics").argument("tau", tau)
-        if (efforts[..., self._cables] < 0.0).any():
-            pushing = [k for k in self._cables if (efforts[..., k] < 0.0).any()]
+        if (efforts[..., self.cables] < 0.0).any():
+            pushing = [k for k in self.cables if (efforts[..., k] < 0.0).any()]
             bad = tuple(int(row) for row in np.flatnonzero((efforts[..., pushing] < 0.0).any(axis=-1)))
             raise StateError(
                 "tau",
@@ -544,43 +467,15 @@ class Model:
         bad = tuple(int(k) for k in np.flatnonzero(np.logical_not(allocation.reached)))
         if not bad:
             return
-        missing = allocation.residual.reshape(-1, allocation.residual.shape[-1])[bad[0]]
         efforts = allocation.efforts.reshape(-1, allocation.efforts.shape[-1])[bad[0]]
-        column = int(np.abs(missing).argmax())
-        unit = "N" if self.layout.torso_free and column < 3 else "N m"
-        said = f"{missing[column]:.4g} {unit} is missing on {self.velocity_names[column]}"
-        for k in (k for k in self._cables if efforts[k] < 0.0):
-            said = f"{self.actuator_names[k]} would have to push"
-        raise UnreachableError(
-            argument,
-            f"no efforts of the actuators give this in {show_rows(bad, allocation.condition.shape)}: {said} (condition "
-            f"number {allocation.condition.ravel()[bad[0]]:.3g}). `allocation` gives the nearest efforts and what they "
-            "miss",
-            bad,
-        )
+        why = missing_text(self.layout, allocation.residual.reshape(-1, allocation.residual.shape[-1])[bad[0]])
+        for k in (k for k in self.cables if efforts[k] < 0.0):
+            why = f"{self.actuator_names[k]} would have to push"
+        condition = f" (condition number {allocation.condition.ravel()[bad[0]]:.3g})"
+        raise unreachable(argument, bad, allocation.condition.shape, "", why + condition)
 
 
 def _known(question: str) -> str:
     if question not in QUESTIONS:
         raise UnknownNameError.among("question", question, QUESTIONS, "function")
     return question
-
-
-def _remade(robot: Robot, stance: Any, prescribed: Any, torso: str, attitude: str, pushes: Any) -> Model:
-    return Model(robot, stance, prescribed=prescribed, torso=torso, attitude=attitude, pushes=pushes)
-
-
-def _pulling_groups(layout: Layout) -> list[PullingGroup]:
-    """Actuators that share coordinates, where some of them are cables: all stance legs together, other limbs alone."""
-    stance = [name for name in layout.efforts if name in layout.stance]
-    groups = []
-    for names in (stance, *([name] for name in layout.efforts if name not in layout.stance)):
-        actuators: list[int] = []
-        cables: list[int] = []
-        for name in names:
-            for k, actuator in enumerate(layout.limbs[name].actuators, start=layout.efforts[name].start):
-                actuators.append(k)
-                cables += [k] if isinstance(actuator, Cable) else []
-        if cables:
-            groups.append(PullingGroup(tuple(actuators), tuple(cables)))
-    return groups

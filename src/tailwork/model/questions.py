@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from tailwork.algebra.expression import INPUT, Scalar, Tape
 from tailwork.algebra.vectors import array
@@ -18,7 +21,6 @@ POSE = frozenset(("stand.x", "stand.y", "stand.z"))
 
 DYNAMICS = ("q", "v", "tau", "prescribed_acceleration", "forces")
 
-Shapes = Mapping[str, tuple[int, ...]]
 Arguments = Mapping[str, Sequence[Scalar]]
 
 
@@ -27,8 +29,30 @@ class Question:
     """A function of the model."""
 
     arguments: tuple[str, ...]
-    answers: Callable[[Layout], Shapes]
-    equations: Callable[[Layout, Arguments], Sequence[Scalar]]
+    shapes: Mapping[str, tuple[str | int, ...]]  # of the answers: numbers, and counts by the names of `counts`
+    equations: Callable[[Layout, Arguments], Any]  # answers one after the other, in any nesting
+
+    def answers(self, layout: Layout) -> dict[str, tuple[int, ...]]:
+        """Shapes of the answers for a layout."""
+        known = counts(layout)
+        return {name: tuple(n if isinstance(n, int) else known[n] for n in x) for name, x in self.shapes.items()}
+
+
+def counts(layout: Layout) -> dict[str, int]:
+    """How many there are of what answers are about."""
+    joints, imposed = len(kinematics.joint_names(layout)), len(layout.prescribed_names)
+    return {
+        "coordinates": len(layout.coordinate_names),
+        "velocities": len(layout.velocity_names),
+        "actuators": len(layout.actuator_names),
+        "imposed": imposed,
+        "powers": len(layout.actuator_names) + imposed,
+        "feet": len(layout.stance),
+        "joints": joints,
+        "frames": 1 + joints,
+        "points": len(kinematics.point_names(layout)),
+        "parts": len(observe.part_names(layout)),
+    }
 
 
 def argument_names(layout: Layout, argument: str) -> tuple[str, ...]:
@@ -54,128 +78,90 @@ def _inputs(arguments: Arguments) -> Inputs:
     )
 
 
-def _path(layout: Layout, arguments: Arguments) -> Sequence[Scalar]:
-    path = observe.path(layout, _inputs(arguments))
-    lists = (path.acceleration, path.foot_forces, path.extensions, path.prescribed_efforts, path.powers)
-    return [*(x for values in lists for x in values), path.dissipation, path.outside_power]
+def _frames(found: Sequence[Any], names: tuple[str, ...]) -> list[Any]:
+    """By name, of all frames, one after the other."""
+    return [[getattr(frame, name) for frame in found] for name in names]
 
 
-def _path_shapes(layout: Layout) -> Shapes:
-    feet, prescribed = len(layout.stance), len(layout.prescribed_names)
-    return {
-        "acceleration": (len(layout.velocity_names),),
-        "foot_forces": (feet, 3),
-        "extensions": (feet,),
-        "prescribed_efforts": (prescribed,),
-        "powers": (len(layout.actuator_names) + prescribed,),
-        "dissipation": (),
-        "outside_power": (),
-    }
+def _flat(values: Any) -> Iterator[Scalar]:
+    """Scalars in any nesting of sequences, one after the other."""
+    if isinstance(values, (list, tuple, np.ndarray)):
+        for item in values:
+            yield from _flat(item)
+    else:
+        yield values
 
 
-def _velocities(layout: Layout) -> int:
-    return len(layout.velocity_names)
-
-
-def _jacobian_shapes(layout: Layout) -> Shapes:
-    frames, velocities = 1 + len(kinematics.joint_names(layout)), _velocities(layout)
-    return {"rotations": (frames, 3, 3), "linear": (frames, 3, velocities), "angular": (frames, 3, velocities)}
-
-
-def _jacobians(layout: Layout, arguments: Arguments) -> Sequence[Scalar]:
-    found = kinematics.frame_jacobians(layout, arguments["q"])
-    lists = ([x.rotation for x in found], [x.linear for x in found], [x.angular for x in found])
-    return [value for matrices in lists for matrix in matrices for value in matrix.flat]
-
-
-def _drift_shapes(layout: Layout) -> Shapes:
-    frames = 1 + len(kinematics.joint_names(layout))
-    return {"omega": (frames, 3), "alpha": (frames, 3), "acceleration": (frames, 3)}
-
-
-def _drifts(layout: Layout, arguments: Arguments) -> Sequence[Scalar]:
-    found = kinematics.frame_drifts(layout, arguments["q"], arguments["v"])
-    lists = ([x.omega for x in found], [x.alpha for x in found], [x.acceleration for x in found])
-    return [value for vectors in lists for vector in vectors for value in vector]
-
-
+VELOCITIES = ("velocities",)
 QUESTIONS: dict[str, Question] = {
     "forward_dynamics": Question(
         DYNAMICS,
-        lambda layout: {"acceleration": (_velocities(layout),)},
+        {"acceleration": VELOCITIES},
         lambda layout, x: forward_dynamics(layout, _inputs(x)).acceleration,
     ),
-    "path": Question(DYNAMICS, _path_shapes, _path),
+    "path": Question(
+        DYNAMICS,
+        {
+            "acceleration": VELOCITIES, "foot_forces": ("feet", 3), "extensions": ("feet",),
+            "prescribed_efforts": ("imposed",), "powers": ("powers",), "dissipation": (), "outside_power": (),
+        },
+        lambda layout, x: list(vars(observe.path(layout, _inputs(x))).values()),
+    ),
     "generalised_force": Question(
         ("q", "v", "a", "forces"),
-        lambda layout: {"force": (_velocities(layout),)},
+        {"force": VELOCITIES},
         lambda layout, x: inverse.generalised_force(layout, _inputs(x), x["a"]),
     ),
     "mass_matrix": Question(
-        ("q",),
-        lambda layout: {"mass": (_velocities(layout), _velocities(layout))},
-        lambda layout, x: list(inverse.mass_matrix(layout, x["q"]).flat),
+        ("q",), {"mass": ("velocities", "velocities")}, lambda layout, x: inverse.mass_matrix(layout, x["q"])
     ),
     "actuation_matrix": Question(
-        ("q",),
-        lambda layout: {"actuation": (_velocities(layout), len(layout.actuator_names))},
-        lambda layout, x: list(inverse.actuation_matrix(layout, x["q"]).flat),
+        ("q",), {"actuation": ("velocities", "actuators")}, lambda layout, x: inverse.actuation_matrix(layout, x["q"])
     ),
-    "energy": Question(
-        ("q", "v"), lambda layout: {"energies": (3,)}, lambda layout, x: observe.energy(layout, x["q"], x["v"])
-    ),
+    "energy": Question(("q", "v"), {"energies": (3,)}, lambda layout, x: observe.energy(layout, x["q"], x["v"])),
     "centroidal_momentum": Question(
         ("q", "v"),
-        lambda layout: {"linear": (3,), "angular": (3,)},
+        {"linear": (3,), "angular": (3,)},
         lambda layout, x: observe.centroidal_momentum(layout, x["q"], x["v"]),
     ),
     "centroidal_momentum_matrix": Question(
-        ("q",),
-        lambda layout: {"matrix": (6, _velocities(layout))},
-        lambda layout, x: list(observe.centroidal_momentum_matrix(layout, x["q"]).flat),
+        ("q",), {"matrix": (6, "velocities")}, lambda layout, x: observe.centroidal_momentum_matrix(layout, x["q"])
     ),
     "part_momenta": Question(
         ("q", "v"),
-        lambda layout: {
-            "masses": (len(observe.part_names(layout)),),
-            **{name: (len(observe.part_names(layout)), 3) for name in ("centers", "linear", "angular")},
-        },
+        {"masses": ("parts",), "centers": ("parts", 3), "linear": ("parts", 3), "angular": ("parts", 3)},
         lambda layout, x: observe.part_momenta(layout, x["q"], x["v"]),
     ),
-    "center_of_mass": Question(
-        ("q",), lambda layout: {"com": (3,)}, lambda layout, x: list(observe.center_of_mass(layout, x["q"]))
-    ),
-    "points": Question(
-        ("q",),
-        lambda layout: {"points": (len(kinematics.point_names(layout)), 3)},
-        lambda layout, x: kinematics.points(layout, x["q"]),
-    ),
+    "center_of_mass": Question(("q",), {"com": (3,)}, lambda layout, x: observe.center_of_mass(layout, x["q"])),
+    "points": Question(("q",), {"points": ("points", 3)}, lambda layout, x: kinematics.points(layout, x["q"])),
     "joint_angles": Question(
-        ("q",),
-        lambda layout: {"angles": (len(kinematics.joint_names(layout)),)},
-        lambda layout, x: kinematics.joint_angles(layout, x["q"]),
+        ("q",), {"angles": ("joints",)}, lambda layout, x: kinematics.joint_angles(layout, x["q"])
     ),
     "joint_rates": Question(
-        ("q", "v"),
-        lambda layout: {"rates": (len(kinematics.joint_names(layout)),)},
-        lambda layout, x: kinematics.joint_rates(layout, x["q"], x["v"]),
+        ("q", "v"), {"rates": ("joints",)}, lambda layout, x: kinematics.joint_rates(layout, x["q"], x["v"])
     ),
-    "frame_jacobians": Question(("q",), _jacobian_shapes, _jacobians),
-    "frame_drifts": Question(("q", "v"), _drift_shapes, _drifts),
+    "frame_jacobians": Question(
+        ("q",),
+        {"rotations": ("frames", 3, 3), "linear": ("frames", 3, "velocities"), "angular": ("frames", 3, "velocities")},
+        lambda layout, x: _frames(kinematics.frame_jacobians(layout, x["q"]), ("rotation", "linear", "angular")),
+    ),
+    "frame_drifts": Question(
+        ("q", "v"),
+        {"omega": ("frames", 3), "alpha": ("frames", 3), "acceleration": ("frames", 3)},
+        lambda layout, x: _frames(
+            kinematics.frame_drifts(layout, x["q"], x["v"]), ("omega", "alpha", "acceleration")
+        ),
+    ),
     "coordinate_rates": Question(
-        ("q", "v"),
-        lambda layout: {"rates": (len(layout.coordinate_names),)},
-        lambda layout, x: coordinate_rates(layout, x["q"], x["v"]),
+        ("q", "v"), {"rates": ("coordinates",)}, lambda layout, x: coordinate_rates(layout, x["q"], x["v"])
     ),
-}
+}  # fmt: skip
 
 
 def recorded(layout_of: Callable[[Callable[[str, float], Scalar]], Layout], name: str) -> tuple[Graph, tuple[str, ...]]:
-    """The graph of a question, and the paths of the robot's numbers that are its parameters.
+    """The graph of a question by name, and the paths of the robot's numbers that are its parameters.
 
-    Args:
-        layout_of: makes the layout from a function that exchanges each number of the robot, by path, for a symbol.
-        name: of the question.
+    `layout_of` makes the layout from a function that exchanges each number of the robot, by path, for a symbol.
     """
     question = QUESTIONS[name]
     tape = Tape()
@@ -196,5 +182,5 @@ def recorded(layout_of: Callable[[Callable[[str, float], Scalar]], Layout], name
     for argument, size in sizes.items():
         arguments[argument] = tape.inputs(size, start)
         start += size
-    outputs = question.equations(layout, arguments)
-    return finished(tape, list(outputs), count, len(parameters)), tuple(parameters)
+    outputs = list(_flat(question.equations(layout, arguments)))
+    return finished(tape, outputs, count, len(parameters)), tuple(parameters)

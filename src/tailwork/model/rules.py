@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Real
@@ -43,10 +43,12 @@ def rules_for(
     actuators = [actuator for limb in layout.efforts for actuator in layout.limbs[limb].actuators]
     names = layout.actuator_names
     upper = np.array([float(actuator.limit) or inf for actuator in actuators])  # zero: no limit is known
-    limited = _by_name("limits", limits, names, "a finite positive number [N m or N]", "{'leg1.k': 40.0}")
+    required = "a finite positive number [N m or N]"
+    limited = by_name("limits", limits or {}, names, required, "{'leg1.k': 40.0}", _positive)
     for name, value in limited.items():
         upper[names.index(name)] = value
-    shares = _by_name("weights", weights, names, "a finite positive number", "{'leg1.k': 2.0}")
+    required = "a finite positive number"
+    shares = by_name("weights", weights or {}, names, required, "{'leg1.k': 2.0}", _positive)
     cable = np.array([isinstance(actuator, Cable) for actuator in actuators], dtype=bool)
     return Rules(
         lower=np.where(cable, 0.0, -upper),
@@ -62,18 +64,20 @@ def _real(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _by_name(
-    argument: str, values: Mapping[str, float] | None, names: tuple[str, ...], required: str, example: str
+def _positive(value: float) -> bool:
+    return 0.0 < value < inf
+
+
+def by_name(
+    argument: str, values: Any, names: tuple[str, ...], required: str, example: str, allowed: Callable[[float], bool]
 ) -> dict[str, float]:
-    """Positive numbers by actuator name, checked."""
-    if values is None:
-        return {}
+    """Numbers by actuator name, checked."""
     if not isinstance(values, Mapping):
         raise ArgumentError(argument, values, f"numbers by actuator name, such as {example}")
     for name, value in values.items():
         if name not in names:
             raise UnknownNameError.among(argument, str(name), names, "actuator")
-        if not _real(value) or not 0.0 < value < inf:
+        if not _real(value) or not allowed(value):
             raise ArgumentError(f"{argument}.{name}", value, required)
     return {name: float(value) for name, value in values.items()}
 

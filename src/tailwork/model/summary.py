@@ -33,9 +33,11 @@ class StandingSummary:
 
 def standing(model: Model) -> StandingSummary:
     """The state of rest that the robot describes as standing."""
-    q = model.standing()
-    zero = np.zeros(len(model.velocity_names))
-    allocation = model.allocation(q, zero, zero)
+    q, zero, names = model.standing(), np.zeros(len(model.velocity_names)), model.actuator_names
+    allocation, chosen = model.allocation(q, zero, zero), None
+    left = len(names) - len(LIU2018_REDUNDANT)
+    if "tail.ta" in names and set(LIU2018_REDUNDANT) <= set(names) and left == len(zero):
+        chosen = float(model.allocation(q, zero, zero, redundant=dict.fromkeys(LIU2018_REDUNDANT, 0.0)).condition)
     return StandingSummary(
         q=q,
         angles=model.joint_angles(q),
@@ -43,18 +45,5 @@ def standing(model: Model) -> StandingSummary:
         held=bool(allocation.reached),
         foot_forces=model.foot_forces(q, zero, allocation.efforts),
         mass_condition=float(np.linalg.cond(model.mass_matrix(q))),
-        chosen_condition=_chosen_condition(model, q),
+        chosen_condition=chosen,
     )
-
-
-def _chosen_condition(model: Model, q: Floats) -> float | None:
-    names = model.actuator_names
-    if (
-        "tail.ta" not in names
-        or not set(LIU2018_REDUNDANT) <= set(names)
-        or len(names) - len(LIU2018_REDUNDANT) != len(model.velocity_names)
-    ):
-        return None
-    zero = np.zeros(len(model.velocity_names))
-    redundant = {name: 0.0 for name in LIU2018_REDUNDANT}
-    return float(model.allocation(q, zero, zero, redundant=redundant).condition)

@@ -13,6 +13,7 @@ with the rates of phi; theirs are free trees, without pinned feet.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -32,15 +33,21 @@ class Paper:
 
     def reproduce(self, folder: Path, progress: Progress = silent) -> Any:
         """Run all experiments and save their runs in `folder`/runs; the result has the paper's `claims`, and more."""
-        return self._module("experiments").reproduce(folder, progress)
+        experiments = self._module("experiments")
+        if self.resumes:
+            return experiments.reproduce(folder, progress)
+        result = experiments.run_all(progress)
+        for name, run in result.runs.items():
+            run.save(folder / "runs" / f"{name}.nc")
+        return result
 
-    def tables(self, result: Any) -> dict[str, Any]:
+    def tables(self, result: Any) -> Mapping[str, Any]:
         """Tables of the report that the terminal shows, too, by title: `tailwork.view.report.page.Table`."""
-        return self._module("report").tables(result)
+        return self._module("report").report(result).tables
 
     def write_report(self, result: Any, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:
         """Draw the figures into `folder`/figures and write `folder`/report.html; its path."""
-        return self._module("report").write_report(result, folder, progress, processes)
+        return self._module("report").report(result).write(self.title, result.claims, folder, progress, processes)
 
     def _module(self, name: str) -> Any:
         return import_module(f"tailwork.papers.{self.folder}.{name}")

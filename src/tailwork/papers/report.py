@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tailwork.papers.claims import Claim
 from tailwork.studies.compare.comparison import Progress
 from tailwork.typing import Floats
 from tailwork.view.draw.style import PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
-from tailwork.view.report.page import REPORT, Drawings, Picture, Section, Table, drawn_pictures, page, write_page
+from tailwork.view.report.page import Drawings, Picture, Report, Section, Table, write_numbers, write_report
 
 
 def claim_table(claims: Sequence[Claim]) -> Table:
@@ -23,34 +24,40 @@ def claim_table(claims: Sequence[Claim]) -> Table:
     return Table(header, [(c.quantity, c.paper, c.ours, c.reading) for c in claims])
 
 
-def pictures(drawings: Drawings, folder: Path, progress: Progress, processes: int = 1) -> dict[str, Picture]:
-    """Figures drawn and saved, by file name."""
-    return drawn_pictures(drawings, folder, lambda what: progress(0, 1, what), processes)
+@dataclass(frozen=True)
+class PaperReport:
+    """What the report of a paper shows, after its claims."""
 
+    summary: str  # above all else
+    drawings: Drawings  # captions and what draws the figures, by file name
+    sections: Callable[[Mapping[str, Picture]], Sequence[Section]]  # from the pictures, by file name
+    tables: Mapping[str, Table] = field(default_factory=dict)  # that the terminal shows, too, by title
+    numbers: Mapping[str, tuple[Sequence[str], Iterable[Sequence[float]]]] = field(default_factory=dict)  # by CSV file
+    footer: str = ""  # below all
 
-def write_page_of(
-    title: str, summary: str, claims: Sequence[Claim], sections: Sequence[Section], folder: Path, footer: str = ""
-) -> Path:
-    """Write the report of a paper, which starts with its claims; its path."""
-    first = Section("Paper and ours", "", (), [claim_table(claims)])
-    write_page(folder / REPORT, page(f"{title}, reproduced", summary, [first, *sections], footer))
-    return folder / REPORT
+    def write_numbers(self, folder: Path) -> None:
+        """Write the numbers behind the figures as CSV files."""
+        for name, (header, rows) in self.numbers.items():
+            write_numbers(folder / name, header, rows)
+
+    def write(self, title: str, claims: Sequence[Claim], folder: Path, progress: Progress, processes: int) -> Path:
+        """Write numbers, figures and `folder`/report.html; its path."""
+        self.write_numbers(folder)
+        first = Section("Paper and ours", "", (), [claim_table(claims)])
+        whole = Report(
+            f"{title}, reproduced", self.summary, self.drawings, lambda drawn: [first, *self.sections(drawn)],
+            self.footer,
+        )  # fmt: skip
+        return write_report(whole, folder, lambda what: progress(0, 1, what), processes)
 
 
 def panels_over_time(
     times: Floats, panels: Mapping[str, Mapping[str, ArrayLike]], styles: Mapping[str, Mapping[str, Any]], *,
     xlabel: str, title: str, ylabel: str = "", stance: float | None = None,
 ) -> Figure:  # fmt: skip
-    """Panels side by side, each with the same lines over time.
+    """Panels side by side, each with the same lines over time, in the unit of `xlabel`; values by panel and line.
 
-    Args:
-        times: of all lines, in the unit of `xlabel`.
-        panels: values by panel and line.
-        styles: of the lines; their labels stand in the legend.
-        xlabel: below each panel.
-        title: above all of them.
-        ylabel: of all panels, which then share their axis and have titles; "": each panel's name is its own.
-        stance: how long the foot stands in the gait, shaded; None: no gait.
+    With a `ylabel`, panels share their axis and have titles. A `stance`, how long the foot stands, is shaded.
     """
     with look():
         figure = new_figure(PAGE, 2.8)

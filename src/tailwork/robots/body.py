@@ -25,33 +25,29 @@ def point_mass(mass: Scalar, place: Vector) -> Body:
 def bar(mass: Scalar, length: Scalar, direction: int, sign: int = -1) -> Body:
     """An ideal bar, a uniform thin rod, from the origin along an axis of its frame.
 
-    Zero inertia about itself, m L²/12 across (conventions of both Liu & Ben-Tzvi papers).
-
-    Args:
-        mass: of the bar [kg].
-        length: of the bar [m].
-        direction: 0, 1 or 2 for the x, y or z axis.
-        sign: +1 or −1, the way it points.
+    Mass [kg] and length [m]; `direction` is 0, 1 or 2 for x, y or z, `sign` the way it points. Zero inertia about
+    itself, m L²/12 across (conventions of both Liu & Ben-Tzvi papers).
     """
-    com = [0.0, 0.0, 0.0]
-    com[direction] = length * (0.5 * sign)
-    across = mass * length * length / 12.0
-    moments = [across, across, across]
-    moments[direction] = 0.0
-    return Body(mass=mass, com=(com[0], com[1], com[2]), inertia=(moments[0], moments[1], moments[2], 0.0, 0.0, 0.0))
+    return _slender(mass, length * (0.5 * sign), mass * length * length / 12.0, direction)
 
 
 def tipped_bar(mass: Scalar, tip_mass: Scalar, length: Scalar, direction: int, sign: int = -1) -> Body:
     """An ideal bar of `mass` [kg] with a point mass `tip_mass` [kg] at its far end."""
     total = mass + tip_mass
-    reach = (mass * 0.5 + tip_mass) * length / total
-    com = [0.0, 0.0, 0.0]
-    com[direction] = reach * sign
     # About the common centre of mass: the bar's own, and the reduced mass of bar and tip at half a length apart.
     across = (mass / 12.0 + mass * tip_mass / (total * 4.0)) * length * length
-    moments = [across, across, across]
-    moments[direction] = 0.0
-    return Body(mass=total, com=(com[0], com[1], com[2]), inertia=(moments[0], moments[1], moments[2], 0.0, 0.0, 0.0))
+    return _slender(total, (mass * 0.5 + tip_mass) * length / total * sign, across, direction)
+
+
+def _slender(mass: Scalar, reach: Scalar, across: Scalar, direction: int) -> Body:
+    """A body of no width along an axis, with its centre of mass at `reach` and a moment of inertia `across`."""
+    x, y, z = (reach if k == direction else 0.0 for k in range(3))
+    return Body(mass=mass, com=(x, y, z), inertia=_about_axis(0.0, across, direction))
+
+
+def _about_axis(along: Scalar, across: Scalar, direction: int) -> Symmetric:
+    xx, yy, zz = (along if k == direction else across for k in range(3))
+    return (xx, yy, zz, 0.0, 0.0, 0.0)
 
 
 def plate_inertia(mass: Scalar, width: Scalar, length: Scalar) -> Symmetric:
@@ -69,8 +65,5 @@ def ellipsoid_inertia(mass: Scalar, a: Scalar, b: Scalar, c: Scalar) -> Symmetri
 
 def cylinder_inertia(mass: Scalar, radius: Scalar, length: Scalar, direction: int) -> Symmetric:
     """Central inertia of a uniform cylinder along an axis of its frame [m]."""
-    along = mass * radius * radius / 2.0
     across = mass * (radius * radius / 4.0 + length * length / 12.0)
-    moments = [across, across, across]
-    moments[direction] = along
-    return (moments[0], moments[1], moments[2], 0.0, 0.0, 0.0)
+    return _about_axis(mass * radius * radius / 2.0, across, direction)

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array, times
 from tailwork.errors import RobotError, UnknownNameError
@@ -13,10 +15,7 @@ from tailwork.robots.body import Body
 from tailwork.robots.quantities import Described, Matrix, Vector, matrix, nonnegative, number, positive, vector
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-FORWARD_FRAMES: dict[str, Matrix] = {
-    "y": IDENTITY,
-    "x": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
-}
+FORWARD_FRAMES: dict[str, Matrix] = {"y": IDENTITY, "x": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0))}
 """By the torso's forward axis: the axes right, forward and up in the torso frame, as columns."""
 MOST_JOINTS = 256
 """Limbs with more hinges than this are refused: a typing error, or equations too large to compile."""
@@ -51,14 +50,10 @@ class Joint(Described):
         if abs(length - 1.0) > 1e-9:
             raise RobotError("axis", self.axis, f"a unit vector (this one has length {length:.6g})")
         object.__setattr__(self, "axis", tuple(a / length for a in self.axis))
-        columns = list(zip(*self.rotation, strict=True))
-        for i in range(3):
-            for k in range(3):
-                product = sum(a * b for a, b in zip(columns[i], columns[k], strict=True))
-                if abs(product - (i == k)) > 1e-9:
-                    raise RobotError("rotation", self.rotation, "a rotation matrix (orthonormal columns)")
-        (a, b, c), (d, e, f), (g, h, i) = self.rotation
-        if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0:
+        r = np.array(self.rotation)
+        if np.abs(r.T @ r - np.eye(3)).max() > 1e-9:
+            raise RobotError("rotation", self.rotation, "a rotation matrix (orthonormal columns)")
+        if np.linalg.det(r) < 0:
             raise RobotError("rotation", self.rotation, "a rotation matrix, not a reflection")
 
 
@@ -311,7 +306,7 @@ class PlacedForm:
 
     def _own(self, foot: Vector) -> Vector:
         away = [x - y for x, y in zip(foot, self.offset, strict=True)]
-        return _vector([sum((self.rotation[i][k] * away[i] for i in range(3)), 0.0) for k in range(3)])
+        return as_vector([sum((self.rotation[i][k] * away[i] for i in range(3)), 0.0) for k in range(3)])
 
     def angles(self, foot: Vector) -> list[tuple[Scalar, Scalar]]:
         """(cosine, sine) of each joint angle for a foot at `foot` in the torso frame [m]."""
@@ -334,13 +329,12 @@ def placed(limb: Limb, offset: Vector, rotation: Matrix) -> Limb:
     turn, start = array(rotation), array(offset)
 
     def moved(x: Vector) -> Vector:
-        return _vector(start + times(turn, array(x)))
+        return as_vector(start + times(turn, array(x)))
 
     def joint(x: Joint) -> Joint:
         if x.parent is not None:
             return x
-        first, second, third = (_vector(row) for row in times(turn, array(x.rotation)))
-        return replace(x, offset=moved(x.offset), rotation=(first, second, third))
+        return replace(x, offset=moved(x.offset), rotation=as_matrix(times(turn, array(x.rotation))))
 
     def spring(x: JointSpring | BendingSpring | PointSpring) -> JointSpring | BendingSpring | PointSpring:
         if not isinstance(x, PointSpring) or (x.first is not None and x.second is not None):
@@ -365,5 +359,11 @@ def placed(limb: Limb, offset: Vector, rotation: Matrix) -> Limb:
     )
 
 
-def _vector(x: Any) -> Vector:
+def as_vector(x: Any) -> Vector:
+    """Three scalars [m] as the fields of a description hold them."""
     return (x[0], x[1], x[2])
+
+
+def as_matrix(x: Any) -> Matrix:
+    """A 3×3 matrix as the fields of a description hold it."""
+    return (as_vector(x[0]), as_vector(x[1]), as_vector(x[2]))

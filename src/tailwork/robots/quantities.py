@@ -24,6 +24,7 @@ Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
 Symmetric: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 
+
 VECTOR_COMPONENTS = ("x", "y", "z")
 SYMMETRIC_COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
@@ -203,6 +204,12 @@ def label(item: Any, position: int) -> str:
     return name if isinstance(name, str) else str(position + 1)
 
 
+NUMBERS: tuple[tuple[Any, Any, str], ...] = (
+    (float, numbers_module.Real, "a finite number"),
+    (int, numbers_module.Integral, "an integer"),
+)
+
+
 def fitted(path: str, value: Any, hint: Any) -> Any:
     """The value if it is what the hint of its field promises (lists become tuples), or a RobotError."""
     options = alternatives(hint)
@@ -213,10 +220,11 @@ def fitted(path: str, value: Any, hint: Any) -> Any:
         if not isinstance(value, (list, tuple)):
             raise RobotError(path, value, "a list")
         return tuple(fitted(f"{path}.{label(item, k)}", item, items) for k, item in enumerate(value))
-    if float in options:
-        return _finite(path, value)
-    if int in options:
-        return _whole(path, value)
+    for cls, numeric, required in NUMBERS:
+        if cls in options:
+            if not isinstance(value, numeric) or isinstance(value, bool) or not math.isfinite(cls(value)):
+                raise RobotError(path, value, required)
+            return cls(value)
     if all(map(_is_plain_class, options)) and not isinstance(value, options):
         named = " or ".join("text" if c is str else f"a {c.__name__}" for c in options if c is not types.NoneType)
         raise RobotError(path, value, named)
@@ -227,18 +235,6 @@ def fitted(path: str, value: Any, hint: Any) -> Any:
 def _is_plain_class(option: Any) -> bool:
     """False for protocols (a torso, a closed form) and mappings: they are left to the class that has them."""
     return isinstance(option, type) and not getattr(option, "_is_protocol", False)
-
-
-def _finite(path: str, value: Any) -> float:
-    if not isinstance(value, numbers_module.Real) or isinstance(value, bool) or not math.isfinite(value):
-        raise RobotError(path, value, "a finite number")
-    return float(value)
-
-
-def _whole(path: str, value: Any) -> int:
-    if not isinstance(value, numbers_module.Integral) or isinstance(value, bool):
-        raise RobotError(path, value, "an integer")
-    return int(value)
 
 
 @dataclass(frozen=True)

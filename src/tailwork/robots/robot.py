@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -121,7 +122,7 @@ class Robot(Described):
     def __reduce__(self) -> tuple[Any, ...]:
         """Robots travel between processes and can be copied."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return _made, (fields | {"parts": dict(self.parts)},)
+        return functools.partial(Robot, **fields | {"parts": dict(self.parts)}), ()
 
     def __hash__(self) -> int:
         return hash((self.name, self.torso, frozenset(self.parts.items()), self.gravity, self.stand, self.forward))
@@ -205,11 +206,9 @@ class Robot(Described):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the robot to a TOML file, which `tailwork.load` reads back exactly."""
-        from tailwork.robots.io import (
-            toml as files,  # here, because the files know every kind of part and so import this module
-        )
+        from tailwork.robots.io import toml  # here, because it knows every kind of part and so imports this module
 
-        files.save(self, path)
+        toml.save(self, path)
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
@@ -220,7 +219,3 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 def _describes(value: Any, method: str) -> bool:
     """Whether a value is a description (not the class of one) that has the method."""
     return isinstance(value, Described) and hasattr(value, method)
-
-
-def _made(fields: dict[str, Any]) -> Robot:
-    return Robot(**fields)

@@ -21,25 +21,18 @@ from dataclasses import dataclass
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
 from tailwork.mechanics.kinematics import joint_frames
-from tailwork.mechanics.moments import NO_MASS, Moments, moments_of
-from tailwork.mechanics.sweeps import Motion, Wrench
+from tailwork.mechanics.moments import NO_MASS, Moments, Sum, moments_of
+from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench
 from tailwork.mechanics.torso import LimbState
 from tailwork.robots.limb import IDENTITY
 
 
 @dataclass(frozen=True)
-class Twist:
+class Twist(Sum):
     """An angular and a linear vector at P: a velocity, an acceleration, or a joint's axis (a; r × a)."""
 
     angular: Array
     linear: Array
-
-    def __add__(self, other: Twist) -> Twist:
-        return Twist(self.angular + other.angular, self.linear + other.linear)
-
-    def scaled(self, factor: Scalar) -> Twist:
-        """This times a number."""
-        return Twist(self.angular * factor, self.linear * factor)
 
     def cross(self, other: Twist) -> Twist:
         """The rate of change of `other` where this carries it."""
@@ -52,37 +45,22 @@ class Twist:
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(Sum):
     """A unit twist S and its first and second rates of change, D and E."""
 
     twist: Twist
     first: Twist
     second: Twist
 
-    def __add__(self, other: Axis) -> Axis:
-        return Axis(self.twist + other.twist, self.first + other.first, self.second + other.second)
-
-    def scaled(self, factor: Scalar) -> Axis:
-        """This times a number."""
-        return Axis(self.twist.scaled(factor), self.first.scaled(factor), self.second.scaled(factor))
-
 
 @dataclass(frozen=True)
-class Flow:
+class Flow(Sum):
     """Mass distribution of some bodies about P, how it moves, and the wrench that this needs."""
 
     moments: Moments
     momentum: Array  # p [kg m/s]
     coriolis: Array  # Y [kg m²/s]
     wrench: Wrench
-
-    def __add__(self, other: Flow) -> Flow:
-        return Flow(
-            self.moments + other.moments,
-            self.momentum + other.momentum,
-            self.coriolis + other.coriolis,
-            self.wrench + other.wrench,
-        )
 
     def pushed(self, twist: Twist) -> Wrench:
         """I · twist."""
@@ -95,7 +73,7 @@ class Flow:
         return Wrench(cross(angular, self.momentum), times(self.coriolis, angular))
 
 
-NO_FLOW = Flow(NO_MASS, zeros(3), zeros(3, 3), Wrench(zeros(3), zeros(3)))
+NO_FLOW = Flow(NO_MASS, zeros(3), zeros(3, 3), NO_WRENCH)
 
 
 def flow(moments: Moments, velocity: Twist, acceleration: Twist) -> Flow:
@@ -107,7 +85,7 @@ def flow(moments: Moments, velocity: Twist, acceleration: Twist) -> Flow:
     coriolis[0, 0] = carried[1, 1] + carried[2, 2]
     coriolis[1, 1] = carried[0, 0] + carried[2, 2]
     coriolis[2, 2] = carried[0, 0] + carried[1, 1]
-    here = Flow(moments, momentum, coriolis, Wrench(zeros(3), zeros(3)))
+    here = Flow(moments, momentum, coriolis, NO_WRENCH)
     return Flow(moments, momentum, coriolis, here.pushed(acceleration) + here.coriolis_wrench(omega))
 
 
@@ -129,22 +107,19 @@ def limb_derivatives(state: LimbState, torso: Motion, accelerations: Sequence[Sc
     """Derivatives of a free or geared limb on a torso that moves so; accelerations of its joints in [rad/s²]."""
     limb, gearing, count = state.limb, state.gearing, state.gearing.shape[1]
     axes, flows = _moving(state, torso, accelerations)
-    total = NO_FLOW
-    for k in range(len(flows) - 1, -1, -1):
+    flows.append(NO_FLOW)  # the torso's, whose number is −1
+    for k in range(len(flows) - 2, -1, -1):
         parent = limb.index(limb.joints[k].parent)
-        if parent < 0:
-            total = total + flows[k]
-        else:
-            flows[parent] = flows[parent] + flows[k]
+        flows[parent] = flows[parent] + flows[k]
     result = LimbDerivatives(
-        total, zeros(count, count), zeros(count, 6), zeros(count, count), zeros(count, count), zeros(count, 3),
+        flows[-1], zeros(count, count), zeros(count, 6), zeros(count, count), zeros(count, count), zeros(count, 3),
         zeros(6, count), zeros(6, count),
     )  # fmt: skip
     turned: list[dict[int, Axis]] = []  # by joint: by coordinate, what it turns of the joints up to that one
     for k, joint in enumerate(limb.joints):
         parent = limb.index(joint.parent)
         above = {} if parent < 0 else turned[parent]
-        own = {c: axes[k].scaled(gearing[k, c]) for c in range(count) if gearing[k, c] != 0.0}
+        own = {c: axes[k] * gearing[k, c] for c in range(count) if gearing[k, c] != 0.0}
         upto = above | {c: above[c] + axis if c in above else axis for c, axis in own.items()}
         turned.append(upto)
         _add_joint(result, flows[k], axes[k], torso.omega, gearing[k], above, upto, joint.armature)
@@ -152,21 +127,23 @@ def limb_derivatives(state: LimbState, torso: Motion, accelerations: Sequence[Sc
 
 
 def _moving(state: LimbState, torso: Motion, accelerations: Sequence[Scalar]) -> tuple[list[Axis], list[Flow]]:
-    """Root to tip: every joint's axis and every body's share."""
+    """Root to tip: every joint's axis and every body's share, about P in the torso frame."""
     limb = state.limb
     start = Twist(torso.omega, zeros(3)), Twist(torso.alpha, torso.acceleration)
     moving: list[tuple[Twist, Twist]] = []
     axes: list[Axis] = []
     flows: list[Flow] = []
-    for k, (twist, body) in enumerate(_placed(state)):
-        parent = limb.index(limb.joints[k].parent)
+    frames = joint_frames(limb, state.angles, zeros(3), array(IDENTITY))
+    for k, (joint, frame) in enumerate(zip(limb.joints, frames, strict=True)):
+        parent, twist = limb.index(joint.parent), Twist(frame.axis, cross(frame.place, frame.axis))
         velocity, acceleration = start if parent < 0 else moving[parent]
         first = velocity.cross(twist)
         axes.append(Axis(twist, first, acceleration.cross(twist) + velocity.cross(first)))
-        acceleration = acceleration + twist.scaled(accelerations[k]) + first.scaled(state.rates[k])
-        velocity = velocity + twist.scaled(state.rates[k])
+        acceleration = acceleration + twist * accelerations[k] + first * state.rates[k]
+        velocity = velocity + twist * state.rates[k]
         moving.append((velocity, acceleration))
-        flows.append(NO_FLOW if body is None else flow(body, velocity, acceleration))
+        body = moments_of(joint.body).turned(frame.rotation).about(frame.place)
+        flows.append(flow(body, velocity, acceleration))
     return axes, flows
 
 
@@ -178,7 +155,7 @@ def _add_joint(
     twist, first = axis.twist, axis.first
     unit = beyond.pushed(twist)
     twice = Flow(beyond.moments, beyond.momentum * 2.0, beyond.coriolis * 2.0, beyond.wrench)
-    by_rate = twice.coriolis_wrench(twist.angular) + beyond.pushed(first.scaled(2.0))
+    by_rate = twice.coriolis_wrench(twist.angular) + beyond.pushed(first * 2.0)
     force, moment = beyond.wrench.force, beyond.wrench.moment
     dragged = Wrench(cross(twist.angular, force), cross(twist.angular, moment) + cross(twist.linear, force))
     by_place = twice.coriolis_wrench(first.angular) + beyond.pushed(axis.second) + dragged
@@ -194,7 +171,7 @@ def _add_joint(
     for c, other in upto.items():
         mass = other.twist.on(unit)
         place = dot(row, other.first.angular) + other.second.on(unit)
-        rate = dot(row, other.twist.angular) + other.first.scaled(2.0).on(unit)
+        rate = dot(row, other.twist.angular) + (other.first * 2.0).on(unit)
         for d, gear in along:
             result.mass[d, c] = result.mass[d, c] + mass * gear
             result.by_place[d, c] = result.by_place[d, c] + place * gear
@@ -205,13 +182,3 @@ def _add_joint(
             result.mass[c, d] = result.mass[c, d] + mass * gear
             result.by_place[c, d] = result.by_place[c, d] + place * gear
             result.by_rate[c, d] = result.by_rate[c, d] + rate * gear
-
-
-def _placed(state: LimbState) -> list[tuple[Twist, Moments | None]]:
-    """Every joint's unit twist and its body's moments, about P in the torso frame."""
-    result: list[tuple[Twist, Moments | None]] = []
-    frames = joint_frames(state.limb, state.angles, zeros(3), array(IDENTITY))
-    for joint, frame in zip(state.limb.joints, frames, strict=True):
-        body = None if joint.body is None else moments_of(joint.body).turned(frame.rotation).about(frame.place)
-        result.append((Twist(frame.axis, cross(frame.place, frame.axis)), body))
-    return result

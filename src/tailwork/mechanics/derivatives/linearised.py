@@ -20,7 +20,7 @@ from tailwork.mechanics.derivatives.limb import LimbDerivatives, Twist, flow, li
 from tailwork.mechanics.derivatives.stance_leg import inertial_turning, leg_derivatives
 from tailwork.mechanics.forward import joint_torques
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.sweeps import Inertia6, Motion, rigid
+from tailwork.mechanics.sweeps import NO_INERTIA, Motion, rigid
 from tailwork.mechanics.torso import TorsoState, limb_state, torso_state
 
 
@@ -35,13 +35,9 @@ class Linearised:
 
 
 def linearised(
-    tape: Tape,
-    layout: Layout,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    tape: Tape, layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar],
     acceleration: Sequence[Scalar],
-) -> Linearised:
+) -> Linearised:  # fmt: skip
     """Linearise about coordinates, velocities and accelerations given as usual, in the inertial frame."""
     torso = torso_state(layout, q, v)
     linear, angular = zeros(3), zeros(3)
@@ -53,22 +49,14 @@ def linearised(
     limbs: dict[str, LimbDerivatives] = {}
     for name in layout.moving:
         here = layout.rates[name]
-        derivatives = _limb(tape, layout, name, motion, q, v, tau, acceleration)
-        limbs[name] = derivatives
-        mass[here, here], by_rate[here, here], by_place[here, here] = (
-            derivatives.mass,
-            derivatives.by_rate,
-            derivatives.by_place,
-        )
+        found = limbs[name] = _limb(tape, layout, name, motion, q, v, tau, acceleration)
+        mass[here, here], by_rate[here, here], by_place[here, here] = found.mass, found.by_rate, found.by_place
         if layout.torso_free:
-            mass[here, :6], mass[:6, here] = derivatives.coupling, derivatives.coupling.T
-            by_rate[here, 3:6] = derivatives.by_omega
-            by_rate[:6, here], by_place[:6, here] = derivatives.torso_by_rate, derivatives.torso_by_place
-            by_place[here, 3:6] = (
-                _turned(derivatives.coupling[:, :3], motion.acceleration)
-                + _turned(derivatives.coupling[:, 3:], angular)
-                + _turned(derivatives.by_omega, torso.omega)
-            )
+            mass[here, :6], mass[:6, here] = found.coupling, found.coupling.T
+            by_rate[here, 3:6] = found.by_omega
+            by_rate[:6, here], by_place[:6, here] = found.torso_by_rate, found.torso_by_place
+            by_torso = _turned(found.coupling[:, :3], motion.acceleration) + _turned(found.coupling[:, 3:], angular)
+            by_place[here, 3:6] = by_torso + _turned(found.by_omega, torso.omega)
     if layout.torso_free:
         _torso_rows(tape, layout, torso, linear, angular, tau, limbs, mass, by_rate, by_place)
     return Linearised(torso, mass, by_rate, by_place)
@@ -101,18 +89,14 @@ def _torso_rows(
     free = flow(torso.moments, Twist(torso.omega, zeros(3)), still)
     for derivatives in limbs.values():
         free = free + derivatives.flow
-    hung = rigid(free.moments)
-    hung_by_linear, hung_by_angular = np.concatenate([hung.a, hung.b.T]), np.concatenate([hung.b, hung.d])
     legs = [leg_derivatives(tape, layout, torso, name, linear, angular, tau) for name in layout.stance]
-    standing = sum((leg.inertia for leg in legs), Inertia6(zeros(3, 3), zeros(3, 3), zeros(3, 3)))
-    by_linear = hung_by_linear + np.concatenate([standing.a, standing.b.T])
-    by_angular = hung_by_angular + np.concatenate([standing.b, standing.d])
+    hung, standing = rigid(free.moments).matrix(), sum((leg.inertia for leg in legs), NO_INERTIA).matrix()
+    by_linear, by_angular = hung[:, :3] + standing[:, :3], hung[:, 3:] + standing[:, 3:]
     by_velocity = sum((leg.by_velocity for leg in legs), zeros(6, 3))
-    by_gravity = sum((leg.by_gravity for leg in legs), -hung_by_linear)
+    by_gravity = sum((leg.by_gravity for leg in legs), -hung[:, :3])
     by_omega = np.concatenate([skew(free.momentum) * -2.0, free.coriolis * 2.0])
-    by_omega = sum((leg.by_omega for leg in legs), by_omega) + inertial_turning(
-        np.concatenate([standing.a, standing.b.T]), by_angular, torso.velocity, torso.omega
-    )
+    turning = inertial_turning(standing[:, :3], by_angular, torso.velocity, torso.omega)
+    by_omega = sum((leg.by_omega for leg in legs), by_omega) + turning
     seen = [
         (by_linear, linear), (by_angular, angular), (by_gravity, torso.gravity), (by_velocity, torso.velocity),
         (by_omega, torso.omega),

@@ -68,7 +68,7 @@ def leg_derivatives(
     by_seen = array(jacobian(tape, wrench, [*v, *omega, *gravity]))
     by_v, by_omega, by_gravity = by_seen[:, :3], by_seen[:, 3:6], by_seen[:, 6:]
     inertia = leg_inertia(leg)
-    by_k, by_alpha = np.concatenate([inertia.a, inertia.b.T]), np.concatenate([inertia.b, inertia.d])
+    by_k, by_alpha = np.hsplit(inertia.matrix(), 2)
     held = [(x, 0.0) for vector in (v, k, omega, alpha, gravity) for x in vector]
     turns = [[(c, -s), (s, c), *held] for c, s in angles]
     by_angle = array(along(tape, wrench, turns))

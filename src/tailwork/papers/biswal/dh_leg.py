@@ -9,7 +9,6 @@ of the preset, signs included, and their torques are the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,10 +37,9 @@ class DhLeg:
     claims: tuple[Claim, ...]
 
 
-def table_robot(masses: Sequence[float] = MASSES) -> Robot:
+def table_robot() -> Robot:
     """The preset with one leg, given by Table 1 (modified parameters), on the frame O_0 of Eq. (6)."""
-    leg = paper.Leg()
-    hip, thigh, shank = masses
+    leg, (hip, thigh, shank) = paper.Leg(), MASSES
     x, y, _ = leg.hip
     chain = DhChain(
         convention="modified",
@@ -59,23 +57,13 @@ def table_robot(masses: Sequence[float] = MASSES) -> Robot:
     return replace(biswal(), name="biswal leg", parts={"leg": chain})
 
 
-def preset_robot(masses: Sequence[float] = MASSES) -> Robot:
-    """The preset with its front left leg alone."""
-    legs = biswal().part("legs")
-    hip, thigh, shank = masses
-    one = replace(legs, hips=legs.hips[:1], feet=legs.feet[:1], hip_mass=hip, thigh_mass=thigh, shank_mass=shank)
-    return replace(biswal(), name="biswal leg", parts={"legs": one})
-
-
 def joint_torques(times: ArrayLike, reading: str = "C", robot: Robot | None = None) -> Floats:
     """Torques on theta_1, theta_2, theta_3 [N m], (..., 3), at times [s] of the motion (Eqs. 14, 15).
 
-    Args:
-        times: [s].
-        reading: of the motion, "A", "B" or "C"; see `tailwork.papers.biswal.leg.READINGS`.
-        robot: with one leg of three hinges, whose torso is held; None: `table_robot()`.
+    `reading` is one of `tailwork.papers.biswal.leg.READINGS`; `robot` has one leg of three hinges, by default
+    `table_robot()`, and its torso is held.
     """
-    model = Model(table_robot() if robot is None else robot, "none", torso="fixed")
+    model = Model(robot or table_robot(), "none", torso="fixed")
     q = paper.joint_motion(times, reading)
     return model.generalised_force(q, paper.joint_rates(reading), np.zeros(3))
 
@@ -85,7 +73,15 @@ def reproduce_dh_leg() -> DhLeg:
     leg, times = paper.Leg(), np.linspace(0.0, paper.DURATION, SAMPLES)
     feet = {name: paper.foot_path(leg, times, name) for name in paper.READINGS}
     torques = {name: joint_torques(times, name) for name in paper.READINGS}
-    return DhLeg(times, feet, torques, (*_leg_claims(leg), *_motion_claims(feet, torques)))
+    bars = f"bars of {', '.join(f'{mass:.2f}' for mass in MASSES)} kg, base held; the paper prints no masses"
+    claims = _leg_claims(leg)
+    for name, path in feet.items():
+        ours = listed(MM * path[-1], ".1f")
+        claims.append(Claim(f"Figs. 7–9, foot at 5 s [mm], {name}", "curves", ours, paper.READINGS[name].said))
+    for name, found in torques.items():
+        ours = listed(MM * np.abs(found).max(axis=0), ".1f")
+        claims.append(Claim(f"Figs. 4–6, largest torques [N mm], {name}", "curves", ours, bars))
+    return DhLeg(times, feet, torques, tuple(claims))
 
 
 def _leg_claims(leg: paper.Leg) -> list[Claim]:
@@ -100,19 +96,4 @@ def _leg_claims(leg: paper.Leg) -> list[Claim]:
         Claim("Eq. 10, height of the foot at zero angles [mm]", f"{below + 2 * MM * leg.hip_length:.0f}",
               f"{below:.0f}", "the paper prints +r_1 c_1 for −r_1 c_1"),
         Claim("Fig. 2, workspace at theta_1 = 0 [mm]", "a picture", disc, "full turns; the paper prints no ranges"),
-    ]  # fmt: skip
-
-
-def _motion_claims(feet: dict[str, Array], torques: dict[str, Floats]) -> list[Claim]:
-    bars = ", ".join(f"{mass:.2f}" for mass in MASSES)
-    claims = [
-        Claim(f"Figs. 7–9, foot at 5 s [mm], {name}", "curves", listed(MM * path[-1], ".1f"), paper.READINGS[name].said)
-        for name, path in feet.items()
-    ]
-    return claims + [
-        Claim(
-            f"Figs. 4–6, largest torques [N mm], {name}", "curves", listed(MM * np.abs(found).max(axis=0), ".1f"),
-            f"bars of {bars} kg, base held; the paper prints no masses",
-        )
-        for name, found in torques.items()
     ]  # fmt: skip

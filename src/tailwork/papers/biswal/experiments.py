@@ -6,7 +6,6 @@ The paper shows a trot without numbers; masses, gains and ground are estimates, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from tailwork.control.gait.joint_table import joint_table, walking_start
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
 from tailwork.papers.biswal.dh_leg import DhLeg, reproduce_dh_leg
-from tailwork.papers.claims import Claim, save_runs, silent
+from tailwork.papers.claims import Claim, silent
 from tailwork.robots import biswal
 from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import CompliantGround
@@ -43,6 +42,7 @@ class Trot:
     heights: tuple[float, float, float]  # of P: lowest, mean, highest [m]
     ranges: dict[str, float]  # of pitch, roll and yaw [deg]
     torques: dict[str, float]  # largest by joint of a leg: ha, hb, k [N m]
+    vertical: float  # vertical impulse of the ground over the weight's
     closure: float  # momentum that impulses do not explain, as a share of the weight's impulse
 
 
@@ -54,30 +54,36 @@ class Biswal:
     trot: Trot
     claims: tuple[Claim, ...]
 
+    @property
+    def runs(self) -> dict[str, Run]:
+        """Those that are saved, by name."""
+        return {"trot": self.trot.run}
+
 
 def trot_gait() -> Gait:
     """Diagonal pairs in turn, half a stride each."""
     return trot(biswal(), speed=SPEED, frequency=FREQUENCY, lift=LIFT)
 
 
-def simulate_trot(strides: int = STRIDES, ground: CompliantGround = GROUND, samples_a_stride: int = 200) -> Run:
+def simulate_trot(strides: int = STRIDES, samples_a_stride: int = 200) -> Run:
     """The quadruped trotting from the gait's own speed."""
     model, gait = Model(biswal(), "none"), trot_gait()
     table = joint_table(model, gait, torso_place=STANDING)
     run = simulate(
-        model, walking_start(model, gait, table, torso_place=STANDING), strides * gait.period, ground=ground,
+        model, walking_start(model, gait, table, torso_place=STANDING), strides * gait.period, ground=GROUND,
         control=JointServo(table=table, kp=KP, kd=KD), samples=strides * samples_a_stride + 1,
     )  # fmt: skip
     return run.titled(f"trot at {SPEED:g} m/s, {strides} strides of {gait.period:g} s")
 
 
-def measure_trot(run: Run, settling: int = SETTLING) -> Trot:
+def measure_trot(run: Run) -> Trot:
     """Speed, height, turning and torques of a trot."""
-    late = run.data["time"].to_numpy() >= settling / FREQUENCY
+    late = run.data["time"].to_numpy() >= SETTLING / FREQUENCY
     times, q = run.data["time"].to_numpy()[late], run.data["q"].to_numpy()[late]
     height = q[:, 2]
     tau = np.abs(run.data["tau"].to_numpy()[late])
     names = run.model.actuator_names
+    impulse = run.data["foot_impulse"].sel(axis="z").sum("foot").to_numpy()[late]
     return Trot(
         run=run,
         speed=float((q[-1, 0] - q[0, 0]) / (times[-1] - times[0])),
@@ -87,22 +93,9 @@ def measure_trot(run: Run, settling: int = SETTLING) -> Trot:
             joint: float(tau[:, [k for k, name in enumerate(names) if name.endswith(f".{joint}")]].max())
             for joint in ("ha", "hb", "k")
         },
+        vertical=float((impulse[-1] - impulse[0]) / (robot_weight(run.model) * (times[-1] - times[0]))),
         closure=run.momentum_balance_error(),
     )
-
-
-def vertical_share(run: Run, settling: int = SETTLING) -> float:
-    """Vertical impulse of the ground over the weight's, over the strides after the first few."""
-    times, impulse = run.data["time"].to_numpy(), run.data["foot_impulse"].sel(axis="z").sum("foot").to_numpy()
-    start = int(np.argmax(times >= settling / FREQUENCY))
-    return float((impulse[-1] - impulse[start]) / (robot_weight(run.model) * (times[-1] - times[start])))
-
-
-def reproduce(folder: Path, progress: Progress = silent) -> Biswal:
-    """Run all experiments and save their runs in `folder`/runs."""
-    result = run_all(progress)
-    save_runs(folder, {"trot": result.trot.run})
-    return result
 
 
 def run_all(progress: Progress = silent) -> Biswal:
@@ -110,19 +103,17 @@ def run_all(progress: Progress = silent) -> Biswal:
     progress(0, 2, "torques, Figs. 4–6")
     leg = reproduce_dh_leg()
     progress(1, 2, "trot")
-    found = measure_trot(simulate_trot())
-    return Biswal(leg, found, (*leg.claims, *_trot_claims(found)))
-
-
-def _trot_claims(trot: Trot) -> list[Claim]:
+    trot = measure_trot(simulate_trot())
     low, mean, high = trot.heights
     said = f"{biswal().mass():.1f} kg, kp {KP:g}, kd {KD:g}, {FREQUENCY:g} Hz, lift {1e3 * LIFT:.0f} mm: estimates"
     largest = ", ".join(f"{name} {value:.2f}" for name, value in trot.torques.items())
-    return [
+    claims = (
+        *leg.claims,
         Claim("trot: speed [m/s]", "—", f"{trot.speed:.3f}", f"the gait asks for {SPEED:g}; {said}"),
         Claim("trot: height of P [m]", "—", f"{mean:.3f} ({low:.3f} to {high:.3f})", f"{STANDING[2]:g} unloaded"),
         Claim("trot: range of roll, pitch [°]", "—", f"{trot.ranges['roll']:.1f}, {trot.ranges['pitch']:.1f}", ""),
         Claim("trot: largest torque by joint [N m]", "—", largest, "servo, all legs"),
-        Claim("trot: vertical impulse over weight's", "—", f"{vertical_share(trot.run):.4f}", "1 in a steady trot"),
+        Claim("trot: vertical impulse over weight's", "—", f"{trot.vertical:.4f}", "1 in a steady trot"),
         Claim("trot: momentum unexplained by impulses", "—", f"{trot.closure:.0e}", "share of the weight's impulse"),
-    ]
+    )
+    return Biswal(leg, trot, claims)

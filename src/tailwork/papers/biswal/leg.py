@@ -159,28 +159,25 @@ def joint_angles(leg: Leg, foot: ArrayLike) -> Array:
 
 def shortfall(leg: Leg, foot: ArrayLike) -> Array:
     """Distance [m] from places (..., 3) in the base frame [m] to the nearest one that the foot can reach; 0 within."""
-    return _missing(leg, _reaches(leg, np.asarray(foot, dtype=float))).min(axis=-1)
+    return _reaches(leg, np.asarray(foot, dtype=float))[1].min(axis=-1)
 
 
-def _missing(leg: Leg, reach: Array) -> Array:
-    """How much a distance of the foot from the hinge of theta_2 is too long or too short for the leg [m]."""
-    return np.maximum(np.maximum(reach - leg.longest, leg.shortest - reach), 0.0)
-
-
-def _reaches(leg: Leg, foot: Array) -> Array:
-    """Distances (..., 2) of the foot from the hinge of theta_2 [m], on the near side of the hip axis and across it."""
+def _reaches(leg: Leg, foot: Array) -> tuple[Array, Array]:
+    """Distances (..., 2) of the foot from the hinge of theta_2, on the near side of the hip axis and across it, and how
+    much they are too long or too short for the leg [m]."""
     x, y, z = np.moveaxis(foot - np.array(leg.hip), -1, 0)
     rho = np.hypot(y, z)
-    return np.stack([np.hypot(rho - leg.hip_length, x), np.hypot(rho + leg.hip_length, x)], axis=-1)
+    reach = np.stack([np.hypot(rho - leg.hip_length, x), np.hypot(rho + leg.hip_length, x)], axis=-1)
+    return reach, np.maximum(np.maximum(reach - leg.longest, leg.shortest - reach), 0.0)
 
 
 def _out_of_reach(leg: Leg, place: Array) -> str:
-    reaches = _reaches(leg, place)
-    side = int(_missing(leg, reaches).argmin())
+    reaches, missing = _reaches(leg, place)
+    side = int(missing.argmin())
     reach, across = float(reaches[side]), " on the other side of the hip axis" if side else ""
     compared = "farther than the straight leg" if reach > leg.longest else "nearer than the folded leg"
     return (
-        f"({', '.join(f'{x:.6g}' for x in place)}) m is out of reach by {float(shortfall(leg, place)):.6g} m: it is "
+        f"({', '.join(f'{x:.6g}' for x in place)}) m is out of reach by {missing[side]:.6g} m: it is "
         f"{reach:.6g} m from the hinge of theta_2{across}, {compared}; required: {leg.shortest:.6g} to "
         f"{leg.longest:.6g} m"
     )
@@ -209,12 +206,9 @@ def jacobian_determinant(leg: Leg, theta: ArrayLike) -> Array:
 
 
 def singularities(leg: Leg, theta: ArrayLike, tolerance: float = 1e-9) -> tuple[str, ...]:
-    """What makes the Jacobian singular in a posture: a knee that is straight or folded, a foot on the hip axis.
+    """What makes the Jacobian singular in one posture [rad]: a knee straight or folded, a foot on the hip axis.
 
-    Args:
-        leg: the leg.
-        theta: one posture [rad].
-        tolerance: of the sine of theta_3, and of A as a share of the leg's length.
+    `tolerance` is that of the sine of theta_3, and of A as a share of the leg's length.
     """
     a, sine, cosine = _in_leg_plane(leg, theta)[0], np.sin(_angles(theta)[2]), np.cos(_angles(theta)[2])
     found = []
@@ -259,12 +253,7 @@ def workspace(leg: Leg) -> Workspace:
 def workspace_samples(leg: Leg, ranges: Sequence[tuple[float, float]], count: int) -> Array:
     """Places of the foot [m], (places, 3), for all combinations of `count` angles a joint (Fig. 2).
 
-    The paper does not print the ranges of its joints.
-
-    Args:
-        leg: the leg.
-        ranges: least and greatest angle of theta_1, theta_2 and theta_3 [rad]; equal ones hold a joint.
-        count: of angles between them, the ends included.
+    `ranges` are least and greatest angle of each joint [rad], which the paper does not print; equal ones hold it.
     """
     if len(ranges) != 3:
         raise StateError("ranges", f"has {len(ranges)} entries; required: 3, least and greatest angle of each joint")

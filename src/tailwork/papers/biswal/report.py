@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,13 @@ from tailwork.errors import RobotError
 from tailwork.papers.biswal import leg as paper
 from tailwork.papers.biswal.dh_leg import MASSES, MM, DhLeg
 from tailwork.papers.biswal.experiments import FREQUENCY, KD, KP, LIFT, SETTLING, SPEED, Biswal, trot_gait
-from tailwork.papers.claims import silent
-from tailwork.papers.report import panels_over_time, pictures, write_page_of
+from tailwork.papers.report import PaperReport, panels_over_time
 from tailwork.papers.spatial import Array
 from tailwork.simulation import Run
-from tailwork.studies.compare.comparison import Progress
 from tailwork.typing import Floats
 from tailwork.view.draw.style import FAINT, PAGE, arranged, legend_below, look, new_figure, titled, zero_line
 from tailwork.view.figures.walking import footfall, leg_names, samples_a_stride, stride_pictures, torso_travel
-from tailwork.view.report.page import WALK_SAMPLES, Drawings, Playback, Section, Table, write_numbers
+from tailwork.view.report.page import WALK_SAMPLES, Drawings, Picture, Playback, Section, Table
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY
 
 READING_STYLES: dict[str, dict[str, Any]] = {
@@ -52,16 +49,6 @@ def foot_table(result: DhLeg) -> Table:
     return Table(("t [s]", *(f"{name}: x, y, z [mm]" for name in result.feet)), rows)
 
 
-def leg_numbers(result: DhLeg) -> tuple[tuple[str, ...], list[list[float]]]:
-    """Foot and torques over time in all readings: headings, and rows of numbers."""
-    header, columns = ["time [s]"], [result.times[:, None]]
-    for name, path in result.feet.items():
-        header += [f"{name} {axis} [mm]" for axis in "xyz"]
-        header += [f"{name} torque {k} [N mm]" for k in (1, 2, 3)]
-        columns += [MM * path, MM * result.torques[name]]
-    return tuple(header), np.hstack(columns).tolist()
-
-
 def stride_torques(run: Run, gait: Gait, settling: int = SETTLING) -> tuple[Floats, dict[str, Floats]]:
     """Share of a leg's stride, from touch-down in the gait, and by leg the torques (shares, 3) on its joints [N m].
 
@@ -80,14 +67,16 @@ def stride_torques(run: Run, gait: Gait, settling: int = SETTLING) -> tuple[Floa
     return np.arange(each) / each, found
 
 
-def write_csv(result: Biswal, folder: Path) -> None:
-    """Foot and torques over the motion of Sect. 4, and torques over a stride of the trot."""
-    write_numbers(folder / "leg.csv", *leg_numbers(result.leg))
+def numbers(result: Biswal) -> dict[str, tuple[Sequence[str], list[Any]]]:
+    """By file: foot and torques over the motion of Sect. 4 in all readings, and torques over a stride of the trot."""
+    header, columns = ["time [s]"], [result.leg.times[:, None]]
+    for name, path in result.leg.feet.items():
+        header += [f"{name} {axis} [mm]" for axis in "xyz"] + [f"{name} torque {k} [N mm]" for k in (1, 2, 3)]
+        columns += [MM * path, MM * result.leg.torques[name]]
     share, torques = stride_torques(result.trot.run, trot_gait())
-    header = ("time from touch-down [s]", *(f"{leg}.{joint} [N m]" for leg in torques for joint in JOINTS))
-    write_numbers(
-        folder / "trot-torques.csv", header, np.hstack([share[:, None] / FREQUENCY, *torques.values()]).tolist()
-    )
+    joints = ("time from touch-down [s]", *(f"{leg}.{joint} [N m]" for leg in torques for joint in JOINTS))
+    over_stride = np.hstack([share[:, None] / FREQUENCY, *torques.values()]).tolist()
+    return {"leg.csv": (header, np.hstack(columns).tolist()), "trot-torques.csv": (joints, over_stride)}
 
 
 def leg_places(leg: paper.Leg, theta: Floats) -> Floats:
@@ -118,10 +107,8 @@ def workspace_figure(leg: paper.Leg) -> Figure:
         for number, branch in enumerate(branches):
             color, angles = LEG_COLORS[number % len(LEG_COLORS)], ", ".join(f"{x:.0f}" for x in np.degrees(branch))
             _draw_leg(poses, MM * leg_places(leg, branch), color, f"({angles})°".replace("-", "−"))
-        for axes, title in (
-            (reach, "workspace at theta_1 = 0"),
-            (poses, "one foot, two sets of theta_1, theta_2, theta_3"),
-        ):
+        titles = {"workspace at theta_1 = 0": reach, "one foot, two sets of theta_1, theta_2, theta_3": poses}
+        for title, axes in titles.items():
             axes.set_aspect("equal", adjustable="datalim")
             axes.set(xlabel="x [mm]", ylabel="z [mm]", title=title)
         for name, (x, _, z) in zip(LEG_POINTS, MM * leg_places(leg, branches[-1]), strict=True):
@@ -227,15 +214,9 @@ line). A and C start with a straight knee; B ends with one.
 """
 
 
-def tables(result: Biswal) -> dict[str, Table]:
-    """Places of the foot."""
-    return {"The foot in the motion of Sect. 4, by reading": foot_table(result.leg)}
-
-
-def write_report(result: Biswal, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:
-    """Tables, figures and report; the report's path."""
-    write_csv(result, folder)
-    leg, gait, run = paper.Leg(), trot_gait(), result.trot.run
+def report(result: Biswal) -> PaperReport:
+    """Tables, figures and text."""
+    leg, gait, run, feet = paper.Leg(), trot_gait(), result.trot.run, foot_table(result.leg)
     bars = ", ".join(f"{mass:.2f}" for mass in MASSES)
     drawings: Drawings = {
         "figure-2": (
@@ -275,25 +256,27 @@ def write_report(result: Biswal, folder: Path, progress: Progress = silent, proc
             lambda: stride_pictures(run, gait, views=("side", "three-quarter"), title="Trot: a stride"),
         ),
     }  # fmt: skip
-    drawn = pictures(drawings, folder, progress, processes)
     trot_said = (
         f"The whole robot on compliant ground, its joints driven by springs of {KP:g} N m/rad and dampers of {KD:g} "
         f"N m s/rad along a gait: diagonal pairs in turn, {SPEED:g} m/s, {FREQUENCY:g} Hz, feet lifted by "
         f"{1e3 * LIFT:g} mm. Feet come down a little early: loaded, the robot is a few millimetres lower than planned."
     )
     readings = Table(("reading", "note"), [(name, one.said) for name, one in paper.READINGS.items()])
-    sections = [
-        Section("Workspace and inverse kinematics", "", [drawn["figure-2"]]),
-        Section("Motion of the foot", READING_TEXT, [drawn["figures-7-9"]], [foot_table(result.leg), readings]),
-        Section("Joint torques", "", [drawn["figures-4-6"]]),
-        Section("Singular postures", SINGULAR_TEXT, [drawn["singularities"]]),
-        Section(
-            "Trot", trot_said, [drawn[k] for k in ("trot-torques", "trot-torso", "footfall", "timelapse-trot")], (),
-            Playback({"biswal": result.trot.run}, "The trot, to be played.", samples=WALK_SAMPLES),
-        ),
-    ]  # fmt: skip
+    played = Playback({"biswal": run}, "The trot, to be played.", samples=WALK_SAMPLES)
+
+    def sections(drawn: dict[str, Picture]) -> list[Section]:
+        trotting = [drawn[k] for k in ("trot-torques", "trot-torso", "footfall", "timelapse-trot")]
+        return [
+            Section("Workspace and inverse kinematics", "", [drawn["figure-2"]]),
+            Section("Motion of the foot", READING_TEXT, [drawn["figures-7-9"]], [feet, readings]),
+            Section("Joint torques", "", [drawn["figures-4-6"]]),
+            Section("Singular postures", SINGULAR_TEXT, [drawn["singularities"]]),
+            Section("Trot", trot_said, trotting, (), played),
+        ]
+
     footer = (
         "Numbers behind the figures: leg.csv and trot-torques.csv; runs/trot.nc holds the trot. Momentum balances in "
         f"it to {result.trot.closure:.1e} of the weight's impulse. Made by tailwork."
     )
-    return write_page_of("Biswal & Mohanty", SUMMARY, result.claims, sections, folder, footer)
+    shown = {"The foot in the motion of Sect. 4, by reading": feet}
+    return PaperReport(SUMMARY, drawings, sections, shown, numbers(result), footer)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from tailwork.control.standing import StandingAngles
 from tailwork.errors import InadmissibleError
 from tailwork.model import Model
 from tailwork.model.model import LIU2018_REDUNDANT
-from tailwork.papers.claims import Claim, listed, save_runs, silent
+from tailwork.papers.claims import Claim, listed, silent
 from tailwork.robots import liu2018
 from tailwork.simulation import LegStraight, Run, simulate
 from tailwork.simulation.initial import Standing
@@ -44,6 +43,12 @@ class Liu2018:
     required: Floats  # (times of `controlled`, actuators): torques of the inverse model [N m]
     claims: tuple[Claim, ...]
 
+    @property
+    def runs(self) -> dict[str, Run]:
+        """Those that are saved, by name."""
+        names = ("forward", "matched", "open_loop", "controlled", "computed")
+        return {name: getattr(self, name) for name in names}
+
 
 def desired() -> dict[str, Profiles]:
     """The pitch motion of Sect. 4.2, by coordinate."""
@@ -62,14 +67,6 @@ def desired_states(model: Model, times: Floats) -> tuple[Floats, Floats, Floats]
         for what in ("value", "rate", "acceleration")
     )
     return q, v, a
-
-
-def reproduce(folder: Path, progress: Progress = silent) -> Liu2018:
-    """Run all experiments and save their runs in `folder`/runs."""
-    result = run_all(progress)
-    names = ("forward", "matched", "open_loop", "controlled", "computed")
-    save_runs(folder, {name: getattr(result, name) for name in names})
-    return result
 
 
 def run_all(progress: Progress = silent) -> Liu2018:

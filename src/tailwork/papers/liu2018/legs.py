@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tailwork.papers.liu2020 import legs as legs2020
 from tailwork.papers.liu2020.legs import Leg, LegPose, hip_to_foot, hip_to_foot_jacobian
 from tailwork.papers.liu2020.torso import TorsoMotion, fixed_point_jacobian
 from tailwork.papers.spatial import Array, rotation_y, skew
@@ -60,15 +61,9 @@ def thigh_rate_matrix(leg: Leg, angles: Array) -> Array:
 
 
 def thigh_rate_matrix_dot(leg: Leg, angles: Array, rates: Array) -> Array:
-    """Rate of Q_k,i (3 × 2) [m/s], not printed (below Eq. 31)."""
-    ha, hb, _ = angles
-    da, db, _ = rates
-    ca, sa, cb, sb = np.cos(ha), np.sin(ha), np.cos(hb), np.sin(hb)
-    return leg.thigh_length * np.array([
-        [sa * cb * da + ca * sb * db, ca * sb * da + sa * cb * db],
-        [0.0, sb * db],
-        [ca * cb * da - sa * sb * db, -sa * sb * da + ca * cb * db],
-    ])  # fmt: skip
+    """Rate of Q_k,i (3 × 2) [m/s], not printed (below Eq. 31): that of 2020, where hb counts the other way round."""
+    flip = np.array([1.0, -1.0, 1.0])
+    return legs2020.thigh_rate_matrix_dot(leg, angles * flip, rates * flip) * flip[:2]
 
 
 def leg_pose(leg: Leg, rotation: Array, position: Array) -> LegPose:

@@ -27,21 +27,20 @@ from tailwork.robots.tails import Pendulum
 
 def parts_of(robot: Robot) -> tuple[tuple[Leg, ...], Pendulum]:
     """Legs and tail of a robot, checked to be those of the 2018 paper."""
-    legs, tail = legs_of(robot), robot.part("tail")
+    legs, tail, com = legs_of(robot), robot.part("tail"), robot.torso_body().com
     if set(robot.parts) != {"legs", "tail"}:
         raise RobotError("parts", sorted(robot.parts), "legs and a tail, nothing else")
-    if len(legs) != 4:
-        raise RobotError("legs.hips", len(legs), "four legs (2018, Eq. 27)")
-    if legs[0].knee_sign > 0:
-        raise RobotError("legs.knee", robot.part("legs").knee, "'forward' (2018, Eq. 8)")
-    if not isinstance(tail, Pendulum):
+    if not hasattr(tail, "tip_mass"):
         raise RobotError("tail", tail, "a pendulum")
-    if tail.mass != 0.0:
-        raise RobotError("tail.mass", tail.mass, "0: the 2018 tail is a point mass on a massless bar (Eq. 39)")
-    if tail.armature != 0.0:
-        raise RobotError("tail.armature", tail.armature, "0: the 2018 model has no armature")
-    if any(robot.torso_body().com):
-        raise RobotError("torso.com", robot.torso_body().com, "(0, 0, 0): the 2018 torso has its centre of mass in P")
+    for path, value, is_theirs, required in (
+        ("legs.hips", len(legs), len(legs) == 4, "four legs (2018, Eq. 27)"),
+        ("legs.knee", robot.part("legs").knee, legs[0].knee_sign < 0, "'forward' (2018, Eq. 8)"),
+        ("tail.mass", tail.mass, tail.mass == 0.0, "0: the 2018 tail is a point mass on a massless bar (Eq. 39)"),
+        ("tail.armature", tail.armature, tail.armature == 0.0, "0: the 2018 model has no armature"),
+        ("torso.com", com, not any(com), "(0, 0, 0): the 2018 torso has its centre of mass in P"),
+    ):
+        if not is_theirs:
+            raise RobotError(path, value, required)
     return legs, tail
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailwork.papers.claims import silent
 from tailwork.papers.liu2018.experiments import Liu2018, compensation, desired_states
-from tailwork.papers.report import pictures, write_page_of
+from tailwork.papers.report import PaperReport
 from tailwork.simulation import Run
-from tailwork.studies.compare.comparison import Progress
 from tailwork.view.draw.picture import time_lapse
 from tailwork.view.figures.runs import Panel, series
-from tailwork.view.report.page import Drawings, Playback, Section, Table
+from tailwork.view.report.page import Drawings, Playback, Section
 
 ANGLE_NAMES = {"phi_x": "pitch", "phi_y": "roll", "phi_z": "yaw", "tail.ta": "tail pitch", "tail.tb": "tail yaw"}
 
@@ -69,13 +65,8 @@ SUMMARY = (
 )
 
 
-def tables(result: Liu2018) -> dict[str, Table]:
-    """None beside the claims."""
-    return {}
-
-
-def write_report(result: Liu2018, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:
-    """Figures and report; the report's path."""
+def report(result: Liu2018) -> PaperReport:
+    """Figures and text."""
     drawings: Drawings = {
         "figure-6": ("Motion under the torques of Sect. 4.1.", lambda: figure_6(result.forward)),
         "timelapse": (
@@ -85,8 +76,6 @@ def write_report(result: Liu2018, folder: Path, progress: Progress = silent, pro
         "figure-8": ("The pitch motion from rest, with and without feedback.", lambda: figure_8(result)),
         "figure-9": ("Torques that the inverse model asks for, and what feedback adds.", lambda: figure_9(result)),
     }
-    drawn = pictures(drawings, folder, progress, processes)
     run = result.forward.titled("torques of Sect. 4.1")
     played = Playback({"pendulum": run}, "The torques of Sect. 4.1, to be played.")
-    sections = [Section("Figures", "", list(drawn.values()), (), played)]
-    return write_page_of("Liu & Ben-Tzvi 2018", SUMMARY, result.claims, sections, folder)
+    return PaperReport(SUMMARY, drawings, lambda drawn: [Section("Figures", "", list(drawn.values()), (), played)])

@@ -55,11 +55,8 @@ def links(
     """Links 1, 2, … of a tail whose joint 1 is at `mount` in the torso frame.
 
     Positions by 2020, Eqs. (31), (32), Jacobians by Eqs. (37), (38), accelerations by Eqs. (41), (42). The velocities
-    of Eqs. (34), (35) are these Jacobians times v.
-
-    Args:
-        length: L_J2J [m], from joint to joint.
-        com: L_J2C [m], from a joint to the centre of mass of its link.
+    of Eqs. (34), (35) are these Jacobians times v. `length` is L_J2J [m], from joint to joint, `com` is L_J2C [m], from
+    a joint to the centre of mass of its link.
     """
     chain: list[Link] = []
     r = torso.rotation @ np.array(mount)
@@ -87,9 +84,7 @@ def links(
 def link_loading(link: Link, mass: float, inertia: Array, gravity: float) -> Array:
     """Share of one link in tau_t [N, N m]: the summand of 2020, Eq. (60), and Eq. (62).
 
-    Args:
-        mass: [kg].
-        inertia: central inertia in the frame of the link [kg m²].
+    The inertia [kg m²] is the central one, in the frame of the link.
     """
     turning = link.turning
     i_i = turning.rotation @ inertia @ turning.rotation.T

@@ -27,7 +27,6 @@ from tailwork.studies.measures import AXES
 from tailwork.studies.motions import coupled, pitch, roll, yaw
 from tailwork.studies.perform import perform, scenario_options
 from tailwork.studies.scenario import Scenario
-from tailwork.typing import Floats
 
 VARIANTS = (("arc", "rpy"), ("arc", "rpy-small-angle"), ("chain", "rpy"), ("chain", "rpy-small-angle"))
 VARIANT_NAMES = ("arc, exact", "arc, small angles", "chain, exact", "chain, small angles")
@@ -119,28 +118,20 @@ def _ratio(motion: TailMotion, axis: str, paper: str, runs: dict[tuple[str, str,
 def torso_poles(robot: Robot) -> dict[str, float]:
     """The fastest growing motion of the torso in roll, pitch and yaw [1/s]: tail held, balancing torques constant."""
     model = Model(robot, prescribed=["tail"])
-    still = np.zeros(len(model.prescribed_names))
-    start = np.concatenate([model.standing()[:6], np.zeros(6)])
-    tau = model.static_torques(model.standing())
-    steps = np.arange(1, 5) * 1e-3
-    weights = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])  # central differences of order eight
-
-    def rates(x: Floats) -> Floats:
-        q, v = np.concatenate([x[:6], still]), np.concatenate([x[6:], still])
-        forward = model.forward_dynamics(q, v, tau, prescribed_acceleration=still)
-        return np.concatenate([model.coordinate_rates(q, v)[:6], forward[:6]])
-
-    derivatives = np.array([
-        sum(w * (rates(start + h * e) - rates(start - h * e)) for h, w in zip(steps, weights, strict=True)) / 1e-3
-        for e in np.eye(12)
-    ]).T  # fmt: skip
-    poles, shapes = np.linalg.eig(derivatives)
+    still, rest = np.zeros(len(model.prescribed_names)), np.zeros(len(model.velocity_names))
+    found = model.casadi("forward_dynamics").jacobian()(
+        q=model.standing(), v=rest, tau=model.static_torques(model.standing()), prescribed_acceleration=still,
+        parameters=model.parameters(),
+    )  # fmt: skip
+    by_place, by_rate = (np.array(found[f"jac_acceleration_{x}"])[:6, :6] for x in "qv")
+    # Upright, the rates of the angles are omega.
+    poles, shapes = np.linalg.eig(np.block([[np.zeros((6, 6)), np.eye(6)], [by_place, by_rate]]))
     growth = np.real(poles)
-    found: dict[str, float] = {}
+    fastest: dict[str, float] = {}
     for k in np.argsort(growth):
         turned = int(np.abs(shapes[3:6, k]).argmax())  # the axis that the torso turns about most
-        found[AXES[turned]] = max(float(growth[k]), found.get(AXES[turned], 0.0))
-    return {axis: found[axis] for axis in ("roll", "pitch", "yaw")}
+        fastest[AXES[turned]] = max(float(growth[k]), fastest.get(AXES[turned], 0.0))
+    return {axis: fastest[axis] for axis in ("roll", "pitch", "yaw")}
 
 
 def _stance_claims() -> list[Claim]:

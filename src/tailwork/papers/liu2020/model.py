@@ -53,11 +53,7 @@ def _checked(robot: Robot, **arguments: ArrayLike) -> list[Array]:
 
 
 def inverse_dynamics(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-    """Generalised force [N, N m] of the actuators for a motion: tau_b + Σ tau_l,i + tau_t (Eq. 3).
-
-    Args:
-        a: rate of v, [v-dot, omega-dot, tail accelerations].
-    """
+    """Generalised force [N, N m] of the actuators for a motion: tau_b + Σ tau_l,i + tau_t (Eq. 3); a is v-dot."""
     q, v, a = _checked(robot, q=q, v=v, a=a)
     torso = torso_motion(q, v, a)
     tau = np.zeros(len(q))

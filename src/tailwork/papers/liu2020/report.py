@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 from tailwork.format import fixed
-from tailwork.papers.claims import silent
 from tailwork.papers.liu2020.experiments import VARIANT_NAMES, Liu2020, Ratio
-from tailwork.papers.report import pictures, write_page_of
-from tailwork.studies.compare.comparison import Progress, torso_angles
+from tailwork.papers.report import PaperReport
+from tailwork.studies.compare.comparison import torso_angles
 from tailwork.view.report.comparison import comparison_figures, comparison_sections
 from tailwork.view.report.page import Section, Table
 
@@ -33,12 +31,6 @@ def ratio_row(ratio: Ratio) -> list[str]:
     return [ratio.motion.name, ratio.axis, ratio.paper, *cells]
 
 
-def tables(result: Liu2020) -> dict[str, Table]:
-    """R3 against pendulum in every reading."""
-    header = ("motion", "torso", "paper", *VARIANT_NAMES)
-    return {"Torso rotation with R3 against pendulum": Table(header, [ratio_row(ratio) for ratio in result.ratios])}
-
-
 def torso_table(result: Liu2020) -> Table:
     """How far the torso turns on its feet and in the air, and what the feet need."""
     results = (*result.comparison.results, *result.comparison.swept)
@@ -55,13 +47,16 @@ def torso_table(result: Liu2020) -> Table:
     return Table(header, rows)
 
 
-def write_report(result: Liu2020, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:
-    """Figures and report; the report's path."""
+def report(result: Liu2020) -> PaperReport:
+    """R3 against pendulum in every reading, then the comparison of all tails."""
+    ratios = Table(("motion", "torso", "paper", *VARIANT_NAMES), [ratio_row(ratio) for ratio in result.ratios])
     feet = "Arc and exact angles; ground reactions are not in the paper."
-    drawn = pictures(comparison_figures(result.comparison), folder, progress, processes)
-    sections = [
-        Section("R3 against pendulum", RATIO_TEXT, (), list(tables(result).values())),
+    own = [
+        Section("R3 against pendulum", RATIO_TEXT, (), [ratios]),
         Section("Torso and feet", feet, (), [torso_table(result)]),
-        *comparison_sections(result.comparison, drawn),
     ]
-    return write_page_of("Liu & Ben-Tzvi 2020", SUMMARY, result.claims, sections, folder)
+    return PaperReport(
+        SUMMARY, comparison_figures(result.comparison),
+        lambda drawn: [*own, *comparison_sections(result.comparison, drawn)],
+        {"Torso rotation with R3 against pendulum": ratios},
+    )  # fmt: skip

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.papers.spatial import X_AXIS, Y_AXIS, Z_AXIS, Array, skew, tensor
 from tailwork.robots.body import Body
-from tailwork.robots.limb import Joint, Limb
+from tailwork.robots.limb import Limb
 from tailwork.robots.paths import numbers
 from tailwork.robots.robot import Robot
 
@@ -139,9 +139,8 @@ def tree_of(robot: Robot) -> BodyTree:
 
 
 def _tree_body(name: str, parent: int, offset: ArrayLike, rotations: tuple[Rotation, ...], body: Body) -> TreeBody:
-    return TreeBody(
-        name, parent, np.array(offset), rotations, float(body.mass), np.array(body.com), tensor(body.inertia)
-    )
+    inertial = float(body.mass), np.array(body.com), tensor(body.inertia)
+    return TreeBody(name, parent, np.array(offset), rotations, *inertial)
 
 
 def _check_limb(limb: Limb) -> None:
@@ -166,25 +165,18 @@ def _add_limb(bodies: list[TreeBody], name: str, limb: Limb, angle_names: list[s
     for joint in limb.joints:
         if joint.body is None:
             continue
-        hinges = _hinges(limb, joint)
+        hinges = [joint]
+        while (parent := hinges[0].parent) is not None and limb.joint(parent).body is None:
+            if any(hinges[0].offset):
+                required = "0, 0, 0 between hinges without a body between: the rotations of a joint share one point"
+                raise RobotError(f"joints.{hinges[0].name}.offset", hinges[0].offset, required)
+            hinges.insert(0, limb.joint(parent))
+        if len(hinges) > MOST_ROTATIONS:
+            required = f"at most {MOST_ROTATIONS} hinges without a body between them"
+            raise RobotError(f"joints.{joint.name}", [hinge.name for hinge in hinges], required)
         rotations = tuple(
             Rotation(np.array(hinge.rotation), np.array(hinge.axis), angle_names.index(f"{name}.{hinge.name}"))
             for hinge in hinges
         )
-        first = hinges[0]
-        index[joint.name] = len(bodies)
+        index[joint.name], first = len(bodies), hinges[0]
         bodies.append(_tree_body(f"{name}.{joint.name}", index[first.parent], first.offset, rotations, joint.body))
-
-
-def _hinges(limb: Limb, last: Joint) -> list[Joint]:
-    """The hinges of the joint that carries a body, from the body before on."""
-    hinges = [last]
-    while hinges[0].parent is not None and limb.joint(hinges[0].parent).body is None:
-        if any(hinges[0].offset):
-            required = "0, 0, 0 between hinges without a body between them: the rotations of a joint share one point"
-            raise RobotError(f"joints.{hinges[0].name}.offset", hinges[0].offset, required)
-        hinges.insert(0, limb.joint(hinges[0].parent))
-    if len(hinges) > MOST_ROTATIONS:
-        required = f"at most {MOST_ROTATIONS} hinges without a body between them"
-        raise RobotError(f"joints.{last.name}", [hinge.name for hinge in hinges], required)
-    return hinges

@@ -6,7 +6,6 @@ The paper's joint angles come from video that is not public; a tripod gait at co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from tailwork.control.gait.gait import Gait, tripod
 from tailwork.control.gait.joint_table import held_posture, joint_table, walking_start
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
-from tailwork.papers.claims import Claim, save_runs, silent
+from tailwork.papers.claims import Claim, silent
 from tailwork.robots import blaberus
 from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import CompliantGround
@@ -94,11 +93,11 @@ def standing(stiffness: float, ground_stiffness: float = 4e5, model: Model | Non
     return RestPosture(stiffness, ground_stance.ground_stance(model, posed(model), stiffness * DYN_CM, ground))
 
 
-def simulate_settling(stiffness: float, duration: float = 1.0, kd: float = 100.0) -> Run:
-    """The same by simulation: from the undeformed posture until it rests; kd in dyn cm s/rad."""
+def simulate_settling(stiffness: float, duration: float = 1.0) -> Run:
+    """The same by simulation: from the undeformed posture until it rests."""
     model = Model(blaberus(), "none")
     posture = posed(model)
-    servo = JointServo(table=held_posture(model, posture), kp=stiffness * DYN_CM, kd=kd * DYN_CM)
+    servo = JointServo(table=held_posture(model, posture), kp=stiffness * DYN_CM, kd=100.0 * DYN_CM)
     contact = ground_stance.standing_contact(model, posture)
     run = simulate(model, posture, duration, ground=insect_ground(), contact=contact, control=servo)
     return run.titled("settling on its legs")
@@ -109,16 +108,13 @@ def walking_gait() -> Gait:
     return tripod(blaberus(), speed=SPEED, frequency=FREQUENCY, duty=DUTY, lift=LIFT)
 
 
-def simulate_walk(
-    strides: int = STRIDES, *, kp: float = WALK_KP, kd: float = WALK_KD, ground: CompliantGround | None = None,
-    step: float | None = None, samples_a_stride: int = 250,
-) -> Run:  # fmt: skip
-    """The cockroach walking from the gait's own speed; gains in SI."""
+def simulate_walk(strides: int = STRIDES, *, step: float | None = None, samples_a_stride: int = 250) -> Run:
+    """The cockroach walking from the gait's own speed."""
     model, gait = Model(blaberus(), "none"), walking_gait()
     table = joint_table(model, gait)
     run = simulate(
-        model, walking_start(model, gait, table), strides * gait.period, ground=ground or insect_ground(),
-        control=JointServo(table=table, kp=kp, kd=kd), step=step, samples=strides * samples_a_stride + 1,
+        model, walking_start(model, gait, table), strides * gait.period, ground=insect_ground(),
+        control=JointServo(table=table, kp=WALK_KP, kd=WALK_KD), step=step, samples=strides * samples_a_stride + 1,
     )  # fmt: skip
     return run.titled(f"tripod gait at {SPEED:g} m/s, {strides} strides of {gait.period:g} s")
 
@@ -178,12 +174,10 @@ class NelsonQuinn:
     reactions: Reactions
     claims: tuple[Claim, ...]
 
-
-def reproduce(folder: Path, progress: Progress = silent) -> NelsonQuinn:
-    """Run all experiments and save their runs in `folder`/runs."""
-    result = run_all(progress)
-    save_runs(folder, {"settled": result.settled, "walk": result.walk})
-    return result
+    @property
+    def runs(self) -> dict[str, Run]:
+        """Those that are saved, by name."""
+        return {"settled": self.settled, "walk": self.walk}
 
 
 def run_all(progress: Progress = silent) -> NelsonQuinn:

@@ -66,13 +66,8 @@ def quasi_state(
 ) -> TreeState:  # fmt: skip
     """The state with the torso in quasicoordinates: any attitude, never singular.
 
-    Args:
-        position: R_1, inertial frame [m].
-        rotation: C_N1, from the torso frame to the inertial one.
-        angles: true coordinates of the joints [rad].
-        velocity: R_1-dot, inertial frame [m/s].
-        omega: omega_1, in the torso frame [rad/s].
-        rates: of the angles [rad/s].
+    R_1 [m] and R_1-dot [m/s] in the inertial frame, C_N1 from the torso frame to that one, omega_1 in the torso frame
+    [rad/s], then true coordinates of the joints [rad] and their rates [rad/s].
     """
     joints = tree.angle_count - 3
     turned = checked(9, "a 3 × 3 matrix", rotation=np.ravel(rotation))[0].reshape(3, 3)
@@ -283,9 +278,7 @@ def _refuse_singular(tree: BodyTree, state: TreeState) -> None:
             names = ", ".join(tree.coordinate_names[3 + column] for column in body.columns)
             remedy = "choose another sequence of rotations for this joint, or stay away from here"
             if i == 0:
-                remedy = (
-                    'take quasi_state, which needs no Euler angles, or quaternions, Model(..., attitude="quaternion")'
-                )
+                remedy = "take quasi_state, which needs no Euler angles, or Model(..., attitude='quaternion')"
             raise StateError(
                 "q",
                 f"the rotations of {body.name} ({names}) are singular here: two of their axes have become parallel or "
@@ -349,11 +342,8 @@ def forward_dynamics(
 ) -> Array:
     """Accelerations [R_1-ddot, alpha_G-ddot] [m/s², rad/s²] (Eq. 48).
 
-    After `quasi_state`, omega_1-dot, in the torso frame, stands for the Euler angles' accelerations.
-
-    Args:
-        torques: of the joints, in the order of their coordinates [N m]; none for the torso.
-        forces: (point, force in the inertial frame [N]), such as those of the ground on the feet.
+    After `quasi_state`, omega_1-dot, in the torso frame, stands for the Euler angles' accelerations. Torques are those
+    of the joints [N m], in the order of their coordinates; forces, as on feet, are in the inertial frame [N].
     """
     acting = np.concatenate([np.zeros(6), *checked(tree.angle_count - 3, NAMES, torques=torques)])
     for at, force in forces:

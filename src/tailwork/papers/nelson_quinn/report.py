@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tailwork.format import fixed
-from tailwork.papers.claims import silent
 from tailwork.papers.nelson_quinn import experiments as paper
 from tailwork.papers.nelson_quinn.experiments import NelsonQuinn, RestPosture, efforts_by_leg, walking_gait
-from tailwork.papers.report import panels_over_time, pictures, write_page_of
-from tailwork.studies.compare.comparison import Progress
+from tailwork.papers.report import PaperReport, panels_over_time
 from tailwork.view.draw.style import FAINT, PAGE, arranged, legend_below, look, new_figure, titled
 from tailwork.view.figures.walking import footfall, stride_pictures, torso_travel
-from tailwork.view.report.page import WALK_SAMPLES, Drawings, Playback, Section, Table, write_numbers
+from tailwork.view.report.page import WALK_SAMPLES, Drawings, Picture, Playback, Section, Table
 from tailwork.view.scene.colors import BLUE, LINES, VERMILION
 
 MILLINEWTON = 1e-3  # N
@@ -58,24 +56,24 @@ def impulse_table(result: NelsonQuinn) -> Table:
     return Table(header, rows, "Over all strides but the first few; left and right leg together.")
 
 
-def write_csv(result: NelsonQuinn, folder: Path) -> None:
-    """Table 1, the sweep behind the curves, and the reactions over a stride."""
-    write_numbers(folder / "table-1.csv", *table_1(result))
-    write_numbers(
-        folder / "sweep.csv",
-        ("joint stiffness [dyn cm/rad]", "ground stiffness [dyn/cm]", "mean error [deg]", "front legs [(mN cm)²]",
-         "all legs [(mN cm)²]", "horizontal over vertical"),
-        ((s.stiffness, ground, s.error, s.front_effort, float(s.efforts.sum()), s.sideways)
-         for ground, sweep in ((4e5, result.sweep), (1e6, result.stiff_ground)) for s in sweep),
-    )  # fmt: skip
+def numbers(result: NelsonQuinn) -> dict[str, tuple[Sequence[str], list[Any]]]:
+    """By file: Table 1, the sweep behind the curves, and the reactions over a stride."""
+    swept = ("joint stiffness [dyn cm/rad]", "ground stiffness [dyn/cm]", "mean error [deg]", "front legs [(mN cm)²]",
+             "all legs [(mN cm)²]", "horizontal over vertical")  # fmt: skip
+    sweeps = [
+        (s.stiffness, ground, s.error, s.front_effort, float(s.efforts.sum()), s.sideways)
+        for ground, sweep in ((4e5, result.sweep), (1e6, result.stiff_ground))
+        for s in sweep
+    ]
     found = result.reactions
     forces = [found.force[row] / MILLINEWTON for row in paper.ROWS]
-    write_numbers(
-        folder / "reactions.csv",
-        ("time from touch-down [ms]",
-         *(f"{row} {way} [mN]" for row in paper.ROWS for way in ("forward", "outward", "up"))),
-        np.hstack([1e3 * found.share[:, None] / paper.FREQUENCY, *forces]).tolist(),
-    )  # fmt: skip
+    ways = (f"{row} {way} [mN]" for row in paper.ROWS for way in ("forward", "outward", "up"))
+    over_time = np.hstack([1e3 * found.share[:, None] / paper.FREQUENCY, *forces]).tolist()
+    return {
+        "table-1.csv": table_1(result),
+        "sweep.csv": (swept, sweeps),
+        "reactions.csv": (("time from touch-down [ms]", *ways), over_time),
+    }
 
 
 def effort_figure(result: NelsonQuinn) -> Figure:
@@ -181,16 +179,9 @@ does not print.
 """
 
 
-def tables(result: NelsonQuinn) -> dict[str, Table]:
-    """Table 1."""
-    return {"Table 1: standing with joints of various stiffness": table_1_shown(result)}
-
-
-def write_report(result: NelsonQuinn, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:
-    """Tables, figures and report; the report's path."""
-    write_csv(result, folder)
-    gait = walking_gait()
-    end = result.walk.duration
+def report(result: NelsonQuinn) -> PaperReport:
+    """Tables, figures and text."""
+    gait, end, table = walking_gait(), result.walk.duration, table_1_shown(result)
     drawings: Drawings = {
         "table-1": (
             "Squares: the paper's Table 1, whose unit is taken as (mN cm)². Dots: ours, with joint stiffnesses chosen "
@@ -226,24 +217,23 @@ def write_report(result: NelsonQuinn, folder: Path, progress: Progress = silent,
             ),
         ),
     }  # fmt: skip
-    drawn = pictures(drawings, folder, progress, processes)
     walk_said = (
         f"Tripod gait: {100 * paper.SPEED:g} cm/s, {paper.FREQUENCY:g} Hz, each foot on the ground {paper.DUTY:.0%} of "
         f"the stride, lifted by {1e3 * paper.LIFT:g} mm."
     )
-    sections = [
-        Section(
-            "Standing: Table 1", STANDING_TEXT, [drawn["table-1"], drawn["stiffness"]], [table_1_shown(result)]
-        ),
-        Section("Walking: Fig. 4", f"{walk_said}\n{WALKING_TEXT}", [drawn["figure-4"]], [impulse_table(result)]),
-        Section(
-            "The walk", "", [drawn[name] for name in ("footfall", "timelapse-walk", "torso")], (),
-            Playback({"cockroach": result.walk}, "The walk, to be played.", samples=WALK_SAMPLES),
-        ),
-    ]  # fmt: skip
+    played = Playback({"cockroach": result.walk}, "The walk, to be played.", samples=WALK_SAMPLES)
+
+    def sections(drawn: dict[str, Picture]) -> list[Section]:
+        return [
+            Section("Standing: Table 1", STANDING_TEXT, [drawn["table-1"], drawn["stiffness"]], [table]),
+            Section("Walking: Fig. 4", f"{walk_said}\n{WALKING_TEXT}", [drawn["figure-4"]], [impulse_table(result)]),
+            Section("The walk", "", [drawn[name] for name in ("footfall", "timelapse-walk", "torso")], (), played),
+        ]
+
     footer = (
         "Numbers behind the figures: table-1.csv, sweep.csv, reactions.csv; runs/settled.nc and runs/walk.nc hold the "
         f"simulations. Momentum balances in the walk to {result.walk.momentum_balance_error():.1e} of the weight's "
         "impulse. Made by tailwork."
     )
-    return write_page_of("Nelson & Quinn", SUMMARY, result.claims, sections, folder, footer)
+    shown = {"Table 1: standing with joints of various stiffness": table}
+    return PaperReport(SUMMARY, drawings, sections, shown, numbers(result), footer)

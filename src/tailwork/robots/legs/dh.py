@@ -24,7 +24,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, rotation, symmetric, times, zeros
 from tailwork.errors import RobotError, StateError
 from tailwork.robots.body import Body
-from tailwork.robots.limb import IDENTITY, MOST_JOINTS, Foot, Joint, Limb, Motor, Tip, check_name
+from tailwork.robots.limb import IDENTITY, MOST_JOINTS, Foot, Joint, Limb, Motor, Tip, as_matrix, as_vector, check_name
 from tailwork.robots.quantities import Described, Matrix, Vector, matrix, nonnegative, number, vector
 
 CONVENTIONS = ("classic", "modified")
@@ -121,11 +121,11 @@ class DhChain(Described):
         for (name, row), here, after in zip(moving, frames, [*frames[1:], end], strict=True):
             joints.append(
                 Joint(
-                    name=name, axis=Z_AXIS, parent=joints[-1].name if joints else None, offset=here.offset(),
-                    rotation=here.matrix(), body=self._body(row, after.place), armature=row.armature,
+                    name=name, axis=Z_AXIS, parent=joints[-1].name if joints else None, offset=as_vector(here.place),
+                    rotation=as_matrix(here.rotation), body=self._body(row, after.place), armature=row.armature,
                 )
             )  # fmt: skip
-        last, point = joints[-1].name, end.offset()
+        last, point = joints[-1].name, as_vector(end.place)
         return Limb(
             joints=tuple(joints),
             actuators=tuple(Motor(name=j.name, coordinate=j.name, limit=self.torque_limit) for j in joints),
@@ -171,19 +171,8 @@ class _Placement:
         """A body of this frame, in the other one."""
         com = self.place + times(self.rotation, array(body.com))
         turned = congruence(self.rotation, symmetric(body.inertia))
-        entries = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-        xx, yy, zz, xy, xz, yz = (turned[entry] for entry in entries)
-        return Body(mass=body.mass, com=(com[0], com[1], com[2]), inertia=(xx, yy, zz, xy, xz, yz))
-
-    def offset(self) -> Vector:
-        """The place as the fields of a description hold it."""
-        x, y, z = self.place
-        return (x, y, z)
-
-    def matrix(self) -> Matrix:
-        """The rotation as the fields of a description hold it."""
-        first, second, third = ((row[0], row[1], row[2]) for row in self.rotation)
-        return (first, second, third)
+        xx, yy, zz, xy, xz, yz = turned[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        return Body(mass=body.mass, com=as_vector(com), inertia=(xx, yy, zz, xy, xz, yz))
 
 
 def _halves(row: DhRow, convention: str) -> tuple[_Placement, _Placement]:

@@ -10,16 +10,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
 from tailwork.robots.limb import FORWARD_FRAMES, MOST_JOINTS, Joint, Limb, Motor, Tip, placed
-from tailwork.robots.quantities import (
-    Symmetric,
-    Vector,
-    all_numbers,
-    nonnegative,
-    number,
-    positive,
-    symmetric,
-    vector,
-)
+from tailwork.robots.quantities import Symmetric, Vector, all_numbers, nonnegative, number, positive, symmetric, vector
 from tailwork.robots.tails.bend_angles import bend_per_joint, check_bend
 from tailwork.robots.tails.tail import Adjustable, Tail, scaled
 from tailwork.typing import Floats

@@ -22,16 +22,7 @@ from tailwork.robots.limb import (
     Tip,
     placed,
 )
-from tailwork.robots.quantities import (
-    Symmetric,
-    Vector,
-    nonnegative,
-    number,
-    numbers,
-    positive,
-    symmetric,
-    vector,
-)
+from tailwork.robots.quantities import Symmetric, Vector, nonnegative, number, numbers, positive, symmetric, vector
 from tailwork.robots.tails.bend_angles import bend_per_joint, check_bend
 from tailwork.robots.tails.tail import Adjustable, Tail, scaled
 from tailwork.typing import Floats
