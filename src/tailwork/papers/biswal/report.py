@@ -264,7 +264,7 @@ def report(result: Biswal) -> PaperReport:
     readings = Table(("reading", "note"), [(name, one.said) for name, one in paper.READINGS.items()])
     played = Playback({"biswal": run}, "The trot, to be played.", samples=WALK_SAMPLES)
 
-    def sections(drawn: dict[str, Picture]) -> list[Section]:
+    def sections(drawn: Mapping[str, Picture]) -> list[Section]:
         trotting = [drawn[k] for k in ("trot-torques", "trot-torso", "footfall", "timelapse-trot")]
         return [
             Section("Workspace and inverse kinematics", "", [drawn["figure-2"]]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -223,7 +223,7 @@ def report(result: NelsonQuinn) -> PaperReport:
     )
     played = Playback({"cockroach": result.walk}, "The walk, to be played.", samples=WALK_SAMPLES)
 
-    def sections(drawn: dict[str, Picture]) -> list[Section]:
+    def sections(drawn: Mapping[str, Picture]) -> list[Section]:
         return [
             Section("Standing: Table 1", STANDING_TEXT, [drawn["table-1"], drawn["stiffness"]], [table]),
             Section("Walking: Fig. 4", f"{walk_said}\n{WALKING_TEXT}", [drawn["figure-4"]], [impulse_table(result)]),
