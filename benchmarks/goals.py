@@ -105,10 +105,11 @@ def call_goals(races: Iterable[CallRace]) -> list[Goal]:
     """Of public calls."""
     goals = []
     for r in races:
-        if r.call in LEAST_CALLS and r.pairs is not None:
-            goals.append(Goal(f"{r.call}: {r.peer} / ours", r.pairs.median, LEAST_CALLS[r.call]))
-        if r.call in MOST_MILLISECONDS:
-            goals.append(Goal(f"{r.call} [ms]", r.ours, MOST_MILLISECONDS[r.call], least=False))
+        key, said = (r.workload, r.call), f"{r.workload}, {r.call}"
+        if key in LEAST_CALLS and r.pairs is not None:
+            goals.append(Goal(f"{said}: {r.peer} / ours", r.pairs.median, LEAST_CALLS[key]))
+        if key in MOST_MILLISECONDS:
+            goals.append(Goal(f"{said} [ms]", r.ours, MOST_MILLISECONDS[key], least=False))
     return goals
 
 

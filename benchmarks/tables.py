@@ -91,14 +91,16 @@ def race_table(races: Sequence[Race]) -> Table:
 
 def call_table(races: Sequence[CallRace]) -> Table:
     """Public calls."""
-    table = plain_table("\nThe README's swing, 0.3 s at rtol 1e-6, one thread [ms]", "call", "time", "compiled part",
+    table = plain_table("\nPublic calls: 0.3 s at rtol 1e-6, one thread [ms]", "call", "time", "compiled part",
                         "steps", "error")  # fmt: skip
     table.add_column("beside")
     for column in ("time", "error", "times faster"):
         table.add_column(Text(column), justify="right")
     for r in races:
         theirs = (r.peer or "—", _number(r.theirs, ".2f"), _number(r.peer_error, ".0e"), _pairs(r.pairs))
-        table.add_row(r.call, f"{r.ours:.3f}", f"{r.compiled:.3f}", str(r.steps), f"{r.error:.0e}", *theirs)
+        table.add_row(
+            f"{r.workload}: {r.call}", f"{r.ours:.3f}", f"{r.compiled:.3f}", str(r.steps), f"{r.error:.0e}", *theirs
+        )
     said = "error: largest entry of the last state against a run at rtol 1e-12; the peer's: of the torso's place"
     return _captioned(table, said)
 

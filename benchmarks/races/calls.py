@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from benchmarks.races.trajectories import ATOL, DURATION, RTOL, stepped
+from benchmarks.races.trajectories import ATOL, DURATION, RTOL, course, scipy_on_pinocchio, stepped
 from benchmarks.robots import model_of
 from benchmarks.timing import Ratio, interleaved, ratio
 from tailwork.control import Constant, Polynomial, Tracking, point_to_point
 from tailwork.model import Model
 from tailwork.simulation import simulate, simulate_batch
-from tailwork.simulation.events import LegStraight
+from tailwork.simulation.events import DEFAULT_EVENTS
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 KP, KD = 1000.0, 20.0
 """Gains of the README's swing [N m/rad, N m s/rad]."""
 PEER = "SciPy RK45 on Pinocchio"
-LEAST = {"simulate": 12.0, "simulate, with its data": 3.0}
+LEAST = {("PD swing", "simulate"): 12.0, ("PD swing", "simulate, with its data"): 3.0}
 """Least ratios to the peer that we hold ourselves to."""
-MOST_MILLISECONDS = {"simulate_batch of one": 0.4}
+MOST_MILLISECONDS = {("free swing", "simulate_batch of one"): 0.4}
 
 
 @dataclass(frozen=True)
 class CallRace:
     """One public call: milliseconds, best of interleaved repeats."""
 
+    workload: str  # "PD swing" of the README, or "free swing"
     call: str
     ours: float
     compiled: float  # of which in the integrator
@@ -55,27 +57,42 @@ def readme_swing() -> tuple[Model, Floats, list[Any]]:
 
 
 def call_races(repeats: int) -> list[CallRace]:
-    """Time public calls beside each other."""
+    """Time public calls beside each other, on the README's swing and on a free one, which takes few steps."""
     model, q, laws = readme_swing()
+    still, (free_q, free_v, tau) = np.zeros(len(model.velocity_names)), course("pendulum")
+    free, theirs = [Constant(values=tuple(tau))], None
+    with suppress(ImportError):
+        from benchmarks.engines.pinocchio_peer import PinocchioPeer
+
+        theirs = scipy_on_pinocchio(PinocchioPeer(model), free_q, free_v, tau, RTOL, ATOL)
+    return [
+        *_races("PD swing", model, (q, still), laws, _on_pinocchio(model, q), repeats),
+        *_races("free swing", model, (free_q, free_v), free, theirs, repeats),
+    ]
+
+
+def _races(
+    workload: str, model: Model, start: tuple[Floats, Floats], laws: list[Any], theirs: Callable[[], Floats] | None,
+    repeats: int,
+) -> list[CallRace]:  # fmt: skip
     how: dict[str, Any] = {"control": laws, "rtol": RTOL, "atol": ATOL}
-    system = System(model, laws, events=(LegStraight(),))
-    inside = stepped(system, system.state(q, np.zeros(len(model.velocity_names))), "dopri5")
+    system = System(model, laws, events=DEFAULT_EVENTS)
+    inside = stepped(system, system.state(*start), "dopri5")
     contenders: dict[str, Callable[[], Any]] = {
-        "simulate": lambda: simulate(model, q, DURATION, **how),
-        "simulate, with its data": lambda: simulate(model, q, DURATION, **how).data,
-        "simulate_batch of one": lambda: simulate_batch(model, q, DURATION, threads=1, **how),
+        "simulate": lambda: simulate(model, start, DURATION, **how),
+        "simulate, with its data": lambda: simulate(model, start, DURATION, **how).data,
+        "simulate_batch of one": lambda: simulate_batch(model, start, DURATION, threads=1, **how),
     }
-    tight = np.concatenate(simulate(model, q, DURATION, control=laws, rtol=1e-12, atol=1e-14).final_state)
+    tight = np.concatenate(simulate(model, start, DURATION, control=laws, rtol=1e-12, atol=1e-14).final_state)
     ended = np.concatenate(contenders["simulate"]().final_state)
     steps, error = len(inside().lengths), float(np.abs(ended - tight).max())
-    theirs = _on_pinocchio(model, q)
     peer_error = None if theirs is None else float(np.abs(theirs()[:3] - tight[:3]).max())
     calls = contenders | {"compiled": inside} | ({} if theirs is None else {PEER: theirs})
     times = interleaved(calls, {name: 5 for name in [*contenders, "compiled"]}, repeats)
     found = []
     for name in contenders:
-        ours = (name, min(times[name]) * 1e3, min(times["compiled"]) * 1e3, steps, error)
-        if theirs is None or name not in LEAST:
+        ours = (workload, name, min(times[name]) * 1e3, min(times["compiled"]) * 1e3, steps, error)
+        if theirs is None or "batch" in name:
             found.append(CallRace(*ours))
         else:
             pairs = ratio(times[PEER], times[name])

@@ -14,6 +14,7 @@ from tailwork.algebra.expression import OPERATION_NAMES
 from tailwork.kernels import emit, parts
 from tailwork.kernels import graph as graphs
 from tailwork.kernels.graph import Graph, split
+from tailwork.kernels.language import address_of
 from tailwork.kernels.native import Code, compiled, machine
 from tailwork.typing import Floats
 
@@ -27,7 +28,7 @@ class Constants:
 
     def __init__(self, values: Floats, width: int) -> None:
         self.values = values
-        self.address = _address(values)
+        self.address = address_of(values)
         self.lanes = np.repeat(values, width)  # the same in every lane
 
 
@@ -79,7 +80,7 @@ class Kernel:
         given = np.ascontiguousarray(parameters, dtype=np.float64)
         if given.shape != (self.parameters,):
             raise ValueError(f"got parameters of shape {given.shape}; required: ({self.parameters},)")
-        self._prelude(None, _address(given), _address(values))
+        self._prelude(None, address_of(given), address_of(values))
         return Constants(values, self.width)
 
     def single(self, x: Floats, constants: Constants, y: Floats) -> Callable[[], None]:
@@ -101,7 +102,7 @@ class Kernel:
     def row(self, x: Floats, constants: Constants) -> Floats:
         """Outputs for one row of inputs, a contiguous (inputs,) array of float64, which is not checked."""
         y = np.empty(self.outputs)
-        self._scalar(_address(x), constants.address, _address(y))
+        self._scalar(address_of(x), constants.address, address_of(y))
         return y
 
     def __call__(self, x: Floats, constants: Constants) -> Floats:
@@ -117,7 +118,7 @@ class Kernel:
         if count >= MANY:
             self.lane_loop(x, constants, y)()
         elif blocks := self._worth_lanes(count):
-            blocks(count // self.width, _address(x), _address(constants.lanes), _address(y))
+            blocks(count // self.width, address_of(x), address_of(constants.lanes), address_of(y))
         else:
             done = 0
         if done < count:
@@ -150,14 +151,9 @@ def _writing() -> str:
         return ""
 
 
-def _address(array: Floats) -> int:
-    """Where an array's numbers are; quicker than array.ctypes.data."""
-    return array.__array_interface__["data"][0]
-
-
 def _bound(code: Code, function: Callable[..., None], counts: tuple[int, ...], *arrays: Floats) -> Callable[[], None]:
     """A call of compiled code on given arrays; code and arrays live as long as the call can be made."""
-    arguments = (*counts, *(_address(array) for array in arrays))
+    arguments = (*counts, *(address_of(array) for array in arrays))
 
     def run(_held: tuple[object, ...] = (code, *arrays)) -> None:
         function(*arguments)

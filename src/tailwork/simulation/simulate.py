@@ -93,7 +93,7 @@ def run_of(problem: Problem, options: Options) -> Run:
     length, most = step or min(1e-4, problem.duration), options.max_steps
     settings = Settings(options.rtol, options.atol, step or 0.0, length, most)
     way = Integrator(system, method, settings, problem.duration)
-    single = SingleRuns(way, Start(x[None].copy(), held[None].copy(), {}))
+    single = SingleRuns.kept(way, Start(x[None].copy(), held[None].copy(), {}))
     pieces: list[Piece] = []
     happened: list[tuple[float, str]] = []
     below: set[int] = set()  # events that have happened and still hold
@@ -136,6 +136,7 @@ def run_of(problem: Problem, options: Options) -> Run:
                 error.run = finished_run(Stopped(t, "the controller gave no efforts"))
                 raise
         end, following, asks = next(pieces_left)
+    single.give_back()
     return finished_run(_stopped(pieces[-1].steps, names))
 
 

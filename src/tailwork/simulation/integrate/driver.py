@@ -26,8 +26,11 @@ FINISHED, AT_EVENT, STUCK, TOO_LONG = 0, 1, 2, 3
 """How a run ends: at its end, at an event that stops it, where no step is small enough, after too many steps."""
 DONE, MORE_ROOM, PAUSED = 0, 1, 2
 """Why a driver returns: all runs have ended, no room is left for steps or events, or it has gone on for long enough."""
-NEXT, LAST, HAPPENED = 0, 1, 2
-"""Of the queue: the run that is next, the one behind the last, and how many events a single run has seen."""
+NEXT, LAST, HAPPENED, MOST = 0, 1, 2, 3
+"""Of the queue: the run that is next, the one behind the last, how many events a single run has seen, and the most
+steps of a run."""
+START, END, FIRST = 0, 1, 2
+"""Of the span: time of the start and of the end, length of the first step [s]."""
 
 SAFETY, SLOWEST, FASTEST = 0.9, 0.2, 6.0
 SMALLEST = 1e-13  # steps below this share of the duration are given up
@@ -82,10 +85,7 @@ class Job(Struct):
     rtol: float
     atol: float
     fixed: bool  # whether steps are
-    first: float  # step [s]
-    most: int  # steps of a run
-    start: float  # [s]
-    end: float  # [s]
+    span: Reals  # START, END and FIRST step [s]
     pause: int  # steps after which it returns
     watched: int  # how many quantities
     watch: LaneKernel  # → values that are to stay positive
@@ -106,7 +106,7 @@ class Job(Struct):
 
 
 def drive(job: Job) -> int:
-    """All runs from job.start to job.end. State is kept in the job: a call goes on where the last one returned."""
+    """All runs from the start to the end of the span. A call goes on where the last one returned."""
     rounds = 0
     while True:
         if not take_runs(job):
@@ -149,8 +149,8 @@ def begin(job: Job, lane: int, r: int) -> None:
     n, held = step.n, runs.held
     job.fresh[lane] = 1
     job.sampled[lane] = 0
-    step.clock[T, lane] = job.start
-    step.clock[H, lane] = job.first
+    step.clock[T, lane] = job.span[START]
+    step.clock[H, lane] = job.span[FIRST]
     for k in range(n):
         step.x[k, lane] = runs.states[r * n + k]
     for k in range(held):
@@ -186,22 +186,22 @@ def start_fresh(job: Job) -> None:
             if not math.isfinite(step.first[k, lane]):
                 runs.status[r] = STUCK
         if job.kept.steps > 0:
-            job.kept.times[0] = job.start
+            job.kept.times[0] = job.span[START]
             for k in range(n):
                 job.kept.states[k] = job.point[k]
         for k in range(job.watched):
             job.values[k, lane] = watched_value(job.values_new[k, lane])
             if job.values[k, lane] < 0.0:
                 if job.kept.steps > 0:
-                    keep_event(job, job.start, k)
+                    keep_event(job, job.span[START], k)
                 if job.stops[k] != 0 and runs.status[r] == FINISHED:
                     runs.status[r] = AT_EVENT
                     runs.event[r] = k
         own = r * runs.own_samples * runs.samples
-        while job.sampled[lane] < runs.samples and runs.sample_times[own + job.sampled[lane]] <= job.start:
+        while job.sampled[lane] < runs.samples and runs.sample_times[own + job.sampled[lane]] <= job.span[START]:
             keep_sample(job, r, lane)
-        if runs.status[r] != FINISHED or job.start >= job.end:
-            finish(job, r, lane, job.start)
+        if runs.status[r] != FINISHED or job.span[START] >= job.span[END]:
+            finish(job, r, lane, job.span[START])
 
 
 def watched_value(value: float) -> float:
@@ -240,11 +240,11 @@ def choose_lengths(job: Job) -> None:
     """Lengths of the next steps; the last of a run ends at its end."""
     clock = job.step.clock
     for lane in range(width(clock)):
-        job.last[lane] = 1 if clock[T, lane] + clock[H, lane] * (1.0 + 1e-10) >= job.end else 0
+        job.last[lane] = 1 if clock[T, lane] + clock[H, lane] * (1.0 + 1e-10) >= job.span[END] else 0
         if job.run[lane] < 0:
-            clock[STEP, lane] = job.first  # a lane without a run goes along; nothing comes of it
+            clock[STEP, lane] = job.span[FIRST]  # a lane without a run goes along; nothing comes of it
         else:
-            clock[STEP, lane] = job.end - clock[T, lane] if job.last[lane] != 0 else clock[H, lane]
+            clock[STEP, lane] = job.span[END] - clock[T, lane] if job.last[lane] != 0 else clock[H, lane]
 
 
 def is_finite(job: Job, lane: int) -> bool:
@@ -287,7 +287,7 @@ def judge(job: Job) -> bool:
             shrunk = max(SLOWEST, SAFETY * size ** (-1.0 / step.method.order)) if math.isfinite(size) else SLOWEST
             clock[H, lane] = clock[STEP, lane] * shrunk
             size = math.inf
-            if clock[H, lane] < SMALLEST * (job.end - job.start):
+            if clock[H, lane] < SMALLEST * (job.span[END] - job.span[START]):
                 runs.status[r] = STUCK
         if runs.status[r] != FINISHED:
             for k in range(step.n):
@@ -300,7 +300,7 @@ def judge(job: Job) -> bool:
 
 def new_time(job: Job, lane: int) -> float:
     """Where a lane's step ends [s]."""
-    return job.end if job.last[lane] != 0 else job.step.clock[T, lane] + job.step.clock[STEP, lane]
+    return job.span[END] if job.last[lane] != 0 else job.step.clock[T, lane] + job.step.clock[STEP, lane]
 
 
 def look_at_new_points(job: Job) -> None:
@@ -387,7 +387,7 @@ def accept(job: Job) -> None:
         if not job.fixed:
             grown = FASTEST if size == 0.0 else SAFETY * size ** (-1.0 / step.method.order)
             clock[H, lane] = length * min(FASTEST, max(SLOWEST, grown))
-        if job.last[lane] == 0 and runs.status[r] == FINISHED and runs.steps[r] >= job.most:
+        if job.last[lane] == 0 and runs.status[r] == FINISHED and runs.steps[r] >= job.queue[MOST]:
             runs.status[r] = TOO_LONG
         if job.last[lane] != 0 or runs.status[r] != FINISHED:
             finish(job, r, lane, t_new)

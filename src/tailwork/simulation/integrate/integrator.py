@@ -15,7 +15,7 @@ from tailwork.kernels.language import lanes
 from tailwork.kernels.translate import driver
 from tailwork.simulation.batch_kernels import in_shares, parameter_rows, run_driver
 from tailwork.simulation.integrate.compiled import WIDTH, Method, Settings, lane_kernel, method_arrays
-from tailwork.simulation.integrate.driver import HAPPENED, LAST, MORE_ROOM, NEXT, Job, Kept, Runs, drive
+from tailwork.simulation.integrate.driver import HAPPENED, LAST, MORE_ROOM, MOST, NEXT, Job, Kept, Runs, drive
 from tailwork.simulation.integrate.steps import Stepping
 from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
 from tailwork.simulation.system import System
@@ -27,6 +27,8 @@ PAUSE = 1000
 """Steps between two checks for Ctrl-C: compiled code cannot be interrupted."""
 KERNELS = ("derivative", "events", "linear")
 """Those that have parameters."""
+ALONE = 2
+"""So many runs are quicker one after the other than side by side."""
 ROOM = 128
 """Steps of a single run that there is room for at first."""
 
@@ -142,12 +144,20 @@ class Integrator:
     def _ends(self, start: Start, times: Floats, pool: Executor | None, steps: int) -> Ends:
         found = no_ends(len(start.states), self.system.size, times.shape[1], steps)
         runs = self.runs(start, found, times)
-        call = driver(drive, WIDTH)
+        width = WIDTH if len(start.states) > ALONE else 1
+        call, idle = driver(drive, width), self.system.kept(("jobs", self.method.name, width), list)
 
         def share(here: slice) -> None:
-            job = self.job(WIDTH, runs, no_steps())
-            job.queue[:] = here.start, here.stop, 0
+            try:
+                job = idle.pop()
+            except IndexError:
+                job = self.job(width, runs, no_steps())
+            job.runs = runs
+            self.set_up(job)
+            job.queue[NEXT], job.queue[LAST] = here.start, here.stop
             run_driver(call, job)
+            vars(job)["runs"] = None  # which may be large
+            idle.append(job)  # for later batches; not where it was interrupted
 
         in_shares(pool, len(start.states), share)
         return found
@@ -165,6 +175,14 @@ class Integrator:
             rejected=ends.rejected, sampled=_flat(ends.samples), step_ends=_flat(ends.step_ends),
             step_ends_size=ends.step_ends.shape[1],
         )  # fmt: skip
+
+    def set_up(self, job: Job) -> None:
+        """Let a job that was used before have these settings."""
+        own = self.settings
+        if (job.rtol, job.atol, job.fixed) != (own.rtol, own.atol, own.fixed > 0.0):
+            job.rtol, job.atol, job.fixed = own.rtol, own.atol, own.fixed > 0.0
+        job.span[:] = 0.0, self.duration, own.first
+        job.queue[MOST] = own.most
 
     def job(self, width: int, runs: Runs, kept: Kept) -> Job:
         """A driver's job, with room to work in; which runs it does is for its queue to say."""
@@ -187,8 +205,8 @@ class Integrator:
         )  # fmt: skip
         return Job(
             step=step, runs=runs, kept=kept, rtol=settings.rtol, atol=settings.atol, fixed=settings.fixed > 0.0,
-            first=settings.first, most=settings.most, start=0.0, end=self.duration, pause=PAUSE, watched=count,
-            watch=watch, stops=system.stops.astype(whole), queue=np.zeros(3, whole), run=np.full(width, -1, whole),
+            span=np.array([0.0, self.duration, settings.first]), pause=PAUSE, watched=count, watch=watch,
+            stops=system.stops.astype(whole), queue=np.array([0, 0, 0, settings.most]), run=np.full(width, -1, whole),
             sampled=np.zeros(width, whole), fresh=np.zeros(width, whole), last=np.zeros(width, whole), **more,
             own=np.zeros(max(derivative.kept, watch.kept, linear.kept, 1)), one=np.zeros(known),
             probe=np.zeros(max(count, 1)), point=np.zeros(n),
@@ -214,6 +232,21 @@ class SingleRuns:
         self.job = way.job(1, way.runs(self.start, self.ends, np.zeros((1, 0))), self._room(ROOM, 4 * self.count))
         self.call = driver(drive, 1)
 
+    @staticmethod
+    def kept(way: Integrator, start: Start) -> SingleRuns:
+        """For `piece`: one that an earlier run of the same system has given back, or a new one."""
+        idle: list[SingleRuns] = way.system.kept(("single runs", way.method.name), list)
+        try:
+            found = idle.pop()
+        except IndexError:
+            return SingleRuns(way, start)
+        way.set_up(found.job)
+        return found
+
+    def give_back(self) -> None:
+        """Let a later run use the memory."""
+        self.way.system.kept(("single runs", self.way.method.name), list).append(self)
+
     def _room(self, steps: int, events: int) -> Kept:
         n, stages = self.way.system.size, self.way.arrays.stages
         return Kept(
@@ -223,7 +256,7 @@ class SingleRuns:
         )  # fmt: skip
 
     def drive(self, r: int) -> int:
-        """Run number r from job.start to job.end [s], whose steps are in job.kept then; how many there are."""
+        """Run number r over the span of the job [s], whose steps are in job.kept then; how many there are."""
         job = self.job
         job.queue[NEXT], job.queue[LAST], job.queue[HAPPENED] = r, r + 1, 0
         job.run[0] = -1
@@ -250,8 +283,8 @@ class SingleRuns:
     def piece(self, x: Floats, held: Floats, start: float, end: float, first: float, most: int) -> Steps:
         """The next piece of a run, with other control inputs, from `start` to `end` [s]; its arrays are its own."""
         self.start.states[0], self.start.control_inputs[0] = x, held
-        job = self.job
-        job.start, job.end, job.first, job.most = start, end, first, most
+        self.job.span[:] = start, end, first
+        self.job.queue[MOST] = most
         found = self.run()
         return found._replace(
             times=found.times.copy(), states=found.states.copy(), stages=found.stages.copy(),
