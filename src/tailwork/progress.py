@@ -60,8 +60,8 @@ def announced(what: str) -> Iterator[None]:
 
 
 def compiling(robot: str) -> AbstractContextManager[None]:
-    """Compile equations of a robot, given by its name."""
-    return announced(f"compiling the equations of {robot} (once; kept for later)")
+    """Compile equations of a robot, given by its name; empty: it is not known."""
+    return announced(f"compiling {f'the equations of {robot}' if robot else 'equations'} (once; kept for later)")
 
 
 def _tell(what: str) -> None:

@@ -73,6 +73,8 @@ def test_each_run_is_as_if_alone(measured: Callable[..., None], model: Model, me
         single = alone(model, k, **method)
         assert single.trajectory is not None
         assert found.reasons[k] == ("" if single.stopped is None else single.stopped.reason)
+        np.testing.assert_array_equal(found.q[k], single.final_state[0])
+        np.testing.assert_array_equal(found.v[k], single.final_state[1])
         assert found.steps[k] == len(single.trajectory.times) - 1
         assert found.times[k] == single.trajectory.times[-1]
         last = single.trajectory.pieces[-1].steps.states[-1]

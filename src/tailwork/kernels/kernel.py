@@ -39,7 +39,8 @@ class Kernel:
     take longer to compile than they save in a few rows, so that they are compiled when they are first worth it.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, robot: str = "") -> None:
+        self._robot = robot  # whose equations these are, for progress lines
         prelude, main = split(graph)
         self.inputs = graph.inputs
         self.outputs = len(graph.outputs)
@@ -50,7 +51,7 @@ class Kernel:
         self.kept = main.parameters  # numbers that the prelude computes of a design
         self._main = main
         self._identity = _identity(graph, self.width) or emit.scalar_module(prelude, main)
-        self.code = compiled(self._identity, lambda: emit.scalar_module(prelude, main))
+        self.code = compiled(self._identity, lambda: emit.scalar_module(prelude, main), robot=robot)
         self._prelude = self.code.function("prelude", counted=False)
         self._scalar = self.code.function("scalar", counted=False)
         self._rows = self.code.function("rows", counted=True)
@@ -71,7 +72,8 @@ class Kernel:
         """Code in lanes, compiled when first asked for: once, because it is used by its address."""
         with _compiling:
             if name not in self._lanes:
-                self._lanes[name] = compiled(f"{self._identity} {name}", lambda: assembly(self._main, self.width))
+                text = f"{self._identity} {name}"
+                self._lanes[name] = compiled(text, lambda: assembly(self._main, self.width), robot=self._robot)
             return self._lanes[name]
 
     def constants(self, parameters: Floats) -> Constants:

@@ -13,6 +13,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from tailwork.kernels import cache
+from tailwork.progress import compiling
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Code:
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
-def compiled(identity: str, assembly: Callable[[], str], optimised: bool = False) -> Code:
+def compiled(identity: str, assembly: Callable[[], str], optimised: bool = False, robot: str = "") -> Code:
     """Machine code for a module, from the cache if it is there.
 
     The key is the module's identity with the processor and the versions of what compiles it.
@@ -69,6 +70,7 @@ def compiled(identity: str, assembly: Callable[[], str], optimised: bool = False
         identity: the same only for the same assembly.
         assembly: writes the module; not called where the cache has it.
         optimised: whether LLVM looks for a better order of what is written, as it should for drivers; kernels have it.
+        robot: whose equations these are, for the reader of a progress line.
     """
     host = machine()
     version = (llvmlite.__version__, *llvm.llvm_version_info)
@@ -78,14 +80,15 @@ def compiled(identity: str, assembly: Callable[[], str], optimised: bool = False
         loaded = _loaded(code)
         if loaded is not None:
             return loaded
-    module, target = llvm.parse_assembly(assembly()), _target_machine()
-    if optimised:
-        # Without what takes long for little: drivers spend their time in kernels.
-        tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
-        builder = llvm.create_pass_builder(target, tuning)
-        builder.getModulePassManager().run(module, builder)
-    code = target.emit_object(module)
+    with compiling(robot):
+        module, target = llvm.parse_assembly(assembly()), _target_machine()
+        if optimised:
+            # Without what takes long for little: drivers spend their time in kernels.
+            tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+            tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
+            builder = llvm.create_pass_builder(target, tuning)
+            builder.getModulePassManager().run(module, builder)
+        code = target.emit_object(module)
     cache.write(key, code)
     loaded = _loaded(code)
     assert loaded is not None, "LLVM does not read the object it has just made"

@@ -22,7 +22,6 @@ from tailwork.model.checks import show_rows
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
 from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 from tailwork.model.rules import rules_for
-from tailwork.progress import compiling
 from tailwork.robots.paths import numbers, rebuild, structure, total_paths
 from tailwork.robots.robot import Robot, listed
 from tailwork.typing import Floats
@@ -433,8 +432,7 @@ class Model:
                 except ZeroDivisionError:
                     required = "every hinge to move some inertia, and springs and cables of some length"
                     raise RobotError("robot", self.robot.name, required) from None
-                with compiling(self.robot.name):
-                    _kernels[key] = (Kernel(graph), parameters)
+                _kernels[key] = (Kernel(graph, self.robot.name), parameters)
             return _kernels[key]
 
     def _call(self, name: str) -> Call:

@@ -40,7 +40,7 @@ from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE
 from tailwork.model.results import PathValues
-from tailwork.progress import announced, compiling
+from tailwork.progress import announced
 from tailwork.robots.paths import numbers, rebuild, structure, total_paths, visited, with_totals
 from tailwork.robots.quantities import Described, Kind
 from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
@@ -315,8 +315,8 @@ class System:
             with _compiling:
                 if key not in _kernels:
                     for made, (graph, names) in self.graphs(name).items():
-                        with compiling(self.model.robot.name):
-                            _kernels.setdefault((made, self.structure, watched), (Kernel(graph), names))
+                        own = Kernel(graph, self.model.robot.name)
+                        _kernels.setdefault((made, self.structure, watched), (own, names))
         return _kernels[key]
 
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
