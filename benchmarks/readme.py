@@ -10,7 +10,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "engine.json"
-BEGIN, END = "<!-- speed: written by python -m benchmarks.readme -->", "<!-- speed: end -->"
+BEGIN, END = "<!-- speed begins (written by python -m benchmarks.readme) -->", "<!-- speed ends -->"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -431,9 +431,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     handed: list[str] = []
     compiled = kernel_module.compiled
 
-    def counted(identity: str, assembly: Callable[[], str]) -> Any:
+    def counted(identity: str, assembly: Callable[[], str], **more: Any) -> Any:
         handed.append(identity)
-        return compiled(identity, assembly)
+        return compiled(identity, assembly, **more)
 
     monkeypatch.setattr(kernel_module, "compiled", counted)
     monkeypatch.setattr(model_module, "_kernels", {})
