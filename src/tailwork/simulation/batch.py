@@ -194,11 +194,12 @@ def batch_of(
         own = integrator.ends(start, times, pool if count > FEW else None, whole=possible[here])
         for whole, piece in zip(ends[:6], own[:6], strict=True):
             whole[here] = piece
-        about = (own.samples, own.times, own.steps, possible[here], integrator, start, own.contacts)
-        tile = Chunk(first, times[0], *about, pool)
-        tile = to_ends(tile, own.status) if to_end and measures else tile
-        for name, measure in (measures or {}).items():
-            kept[name].append(_measured(name, measure, tile))
+        if measures:
+            about = (own.samples, own.times, own.steps, possible[here], integrator, start, own.contacts)
+            tile = Chunk(first, times[0], *about, pool)
+            tile = to_ends(tile, own.status) if to_end else tile
+            for name, measure in measures.items():
+                kept[name].append(_measured(name, measure, tile))
         options.progress(here.stop, count)
 
     def balances() -> Floats:
@@ -253,6 +254,8 @@ def _reasons(
 
 def _final(system: System, ends: Ends, start: Start) -> tuple[Floats, Floats]:
     """q and v at the end of every run."""
+    if not start.columns:
+        return system.full(ends.times, ends.states, start.control_inputs)[:2]
     kernel, names = system.compiled("expand")
     inputs = np.concatenate([ends.times[:, None], ends.states, start.control_inputs], axis=1)[:, None]
     outputs = evaluated(kernel, parameter_rows(names, system.numbers, start.columns, len(inputs)), inputs)

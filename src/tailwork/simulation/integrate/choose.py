@@ -43,6 +43,9 @@ def chosen_method(
     if method == "auto":
         if step is not None:
             raise ArgumentError("step", step, "no fixed step with method 'auto'; name a method")
+        within = float(np.linalg.norm(jacobians(system, columns or {}, x[None], held, start)[0])) * duration
+        if within <= SHORT:  # the norm bounds the spectral radius
+            return DORMAND_PRINCE, f"spectral radius times duration at most {within:.3g}, below {SHORT:g}"
         found = stiffness(system, columns or {}, x[None], held, duration, start)
         said = f"stiffness {float(found.ratio[0]):.3g}, stiff above {STIFF:g}"
         short = found.ratio[0] > STIFF and not found.matters[0]
@@ -89,7 +92,23 @@ def spectral_radii(
 def eigenvalues(
     system: System, columns: Mapping[str, Floats], states: Floats, held: Floats, t: float, pool: Executor | None = None
 ) -> NDArray[np.complex128]:
-    """Of each design, the eigenvalues of d(x-dot)/dx at (t, x) [1/s], by central differences, (designs, numbers).
+    """Of each design, the eigenvalues of `jacobians` [1/s], (designs, numbers); NaN where there are none."""
+    slopes = jacobians(system, columns, states, held, t, pool)
+    fine, found = finite(slopes), np.full(states.shape, np.nan, dtype=np.complex128)
+
+    def share(here: slice) -> None:
+        rows = np.flatnonzero(fine[here]) + here.start
+        if len(rows):
+            found[rows] = np.linalg.eigvals(slopes[rows])
+
+    in_shares(pool, len(states), share)
+    return found
+
+
+def jacobians(
+    system: System, columns: Mapping[str, Floats], states: Floats, held: Floats, t: float, pool: Executor | None = None
+) -> Floats:
+    """Of each design, d(x-dot)/dx at (t, x) [1/s], by central differences, (designs, numbers, numbers).
 
     NaN where the equations cannot be evaluated.
 
@@ -110,21 +129,8 @@ def eigenvalues(
     each = np.arange(size)
     inputs[:, each, 1 + each] += steps
     inputs[:, size + each, 1 + each] -= steps
-    if count == 1:  # lanes would have to be compiled
-        own = parameter_rows(names, system.numbers, columns, 1)[0] if columns else None
-        constants = system.kernel("derivative")[1] if own is None else kernel.constants(own[: kernel.parameters])
-        values = kernel(inputs[0], constants)[None]
-    else:
+    if columns or count > 1:
         values = evaluated(kernel, parameter_rows(names, system.numbers, columns, count), inputs, pool)
-    jacobians = np.swapaxes(values[:, :size] - values[:, size:], 1, 2) / (2.0 * steps)[:, None]
-    if count == 1 and np.isfinite(jacobians).all():
-        return np.linalg.eigvals(jacobians).astype(np.complex128)
-    fine, found = finite(values), np.full((count, size), np.nan, dtype=np.complex128)
-
-    def share(here: slice) -> None:
-        rows = np.flatnonzero(fine[here]) + here.start
-        if len(rows):
-            found[rows] = np.linalg.eigvals(jacobians[rows])
-
-    in_shares(pool, count, share)
-    return found
+    else:
+        values = kernel(inputs[0], system.kernel("derivative")[1])[None]
+    return np.swapaxes(values[:, :size] - values[:, size:], 1, 2) / (2.0 * steps)[:, None]

@@ -70,6 +70,11 @@ class Steps(NamedTuple):
     event_numbers: np.ndarray
     rejected: int
 
+    @property
+    def evaluations(self) -> int:
+        """How often the derivative was computed."""
+        return 1 + (self.stages.shape[1] - 1) * (len(self.lengths) + self.rejected)
+
 
 @dataclass(frozen=True)
 class Start:
@@ -123,7 +128,9 @@ class Integrator:
     def parameters(self, name: str, columns: Mapping[str, Floats], count: int) -> Floats:
         """Parameters of a kernel, a row a run."""
         names: Sequence[str] = self.kernels[name][1] if name in self.kernels else ()
-        return parameter_rows(names, self.system.numbers, columns, count)
+        if columns or count > 1:
+            return parameter_rows(names, self.system.numbers, columns, count)
+        return self.system.kept(("parameters", name, names), lambda: parameter_rows(names, self.system.numbers, {}, 1))
 
     def ends(
         self, start: Start, times: Floats, pool: Executor | None, steps: int = 0, whole: np.ndarray | None = None
