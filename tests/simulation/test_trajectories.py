@@ -148,7 +148,7 @@ def test_auto_takes_the_stiff_method_for_the_usrt() -> None:
     """The USRT is stiff: auto takes rodas5p and says by how much."""
     run = run_of("usrt", tight=False)
     assert run.method == "rodas5p"
-    assert re.fullmatch(r"spectral radius times duration at most \S+, below 300", run.why_method)
+    assert re.fullmatch(r"stiffness \S+, stiff above 80", run.why_method)
     assert f"by rodas5p ({run.why_method})" in run.summary()
 
 
