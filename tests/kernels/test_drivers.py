@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -109,9 +110,38 @@ def dictionary(job: Sums) -> int:
     return {1: 2}[1]
 
 
+def from_the_end(job: Sums) -> float:
+    """An index that counts from the end."""
+    return job.weights[-1]
+
+
+def either(job: Sums) -> int:
+    """One of two integers, the first that is not zero."""
+    return job.n or 7
+
+
+def loop_else(job: Sums) -> int:
+    """A loop with an else."""
+    k = 0
+    while k < job.n:
+        k += 1
+    else:
+        k = -1
+    return k
+
+
+def called_between(job: Sums) -> bool:
+    """A call that would be made twice."""
+    return 0.0 < abs(job.scale) < 1.0
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
+        (from_the_end, "an index counts from the beginning"),
+        (either, "`and` and `or` take conditions"),
+        (loop_else, "a loop has no else"),
+        (called_between, "would be made twice"),
         (unknown_name, "is no number: missing"),
         (other_loop, r"only `for name in range"),
         (no_result, "may end without a result"),
@@ -119,10 +149,33 @@ def dictionary(job: Sums) -> int:
         (dictionary, "Dict cannot be translated"),
     ],
 )
-def test_what_is_not_known_is_refused(function: Callable[[Any], int], said: str) -> None:
+def test_what_is_not_known_is_refused(function: Callable[[Any], Any], said: str) -> None:
     """With the function and the line."""
     with pytest.raises(TranslationError, match=rf"{function.__name__}, line \d+: .*{said}"):
         translated([function], 4)
+
+
+def downwards(job: Sums) -> int:
+    """A loop whose step is a variable."""
+    total, by = 0, -job.n
+    for k in range(20, 0, by):
+        total = 100 * total + k
+    return total
+
+
+def test_a_loop_may_count_down_by_a_variable() -> None:
+    job = Sums(n=6, scale=1.0, odd=False, rows=np.zeros((1, 1)), out=np.zeros((1, 1)), weights=np.zeros(1),
+               counts=np.zeros(1, np.int64))  # fmt: skip
+    assert driver(downwards, 1)(job) == downwards(job) == 20140802
+
+
+def test_threads_pack_a_shared_struct_once() -> None:
+    """All get one address, whoever comes first."""
+    for _ in range(300):
+        job = Sums(n=6, scale=1.0, odd=False, rows=np.zeros((1, 1)), out=np.zeros((1, 1)), weights=np.zeros(1),
+                   counts=np.zeros(1, np.int64))  # fmt: skip
+        with ThreadPoolExecutor(4) as pool:
+            assert len(set(pool.map(lambda _, job=job: job.packed(), range(4)))) == 1
 
 
 def test_arrays_of_other_types_are_refused() -> None:

@@ -220,3 +220,20 @@ def test_the_method_suits_the_numbers_of_the_first_run() -> None:
         parameters = {"control.1.kp": gains[order], "control.1.kd": np.sqrt(gains[order])}
         found = simulate_batch(model, q, 1e-3, parameters=parameters, control=law, events=())
         assert found.method == wanted
+
+
+def test_an_impossible_first_run_does_not_choose_the_method(model: Model) -> None:
+    """The method of all is that of the first run that can start; one that cannot has no final state."""
+    found = simulate_batch(model, model.standing(), 0.05, parameters={"legs.thigh_length": [0.05, 0.25]})
+    alone = simulate_batch(model, model.standing(), 0.05, parameters={"legs.thigh_length": [0.25]})
+    assert found.method == alone.method == "dopri5" and found.reasons[0].startswith("not possible")
+    np.testing.assert_array_equal(found.q[1], alone.q[0])
+    assert np.isnan(found.q[0]).all()
+
+
+def test_nothing_that_moves_freely() -> None:
+    """A fixed torso with prescribed limbs only has nothing to integrate."""
+    fixed = Model(liu2020("pendulum").without("legs"), "none", torso="fixed", prescribed=["tail"])
+    still = {"tail": {"ta": point_to_point(0.0, 0.0, 0.1), "tb": point_to_point(0.0, 0.5, 0.1)}}
+    with pytest.raises(ArgumentError, match="required: something that moves freely"):
+        simulate(fixed, np.zeros(2), 0.1, motions=still, method="dopri5")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from functools import lru_cache
+from threading import RLock
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
@@ -73,6 +74,7 @@ _first_byte = ctypes.c_char.from_buffer
 
 _changes = [0]
 """How often a field of any struct was changed."""
+_packing = RLock()
 
 
 class Struct:
@@ -88,14 +90,19 @@ class Struct:
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.__dict__[name] = value
-        self.__dict__["_changed"] = True
-        _changes[0] += 1
+        with _packing:
+            self.__dict__["_changed"] = True
+            _changes[0] += 1
 
     def packed(self) -> int:
         """Address of the fields in memory, eight bytes each: the same as long as the struct lives."""
+        if self.__dict__.get("_seen") != _changes[0]:  # else no struct has changed since
+            with _packing:  # threads share structs, and a driver may be reading
+                self._pack()
+        return self.__dict__["_address"]
+
+    def _pack(self) -> None:
         own, kinds, changes = self.__dict__, fields_of(type(self)), _changes[0]
-        if own.get("_seen") == changes:  # no struct has changed since
-            return own["_address"]
         if own["_changed"]:
             values = [_packed(kind, own[name]) for name, kind in kinds.items()]
             if self._memory is None:
@@ -107,7 +114,6 @@ class Struct:
             for name in _nested(type(self)):
                 own[name].packed()
         own["_seen"] = changes
-        return own["_address"]
 
 
 def _packed(kind: Any, value: Any) -> int | float:

@@ -154,7 +154,7 @@ class _Writer:
 
     def label(self) -> str:
         self.count += 1
-        return f"b{self.count}"
+        return f".b{self.count}"
 
     def go(self, text: str) -> None:
         """End a block by a jump."""
@@ -177,8 +177,8 @@ class _Writer:
     def slot(self, kind: Any) -> str:
         """Room on the stack."""
         self.count += 1
-        self.head.append(f"  %s{self.count} = alloca {self.type(kind)}")
-        return f"%s{self.count}"
+        self.head.append(f"  %.s{self.count} = alloca {self.type(kind)}")
+        return f"%.s{self.count}"
 
     # Statements
 
@@ -210,6 +210,8 @@ class _Writer:
             self.assign(target, value)
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
+        if any(isinstance(part, ast.Call) for part in ast.walk(node.target)):
+            raise self.refused(node, "a place that is computed by a call would be computed twice")
         target = ast.parse(ast.unparse(node.target), mode="eval").body
         self.assign(node.target, self.value(ast.copy_location(ast.BinOp(target, node.op, node.value), node)))
 
@@ -245,6 +247,8 @@ class _Writer:
             self.block(end)
 
     def do_While(self, node: ast.While) -> None:
+        if node.orelse:
+            raise self.refused(node, "a loop has no else")
         again, inside, end = self.label(), self.label(), self.label()
         forever = isinstance(node.test, ast.Constant) and bool(node.test.value)
         self.block(again)
@@ -267,7 +271,12 @@ class _Writer:
         self.do(f"store i64 {start}, ptr {counter}")
         self.block(again)
         now = self.new(int, f"load i64, ptr {counter}")
-        more = self.new(bool, f"icmp {'sgt' if step.startswith('-') else 'slt'} i64 {now.name}, {stop}")
+        if step.startswith("%"):  # counted up or down, as it turns out
+            down = self.new(bool, f"icmp slt i64 {step}, 0")
+            above, below = (self.new(bool, f"icmp {way} i64 {now.name}, {stop}") for way in ("sgt", "slt"))
+            more = self.new(bool, f"select i1 {down.name}, i1 {above.name}, i1 {below.name}")
+        else:
+            more = self.new(bool, f"icmp {'sgt' if step.startswith('-') else 'slt'} i64 {now.name}, {stop}")
         self.go(f"br i1 {more.name}, label %{inside}, label %{end}")
         self.loop_body(inside, node.body, following, end, (node.target.id, now))
         self.block(following)
@@ -408,6 +417,8 @@ class _Writer:
             start = self.new(int, f"mul i64 {row}, {self.lanes}")
             index = self.new(int, f"add i64 {start.name}, {lane}").name
             return float, self.new(None, f"getelementptr double, ptr {base.name}, i64 {index}").name
+        if isinstance(node.slice, ast.UnaryOp):
+            raise self.refused(node, "an index counts from the beginning")
         kind = VECTOR if base.kind is Lanes else ELEMENTS[base.kind]
         index = self.cast(self.value(node.slice), int, node).name
         return kind, self.new(None, f"getelementptr {self.type(kind)}, ptr {base.name}, i64 {index}").name
@@ -427,7 +438,7 @@ class _Writer:
             word = "or" if isinstance(node.op, ast.BitOr) else "and"
             return self.new(MASK, f"{word} {self.type(MASK)} {a.name}, {b.name}")
         if isinstance(node.op, ast.Pow):
-            if isinstance(node.right, ast.Constant) and node.right.value == 2:
+            if isinstance(node.right, ast.Constant) and node.right.value == 2 and a.kind in (float, VECTOR):
                 return self.new(a.kind, f"fmul {self.type(a.kind)} {a.name}, {a.name}")
             return self.intrinsic("pow", float, [self.cast(a, float, node), self.cast(b, float, node)])
         kind, (a, b) = self.common([a, b], node, float if isinstance(node.op, ast.Div) else int)
@@ -462,10 +473,14 @@ class _Writer:
         if isinstance(node.operand, ast.Constant):
             return self.constant(-node.operand.value, node)  # pyright: ignore[reportOperatorIssue, reportOptionalOperand]
         a = self.value(node.operand)
+        if a.kind not in (int, float, VECTOR):
+            return self.unknown(node)
         return self.new(a.kind, f"sub i64 0, {a.name}" if a.kind is int else f"fneg {self.type(a.kind)} {a.name}")
 
     def of_Compare(self, node: ast.Compare) -> Value:
         if len(node.ops) > 1:  # a < b < c
+            if any(isinstance(part, ast.Call) for part in ast.walk(node)):
+                raise self.refused(node, "calls in a chained comparison would be made twice")
             middle = [node.left, *node.comparators]
             parts = [ast.Compare(a, [op], [b]) for a, op, b in zip(middle, node.ops, middle[1:], strict=False)]
             return self.value(ast.fix_missing_locations(ast.copy_location(ast.BoolOp(ast.And(), list(parts)), node)))
@@ -483,7 +498,10 @@ class _Writer:
         """What comes later is evaluated only where it matters."""
         held, end = self.slot(bool), self.label()
         for operand in node.values:
-            found = self.truth(operand)
+            value = self.value(operand)
+            if value.kind is not bool:
+                raise self.refused(operand, "`and` and `or` take conditions")
+            found = value.name
             self.do(f"store i1 {found}, ptr {held}")
             after = self.label()
             both = (after, end) if isinstance(node.op, ast.And) else (end, after)
@@ -563,7 +581,7 @@ class _Writer:
             kind = VECTOR if values[0].kind == VECTOR else float
             return self.intrinsic("fabs" if function is abs else "sqrt", kind, [self.cast(values[0], kind, node)])
         if function is math.isfinite:
-            size = self.intrinsic("fabs", float, values)
+            size = self.intrinsic("fabs", float, [self.cast(values[0], float, node)])
             return self.new(bool, f"fcmp olt double {size.name}, {self.constant(math.inf, node).name}")
         if function is int and values[0].kind is float:
             return self.new(int, f"fptosi double {values[0].name} to i64")

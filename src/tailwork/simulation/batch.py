@@ -108,7 +108,10 @@ class Batch:
     @property
     def warnings(self) -> tuple[str, ...]:
         """By run: what speaks against trusting it, in words; empty: nothing. See `energy_balance_error`."""
-        return tuple(poor_balance(float(error), self.trusted) for error in self.energy_balance_error())
+        said = [poor_balance(float(error), self.trusted) for error in self.energy_balance_error()]
+        unknown = np.isnan(self.energy_balance_error()) & np.isfinite(self.q).all(axis=1)
+        return tuple("how well its energy balances is not known" if none else own
+                     for none, own in zip(unknown, said, strict=True))  # fmt: skip
 
     @property
     def data(self) -> xarray.Dataset:
@@ -178,6 +181,8 @@ def batch_of(
     """The runs of a problem whose parameters or initial states differ."""
     if measures is not None and not (isinstance(measures, Mapping) and all(map(callable, measures.values()))):
         raise ArgumentError("measures", measures, "functions of a Chunk, by name")
+    if to_end and problem.ground is not None:
+        raise ArgumentError("to_end", to_end, "False on compliant ground: samples are at the same times for all runs")
     pool_size = workers(options.threads)
     asked = batch_inputs(problem, options, parameters)
     integrator, everything, refused, count = asked.integrator, asked.start, asked.refused, len(asked.start.states)
@@ -214,6 +219,7 @@ def batch_of(
 
     why = why_ended_on_ground if isinstance(integrator, OnGround) else why_ended
     reasons = _reasons(ends, refused, system.event_names, why)
+    ends.states[(ends.status == STUCK) & (ends.times == 0.0)] = np.nan  # these have not begun
     final_q, final_v = _final(system, ends, everything)
     return Batch(
         model=problem.model, method=asked.method, why_method=asked.why_method, q=final_q, v=final_v,
@@ -254,7 +260,7 @@ def _reasons(
 
 def _final(system: System, ends: Ends, start: Start) -> tuple[Floats, Floats]:
     """q and v at the end of every run."""
-    if not start.columns:
+    if not start.columns and len(ends.times) <= FEW:
         return system.full(ends.times, ends.states, start.control_inputs)[:2]
     kernel, names = system.compiled("expand")
     inputs = np.concatenate([ends.times[:, None], ends.states, start.control_inputs], axis=1)[:, None]

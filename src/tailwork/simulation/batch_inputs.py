@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model.questions import POSE
 from tailwork.robots.quantities import Kind
-from tailwork.simulation.batch_kernels import evaluated, parameter_rows
+from tailwork.simulation.batch_kernels import evaluated, finite, parameter_rows
 from tailwork.simulation.contact.compliant import OnGround
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
@@ -87,7 +87,7 @@ def batch_inputs(
         way = OnGround(system, problem.ground, contact=problem.contact)
         start = way.started(Start(x, held, columns), refused, problem.duration, options)
         return BatchInputs(way, start, refused, IMPLICIT_EULER, "on compliant ground")
-    usual = next((k for k in range(count) if k not in refused), 0)
+    usual = _usual(system, x, columns, refused)
     own = {name: values[usual : usual + 1] for name, values in columns.items()}
     method, why = chosen_method(
         system, options.method, options.step, x[usual], held[usual], problem.duration, columns=own
@@ -96,6 +96,20 @@ def batch_inputs(
     settings = Settings(options.rtol, options.atol, step or 0.0, step or min(1e-4, problem.duration), options.max_steps)
     integrator = Integrator(system, method, settings, problem.duration)
     return BatchInputs(integrator, Start(x, held, columns), refused, method.name, why)
+
+
+def _usual(system: System, x: Floats, columns: Mapping[str, Floats], refused: Mapping[int, str]) -> int:
+    """The first run that is possible: its equations can be evaluated where it starts."""
+    if len(x) == 1:
+        return 0
+    kernel, names = system.compiled("derivative")
+    for k in range(len(x)):
+        own = {name: values[k : k + 1] for name, values in columns.items()}
+        inputs = np.zeros((1, 1, kernel.inputs))
+        inputs[0, 0, 1 : 1 + system.size] = x[k]
+        if k not in refused and finite(evaluated(kernel, parameter_rows(names, system.numbers, own, 1), inputs))[0]:
+            return k
+    return 0
 
 
 def initial_states(system: System, columns: Mapping[str, Floats], count: int, pool: Any = None) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from tailwork.robots.robot import Robot
 from tailwork.simulation.integrate.compiled import WIDTH
 from tailwork.simulation.integrate.driver import PAUSED
 from tailwork.simulation.integrate.evaluate import evaluate_rows, rows_job
-from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 SHARE = 64 * WIDTH
@@ -39,14 +39,22 @@ def parameter_rows(
 
 _interrupts: list[None] = []
 """One for each keyboard interrupt while threads were at work, which end then."""
+_thread = local()
+"""How many there were when a thread's share of work was handed out."""
 
 
 def in_shares(pool: Executor | None, count: int, work: Callable[[slice], None], most: int | None = None) -> None:
     """Do some work for `count` designs, a share of at most so many at a time, on the threads of a pool or here."""
-    size = SHARE if most is None else most
+    size, before = SHARE if most is None else most, len(_interrupts)
     shares = [slice(first, min(first + size, count)) for first in range(0, count, size)]
+
+    def share(here: slice) -> None:
+        _thread.before = before
+        _check_interrupts()
+        work(here)
+
     try:
-        list(map(work, shares) if pool is None or len(shares) == 1 else pool.map(work, shares))
+        list(map(work, shares) if pool is None or len(shares) == 1 else pool.map(share, shares))
     except KeyboardInterrupt:
         _interrupts.append(None)
         raise
@@ -54,11 +62,16 @@ def in_shares(pool: Executor | None, count: int, work: Callable[[slice], None], 
 
 def run_driver(call: Callable[[Struct], int], job: Struct) -> int:
     """Let a driver go on until it has ended or needs something; between its pauses Python answers to Ctrl-C."""
-    before = len(_interrupts)
+    _check_interrupts()
     while (found := call(job)) == PAUSED:
-        if len(_interrupts) > before:
-            raise KeyboardInterrupt
+        _check_interrupts()
     return found
+
+
+def _check_interrupts() -> None:
+    """End this thread's share of work where the keyboard has interrupted since that was handed out."""
+    if len(_interrupts) > getattr(_thread, "before", len(_interrupts)):
+        raise KeyboardInterrupt
 
 
 def finite(values: Floats) -> np.ndarray:
@@ -129,32 +142,3 @@ class Designs(Model):
         rows = {name: array[:, None] if array.ndim > 1 else array[None, None] for name, array in arrays.items()}
         found = answers(self, question, self.columns, rows, self.pool)
         return {name: values[:, 0] for name, values in found.items()}
-
-
-def spectral_radii(
-    system: System, columns: Mapping[str, Floats], states: Floats, held: Floats, t: float, pool: Executor | None = None
-) -> Floats:
-    """Of each design, the largest magnitude of the eigenvalues of d(x-dot)/dx at (t, x) [1/s], by central differences.
-
-    Infinite where the equations cannot be evaluated.
-    """
-    kernel, names = system.compiled("derivative")
-    count, size = states.shape
-    steps = 1e-6 * np.maximum(1.0, np.abs(states))
-    away = steps[:, None] * np.eye(size)
-    moved = np.concatenate([states[:, None] + away, states[:, None] - away], axis=1)
-    lead = (count, 2 * size)
-    inputs = np.concatenate(
-        [np.full((*lead, 1), t), moved, np.broadcast_to(held, (*lead, system.control_inputs))], axis=2
-    )
-    found = evaluated(kernel, parameter_rows(names, system.numbers, columns, count), inputs, pool)
-    jacobians = np.swapaxes(found[:, :size] - found[:, size:], 1, 2) / (2.0 * steps)[:, None]
-    fine, radii = finite(found), np.full(count, np.inf)
-
-    def share(here: slice) -> None:
-        rows = np.flatnonzero(fine[here]) + here.start
-        if len(rows):
-            radii[rows] = np.abs(np.linalg.eigvals(jacobians[rows])).max(axis=1)
-
-    in_shares(pool, count, share)
-    return radii

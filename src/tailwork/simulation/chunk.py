@@ -104,8 +104,9 @@ class Chunk:
         return Model(own, layout.stance, **more), found
 
     def energy_balance(self) -> Floats:
-        """As `Run.energy_balance_error`, by run [1], from states within its steps; NaN with outside forces."""
-        if self.system.forces:
+        """As `Run.energy_balance_error`, by run [1], from states within its steps; NaN, not known, with outside forces
+        and on compliant ground."""
+        if self.system.forces or isinstance(self.integrator, OnGround):
             return np.full(len(self.states), np.nan)
         ends = self.step_ends()
         rows = max(LEAST_RUNS, MOST_ROWS // max(1, ends.shape[1] * len(GAUSS_NODES)))

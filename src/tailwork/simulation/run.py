@@ -317,7 +317,7 @@ def unbalanced(energies: Floats, work: Floats) -> Floats:
 
 def trusted_balance(rtol: float, step: float | None) -> float:
     """The energy balance that can be expected of steps chosen by a relative tolerance [1], or of fixed ones."""
-    return TRUSTED if step is not None else max(PER_TOLERANCE * rtol, BEST)
+    return TRUSTED if step is not None else min(max(PER_TOLERANCE * rtol, BEST), TRUSTED)
 
 
 def poor_balance(error: float, trusted: float) -> str:

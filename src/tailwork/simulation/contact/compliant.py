@@ -272,7 +272,7 @@ class OnGround:
         in_shares(pool, count, share, 4 * WIDTH)
         found = no_ends(count, self.system.size, samples)
         rows = runs.record.reshape(count, samples + 1, -1)[:, :samples].copy()
-        rows[np.arange(samples) >= runs.recorded[:, None]] = np.nan
+        rows[marks > runs.steps[:, None]] = np.nan  # after the end of a run
         at = record_columns(self.system)
         found.status[:], found.event[:], found.steps[:] = runs.status, runs.event, runs.steps
         found.times[:] = self.begin + runs.steps * runs.lengths

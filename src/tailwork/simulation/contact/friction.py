@@ -178,17 +178,20 @@ def adjusted(feet: Feet, lane: int, fresh: bool) -> bool:
             if not known:
                 feet.inverse[k, lane] = -1.0 if k // count == k % count else 0.0
     for i in range(count):
-        if modes[i * lanes + lane] != SLIP:
-            continue
         own, change = FRICTION * i, 0.0
+        if modes[i * lanes + lane] != SLIP:
+            friction[own + CHANGE, lane] = 0.0
+            friction[own + MISSED, lane] = 0.0
+            continue
         for k in range(count):
             change -= feet.inverse[i * count + k, lane] * friction[FRICTION * k + MISSING, lane]
         change = max(change, -friction[own + SIZE, lane])  # friction does not push
         friction[own + SIZE, lane] += change
         friction[own + CHANGE, lane] = change
         friction[own + MISSED, lane] = friction[own + MISSING, lane]
+        start = impedance(feet, i)
         for k in range(3):
-            feet.inputs[impedance(feet, i) + k, lane] += change * friction[own + k, lane]
+            feet.inputs[start + k, lane] += change * friction[own + k, lane]
     return True
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tailwork.errors import ArgumentError
 from tailwork.kernels.kernel import Kernel
 from tailwork.kernels.language import lanes
 from tailwork.kernels.translate import driver
@@ -29,6 +31,8 @@ KERNELS = ("derivative", "events", "linear")
 """Those that have parameters."""
 ALONE = 2
 """So many runs are quicker one after the other than side by side."""
+LARGE = 4096
+"""Room for more steps than this is not kept."""
 ROOM = 128
 """Steps of a single run that there is room for at first."""
 
@@ -113,6 +117,11 @@ class Integrator:
     settings: Settings
     duration: float  # [s]
 
+    def __post_init__(self) -> None:
+        if not self.system.size:
+            required = "something that moves freely: here the torso is fixed and all limbs are prescribed"
+            raise ArgumentError("model", self.system.model.robot.name, required)
+
     @cached_property
     def kernels(self) -> dict[str, tuple[Kernel, tuple[str, ...]]]:
         """By name: the kernels, and the names of their parameters."""
@@ -155,10 +164,7 @@ class Integrator:
         call, idle = driver(drive, width), self.system.kept(("jobs", self.method.name, width), list)
 
         def share(here: slice) -> None:
-            try:
-                job = idle.pop()
-            except IndexError:
-                job = self.job(width, runs, no_steps())
+            job = taken(idle) or self.job(width, runs, no_steps())
             job.runs = runs
             self.set_up(job)
             job.queue[NEXT], job.queue[LAST] = here.start, here.stop
@@ -243,16 +249,16 @@ class SingleRuns:
     def kept(way: Integrator, start: Start) -> SingleRuns:
         """For `piece`: one that an earlier run of the same system has given back, or a new one."""
         idle: list[SingleRuns] = way.system.kept(("single runs", way.method.name), list)
-        try:
-            found = idle.pop()
-        except IndexError:
+        found = taken(idle)
+        if found is None:
             return SingleRuns(way, start)
         way.set_up(found.job)
         return found
 
     def give_back(self) -> None:
         """Let a later run use the memory."""
-        self.way.system.kept(("single runs", self.way.method.name), list).append(self)
+        if self.job.kept.steps <= LARGE:
+            self.way.system.kept(("single runs", self.way.method.name), list).append(self)
 
     def _room(self, steps: int, events: int) -> Kept:
         n, stages = self.way.system.size, self.way.arrays.stages
@@ -298,6 +304,13 @@ class SingleRuns:
             lengths=found.lengths.copy(), event_times=found.event_times.copy(),
             event_numbers=found.event_numbers.copy(),
         )  # fmt: skip
+
+
+def taken(idle: list[Any]) -> Any:
+    """One of those that wait; None: there is none. Other threads take from the same list."""
+    with suppress(IndexError):
+        return idle.pop()
+    return None
 
 
 def _flat(array: Floats) -> Floats:
