@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -171,9 +173,15 @@ runs = {
     "rodas5p": lambda duration: simulate(tail, q, duration, method="rodas5p", **long),
     "controller": lambda duration: simulate(tail, q, duration, control=lambda t, q, v: (0.0, 0.0), **long),
     "batch": lambda duration: simulate_batch(tail, np.tile(q, (8, 1)), min(duration, 1e5), **long),
+    "compiling": lambda duration: simulate_batch(
+        usrt, usrt.standing(), 100.0, parameters={"torso.mass": np.linspace(10.0, 12.0, 500)}, events=(), **long
+    ),
 }
 run = runs[sys.argv[1]]
-run(0.01)  # compiled
+if sys.argv[1] == "compiling":
+    usrt = Model(robots.liu2020("usrt"))
+else:
+    run(0.01)  # compiled
 pressed = []
 def press():
     time.sleep(0.3)
@@ -188,11 +196,12 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("what", ["dopri5", "rodas5p", "controller", "batch"])
-def test_ctrl_c(what: str) -> None:
-    """It is raised as KeyboardInterrupt, within a second."""
+@pytest.mark.parametrize("what", ["dopri5", "rodas5p", "controller", "batch", "compiling"])
+def test_ctrl_c(what: str, tmp_path: Path) -> None:
+    """It is raised as KeyboardInterrupt, within a second, also while equations are compiled."""
     command = [sys.executable, "-c", INTERRUPTED, what]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=100.0)
+    more = {"TAILWORK_CACHE": str(tmp_path)} if what == "compiling" else {}
+    found = subprocess.run(command, capture_output=True, text=True, timeout=100.0, env=os.environ | more)
     assert found.returncode == 0, found.stderr
     assert float(found.stdout) < 1.0
 

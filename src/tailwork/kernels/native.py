@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -81,18 +82,45 @@ def compiled(identity: str, assembly: Callable[[], str], optimised: bool = False
         if loaded is not None:
             return loaded
     with compiling(robot):
-        module, target = llvm.parse_assembly(assembly()), _target_machine()
-        if optimised:
-            # Without what takes long for little: drivers spend their time in kernels.
-            tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-            tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
-            builder = llvm.create_pass_builder(target, tuning)
-            builder.getModulePassManager().run(module, builder)
-        code = target.emit_object(module)
+        code = _interruptible(lambda: _object(assembly(), optimised))
     cache.write(key, code)
     loaded = _loaded(code)
     assert loaded is not None, "LLVM does not read the object it has just made"
     return loaded
+
+
+def _object(assembly: str, optimised: bool) -> bytes:
+    """Assembly as an object file."""
+    module, target = llvm.parse_assembly(assembly), _target_machine()
+    if optimised:
+        # Without what takes long for little: drivers spend their time in kernels.
+        tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
+        builder = llvm.create_pass_builder(target, tuning)
+        builder.getModulePassManager().run(module, builder)
+    return target.emit_object(module)
+
+
+def _interruptible(work: Callable[[], bytes]) -> bytes:
+    """Do something that Ctrl-C cannot stop on another thread, so that the main one answers to it."""
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    found: list[bytes] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:  # raised again below
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="tailwork compiles", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.1)
+    if errors:
+        raise errors[0]
+    return found[0]
 
 
 def _loaded(code: bytes) -> Code | None:

@@ -15,7 +15,7 @@ from tailwork.kernels.language import Struct
 from tailwork.kernels.translate import driver
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
-from tailwork.simulation.integrate.compiled import WIDTH
+from tailwork.simulation.integrate.compiled import WIDTH, lane_kernel
 from tailwork.simulation.integrate.driver import PAUSED
 from tailwork.simulation.integrate.evaluate import evaluate_rows, rows_job
 from tailwork.typing import Floats
@@ -85,6 +85,7 @@ def evaluated(kernel: Kernel, parameters: Floats, inputs: Floats, pool: Executor
     outputs = np.empty((*inputs.shape[:2], kernel.outputs))
     lanes = WIDTH if inputs.shape[0] * inputs.shape[1] > FEW else 1
     call = driver(evaluate_rows, lanes)
+    lane_kernel(kernel, lanes)  # compiled here, where Ctrl-C is answered, not on the threads of a pool
 
     def share(here: slice) -> None:
         call(rows_job(kernel, lanes, parameters, inputs, outputs, here))

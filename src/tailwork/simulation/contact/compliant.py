@@ -263,6 +263,7 @@ class OnGround:
         paces = [Pace(*own, "") for own in zip(start.more["lengths"], start.more["counts"], strict=True)]
         runs = self.runs(start, paces, [contact] * count, marks)
         call = driver(advance, WIDTH)
+        self.job(WIDTH, runs, logging=False)  # compiled here, not on the threads of a pool
 
         def share(here: slice) -> None:
             job = self.job(WIDTH, runs, logging=False)

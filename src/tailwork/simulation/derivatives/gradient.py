@@ -211,6 +211,8 @@ def _differentiated(
         np.full(possible, -1, whole),
     )  # fmt: skip
     call = driver(differentiate, WIDTH)
+    for name in PRODUCTS:  # compiled here, not on the threads of a pool
+        product(vjps.get(name), numbers[name][:1], WIDTH if name == "curvature" else 1)
     size = min(MOST, max(LEAST, possible // (4 * threads)))
 
     def share(here: slice) -> None:

@@ -50,6 +50,8 @@ def runs_jvp(
     status, event, ends = np.full(count, STUCK, whole), np.full(count, -1, whole), np.zeros(count)
     out = np.full((count, len(directions), len(times), shown.outputs), np.nan)
     call = driver(tangents, WIDTH)
+    for jvp in jvps.values():  # compiled here, not on the threads of a pool
+        product(jvp, np.zeros((1, 1)))
 
     def share(here: slice) -> None:
         own, at = start.only(here), linearised(way)

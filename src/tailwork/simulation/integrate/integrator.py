@@ -162,6 +162,8 @@ class Integrator:
         runs = self.runs(start, found, times)
         width = WIDTH if len(start.states) > ALONE else 1
         call, idle = driver(drive, width), self.system.kept(("jobs", self.method.name, width), list)
+        if not idle:
+            idle.append(self.job(width, runs, no_steps()))  # compiled here, not on the threads of a pool
 
         def share(here: slice) -> None:
             job = taken(idle) or self.job(width, runs, no_steps())

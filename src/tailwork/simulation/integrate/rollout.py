@@ -183,6 +183,8 @@ def rolled(
     (count, n), quantities, states = states.shape, shown.stop - shown.start, np.ascontiguousarray(states).reshape(-1)
     found = np.empty((count, steps + 1 if every else len(SUMMARY), quantities))
     call = driver(roll, WIDTH)
+    for side in (derivative, node):
+        lane_kernel(side.kernel)  # compiled here, not on the threads of a pool
 
     def share(here: slice) -> None:
         call(RolloutJob(
