@@ -7,7 +7,8 @@ import numpy as np
 from tailwork.kernels.language import Lanes, Reals, Struct, lanes
 from tailwork.simulation.derivatives.products import Products
 from tailwork.simulation.integrate.compiled import WIDTH, LaneKernel, lane_kernel
-from tailwork.simulation.integrate.integrator import Integrator
+from tailwork.simulation.integrate.driver import Runs
+from tailwork.simulation.integrate.integrator import SingleRuns
 from tailwork.typing import Floats
 
 
@@ -27,7 +28,6 @@ class Product(Struct):
     constants: Reals  # of `main`
     wide: Lanes  # the same in every lane
     by_handed: Reals  # vjp: derivatives by what is handed over, added up
-    rates: Lanes  # jvp: rates of what is handed over
 
 
 def product(products: Products | None, numbers: Floats, width: int = WIDTH) -> Product:
@@ -41,7 +41,7 @@ def product(products: Products | None, numbers: Floats, width: int = WIDTH) -> P
         handing=handing, main=main, design=design, handed=handed, by=products.by if products else 0,
         outputs=products.outputs if products else 0, numbers=numbers.reshape(-1), numbers_size=numbers.shape[1],
         own=np.zeros(max(handing.kept, design.kept, 1)), passed=np.zeros(size), constants=np.zeros(max(main.kept, 1)),
-        by_handed=np.zeros(size), **lanes(WIDTH, wide=max(main.kept, 1), rates=size),
+        by_handed=np.zeros(size), **lanes(WIDTH, wide=max(main.kept, 1)),
     )  # fmt: skip
 
 
@@ -63,9 +63,11 @@ RUN, COUNT, STATUS, EVENT = 0, 1, 2, 3
 
 
 class Linearised(Struct):
-    """A system linearised at a state, for the stages of a Rosenbrock method."""
+    """A system linearised at a state of a run, for the stages of a Rosenbrock method."""
 
+    runs: Runs  # with the parameters of the kernels
     n: int
+    rates: int  # how many of a state's numbers are velocities
     known: int  # inputs: [t, x, held efforts]
     derivative: LaneKernel
     constants: Reals
@@ -78,17 +80,26 @@ class Linearised(Struct):
     factors: Reals
 
 
-def linearised(way: Integrator) -> Linearised:
+def linearised(single: SingleRuns) -> Linearised:
     """Room for it, for single runs of a system."""
+    way = single.way
     n, known = way.system.size, 1 + way.system.size + way.system.control_inputs
     derivative = lane_kernel(way.kernels["derivative"][0], 1)
     kernel = way.kernels["linear"][0] if "linear" in way.kernels else None
     linear, size = lane_kernel(kernel, 1), kernel.outputs if kernel else 0
     return Linearised(
-        n=n, known=known, derivative=derivative, constants=np.zeros(max(derivative.kept, 1)), linear=linear,
+        runs=single.job.runs, n=n, rates=len(way.system.free_v), known=known, derivative=derivative,
+        constants=np.zeros(max(derivative.kept, 1)), linear=linear,
         linear_constants=np.zeros(max(linear.kept, 1)), size=size, inputs=np.zeros(known), first=np.zeros(n),
         linear_inputs=np.zeros(known + n + 1), factors=np.zeros(size + n + 1),
     )  # fmt: skip
+
+
+def begin_run(at: Linearised, r: int, stiff: bool) -> None:
+    """The constants of run r; its control inputs are put in place by the caller."""
+    at.derivative.prelude(at.constants, at.runs.derivative[r * at.runs.derivative_size :], at.constants)
+    if stiff:
+        at.linear.prelude(at.linear_constants, at.runs.linear[r * at.runs.linear_size :], at.linear_constants)
 
 
 def linearise(at: Linearised, t: float, x: Reals, sigma: float) -> None:

@@ -261,21 +261,20 @@ def _job(
     single: SingleRuns, products: Mapping[str, Product], rows: GradientRows, by: Mapping[str, Floats], here: slice
 ) -> GradientJob:
     """Room for the gradients of some runs."""
-    way, runs = single.way, single.job.runs
+    way = single.way
     system, method = way.system, way.arrays
-    n, n_v, stages, at = system.size, len(system.free_v), method.stages, linearised(way)
+    n, n_v, stages, at = system.size, len(system.free_v), method.stages, linearised(single)
     most = max(max(own.handed, 0) + own.by + own.outputs for own in products.values())
     inputs = at.known + max(own.outputs for own in products.values())
     curvature = products["curvature"]
     return GradientJob(
         now=np.zeros(4, np.int64), method=method, steps=single.job.kept, at=at,
-        derivative_numbers=runs.derivative, derivative_size=runs.derivative_size, linear_numbers=runs.linear,
-        linear_size=runs.linear_size, rates=n_v, **products,
+        **products,
         stage=Function(stage_vjp(system).code.address("scalar")) if method.stiff else NO_FUNCTION,
         watched=len(system.stops), stops=system.stops.astype(np.int64), tied=rows.tied[here], values=rows.values[here],
         by_start=rows.by_start[here].reshape(-1), **{f"by_{name}": own.reshape(-1) for name, own in by.items()},
         weight=np.zeros(n), moving=np.zeros(n), inputs=np.zeros(inputs), found=np.zeros(most), ends=np.zeros(stages),
-        point=np.zeros(n), by_stage=np.zeros(stages * n), turned_inputs=np.zeros(at.size + 2 * n + 1 + n_v),
+        by_stage=np.zeros(stages * n), turned_inputs=np.zeros(at.size + 2 * n + 1 + n_v),
         turned=np.zeros(n + n_v), w=np.zeros(stages * n), z=np.zeros(stages * n_v), change=np.zeros(stages * n),
         **lanes(WIDTH, bent_inputs=at.known + 2 * n_v + 2 * n + 2, bent=n + n_v + max(curvature.handed, 0) + 1),
     )  # fmt: skip

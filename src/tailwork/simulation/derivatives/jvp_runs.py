@@ -54,17 +54,16 @@ def runs_jvp(
         product(jvp, np.zeros((1, 1)))
 
     def share(here: slice) -> None:
-        own, at = start.only(here), linearised(way)
+        own = start.only(here)
         single = SingleRuns(way, own)
-        runs = single.job.runs
+        at = linearised(single)
         products = {
             name: product(jvp, parameter_rows(jvp.names if jvp else (), system.numbers, own.columns, len(own.states)))
             for name, jvp in jvps.items()
         }
         handed = {name: max(own.handed, 0) for name, own in products.items()}
         job = TangentJob(
-            now=np.zeros(2, np.int64), method=method, steps=single.job.kept, at=at, derivative_numbers=runs.derivative,
-            derivative_size=runs.derivative_size, linear_numbers=runs.linear, linear_size=runs.linear_size, rates=n_v,
+            now=np.zeros(2, np.int64), method=method, steps=single.job.kept, at=at,
             **products, stage=Function(stage_jvp(system).lane_address()) if method.stiff else NO_FUNCTION,
             directions=len(directions), **rates, start_rates=np.ascontiguousarray(start_rates).reshape(-1), times=times,
             samples=len(times), shown=shown.outputs, out=out[here].reshape(-1), weights=np.zeros(method.stages),

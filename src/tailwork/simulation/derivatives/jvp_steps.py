@@ -11,6 +11,7 @@ from tailwork.simulation.derivatives.compiled import (
     RUN,
     Linearised,
     Product,
+    begin_run,
     dense_state,
     linearise,
     prepare,
@@ -27,11 +28,6 @@ class TangentJob(Struct):
     method: Method
     steps: Kept
     at: Linearised  # with the held efforts in place
-    derivative_numbers: Reals  # parameters of its kernels, a row a run
-    derivative_size: int
-    linear_numbers: Reals
-    linear_size: int
-    rates: int  # how many of a state's numbers are velocities
     derivative: Product
     expansion: Product  # what is shown
     curvature: Product
@@ -64,9 +60,7 @@ class TangentJob(Struct):
 def tangents(job: TangentJob) -> int:
     """All directions of one run."""
     at, r = job.at, job.now[RUN]
-    at.derivative.prelude(at.constants, job.derivative_numbers[r * job.derivative_size :], at.constants)
-    if job.method.stiff:
-        at.linear.prelude(at.linear_constants, job.linear_numbers[r * job.linear_size :], at.linear_constants)
+    begin_run(at, r, job.method.stiff)
     prepare(job.derivative, r)
     prepare(job.expansion, r)
     prepare(job.curvature, r)
@@ -89,7 +83,7 @@ def direct(job: TangentJob, product: Product, rates: Reals, first: int, target: 
 
 def steps_jvp(job: TangentJob, first: int) -> None:
     """From the changes of the first state to those of what is shown, at all times within the run."""
-    n, stages, n_v, steps, method, at = job.at.n, job.method.stages, job.rates, job.steps, job.method, job.at
+    n, stages, n_v, steps, method, at = job.at.n, job.method.stages, job.at.rates, job.steps, job.method, job.at
     known, x, du, inputs, moved = at.known, job.x, job.du, job.inputs, job.moved
     bent_x = known + 2 * n_v + 1 + n  # where the second direction begins
     direct(job, job.derivative, job.derivative_rates, first, inputs[known + n :])
@@ -152,7 +146,7 @@ def steps_jvp(job: TangentJob, first: int) -> None:
 
 def begin_stiff(job: TangentJob, t: float, h: float, here: Reals) -> None:
     """Linearise at the start of a step."""
-    at, n_v, known, bent_inputs = job.at, job.rates, job.at.known, job.bent_inputs
+    at, n_v, known, bent_inputs = job.at, job.at.rates, job.at.known, job.bent_inputs
     linearise(at, t, here, 1.0 / (h * job.method.gamma))
     for k in range(known):
         bent_inputs[k] = at.inputs[k]
@@ -166,7 +160,7 @@ def begin_stiff(job: TangentJob, t: float, h: float, here: Reals) -> None:
 
 def stiff_stage(job: TangentJob, h: float, u: Reals, i: int) -> None:
     """Stage i of a Rosenbrock method, along the direction (h d_i, u_i, …), from the change of the derivative."""
-    at, n, n_v, stages, known, size = job.at, job.at.n, job.rates, job.method.stages, job.at.known, job.at.size
+    at, n, n_v, stages, known, size = job.at, job.at.n, job.at.rates, job.method.stages, job.at.known, job.at.size
     moved, bent_inputs, solve_inputs, across = job.moved, job.bent_inputs, job.solve_inputs, job.method.across
     n_q, at_x = n - n_v, known + n_v + 1
     if i == 0:

@@ -15,6 +15,7 @@ from tailwork.simulation.derivatives.compiled import (
     Linearised,
     Product,
     add,
+    begin_run,
     copy,
     dense_state,
     linearise,
@@ -41,11 +42,6 @@ class GradientJob(Struct):
     method: Method
     steps: Kept
     at: Linearised  # with the held efforts in place
-    derivative_numbers: Reals  # parameters of its kernels, a row a run
-    derivative_size: int
-    linear_numbers: Reals
-    linear_size: int
-    rates: int  # how many of a state's numbers are velocities
     derivative: Product
     objective: Product
     integrand: Product
@@ -69,7 +65,6 @@ class GradientJob(Struct):
     inputs: Reals  # of products: [t, x, held efforts], weights of the outputs
     found: Reals
     ends: Reals
-    point: Reals
     by_stage: Reals
     turned_inputs: Reals
     turned: Reals
@@ -83,9 +78,7 @@ class GradientJob(Struct):
 def differentiate(job: GradientJob) -> int:
     """The gradient of one run; how it ended, or GRAZED."""
     r, count, n, at, steps, weight = job.now[RUN], job.now[COUNT], job.at.n, job.at, job.steps, job.weight
-    at.derivative.prelude(at.constants, job.derivative_numbers[r * job.derivative_size :], at.constants)
-    if job.method.stiff:
-        at.linear.prelude(at.linear_constants, job.linear_numbers[r * job.linear_size :], at.linear_constants)
+    begin_run(at, r, job.method.stiff)
     prepare(job.derivative, r)
     prepare(job.objective, r)
     prepare(job.integrand, r)
@@ -234,7 +227,7 @@ def stiff_step(job: GradientJob, t: float, h: float, x: Reals, u: Reals) -> None
     With the weight of u_i, w_i = (sigma − J)⁻ᵀ times that is the weight of F_i, of J u_i and of h d_i df/dt. The last
     two, which are the change of f along (h d_i, u_i), depend on x by second derivatives of the equations of motion.
     """
-    at, n, n_v, stages, size, known = job.at, job.at.n, job.rates, job.method.stages, job.at.size, job.at.known
+    at, n, n_v, stages, size, known = job.at, job.at.n, job.at.rates, job.method.stages, job.at.size, job.at.known
     w, change, by_stage, turned_inputs = job.w, job.change, job.by_stage, job.turned_inputs
     sigma = 1.0 / (h * job.method.gamma)
     linearise(at, t, x, sigma)
@@ -267,8 +260,8 @@ def stiff_step(job: GradientJob, t: float, h: float, x: Reals, u: Reals) -> None
 
 def bend(job: GradientJob, h: float, u: Reals) -> None:
     """Second derivatives for all stages: the state is the same, their directions and weights go side by side."""
-    at, n, n_v, stages, known = job.at, job.at.n, job.rates, job.method.stages, job.at.known
-    given, bent, n_q = job.bent_inputs, job.bent, job.at.n - job.rates
+    at, n, n_v, stages, known = job.at, job.at.n, job.at.rates, job.method.stages, job.at.known
+    given, bent, n_q = job.bent_inputs, job.bent, job.at.n - job.at.rates
     for k in range(known):
         given[k] = job.inputs[k]
     for k in range(n_v):
