@@ -18,6 +18,7 @@ def small_nelson_quinn() -> nelson_quinn.NelsonQuinn:
     """All rows of Table 1, a coarse sweep, three strides of which the first is left out."""
     model = standing_model(blaberus())
     walk = nelson_quinn.simulate_walk(3, samples_a_stride=100)
+    found = nelson_quinn.reactions(walk, nelson_quinn.walking_gait(), settling=1)
     return nelson_quinn.NelsonQuinn(
         rows=tuple(nelson_quinn.standing(k, model=model) for k in nelson_quinn.STIFFNESSES),
         sweep=tuple(nelson_quinn.standing(k, model=model) for k in nelson_quinn.SWEEP[::8]),
@@ -25,7 +26,9 @@ def small_nelson_quinn() -> nelson_quinn.NelsonQuinn:
         least=least_torques(model, posed(model)),
         settled=nelson_quinn.simulate_settling(nelson_quinn.STIFFNESSES[2], duration=0.01),
         walk=walk,
-        reactions=nelson_quinn.reactions(walk, nelson_quinn.walking_gait(), settling=1),
+        reactions=found,
+        damped={6.0: found},
+        modes=nelson_quinn.body_modes(),
         claims=(Claim("a number", "1", "2", "read so"),),
     )
 

@@ -13,6 +13,7 @@ from tailwork.control.gait.foot_kinematics import posed
 from tailwork.errors import StateError
 from tailwork.model import Model
 from tailwork.papers.nelson_quinn.experiments import (
+    DUTY,
     DYN_CM,
     FREQUENCY,
     G_CM_PER_S,
@@ -20,6 +21,7 @@ from tailwork.papers.nelson_quinn.experiments import (
     STIFFNESSES,
     Reactions,
     RestPosture,
+    body_modes,
     efforts_by_leg,
     insect_ground,
     reactions,
@@ -171,10 +173,30 @@ def walk() -> Reactions:
 
 def test_front_legs_brake_and_hind_legs_drive() -> None:
     """Fig. 4: longitudinal impulses per stance; the middle leg's is less than half of the smaller of the others."""
-    front, middle, hind = (float(walk().impulse[row].mean()) for row in ("front", "middle", "hind"))
-    assert front < 0.0 < hind
-    assert abs(middle) < 0.5 * min(-front, hind)
-    assert abs(front + middle + hind) < 0.05 * hind, "in all, a steady walk neither brakes nor drives"
+    rows = ("front", "middle", "hind")
+    for impulse in (walk().stance, walk().stride):
+        front, middle, hind = (float(impulse[row].mean()) for row in rows)
+        assert front < 0.0 < hind
+        assert abs(middle) < 0.5 * min(-front, hind)
+    in_all = sum(float(walk().stride[row].mean()) for row in rows)
+    assert abs(in_all) < 0.05 * walk().stride["hind"].mean(), "in all, a steady walk neither brakes nor drives"
+
+
+def test_impulses_of_stances() -> None:
+    """The mean force over the gait's stance integrates to the impulse of a stance, but for the ends of a sample."""
+    found = walk()
+    for row in ("front", "middle", "hind"):
+        inside = found.force[row][found.share < DUTY, 0].sum() / len(found.share) / FREQUENCY
+        assert found.stance[row].mean() == pytest.approx(inside, abs=0.02 * np.abs(found.stride["hind"]).mean())
+
+
+def test_the_body_rings_on_its_legs() -> None:
+    """Joints with more damping damp the six slowest oscillations of the body on a tripod more, in proportion while both
+    are light, and their frequencies hardly change: these are what gives the force of a stance its peaks."""
+    light, heavy = body_modes(6.0 * DYN_CM), body_modes(12.0 * DYN_CM)
+    assert [mode.frequency for mode in heavy] == pytest.approx([mode.frequency for mode in light], rel=2e-3)
+    ratios = [more.damping / less.damping for more, less in zip(heavy, light, strict=True)]
+    assert all(1.5 < ratio < 2.01 for ratio in ratios), "what is left is the ground's"
 
 
 def test_momentum_of_the_walk() -> None:
@@ -190,7 +212,7 @@ def test_forces_of_the_walk() -> None:
     for row in ("front", "middle", "hind"):
         force = walk().force[row]
         along = force[:, 0].mean() * gait.period
-        assert along == pytest.approx(walk().impulse[row].mean(), abs=1e-9 * WEIGHT)
+        assert along == pytest.approx(walk().stride[row].mean(), abs=1e-9 * WEIGHT)
         assert force[:, 2].min() >= 0.0
         swing = (walk().share > 0.75) & (walk().share < 0.85)
         assert (force[swing] == 0.0).all()

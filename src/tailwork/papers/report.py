@@ -34,6 +34,7 @@ class PaperReport:
     tables: Mapping[str, Table] = field(default_factory=dict)  # that the terminal shows, too, by title
     numbers: Mapping[str, tuple[Sequence[str], Iterable[Sequence[float]]]] = field(default_factory=dict)  # by CSV file
     footer: str = ""  # below all
+    counterparts: Sequence[tuple[str, str, str]] = ()  # of the paper's figures and tables: number, what, where here
 
     def write_numbers(self, folder: Path) -> None:
         """Write the numbers behind the figures as CSV files."""
@@ -44,8 +45,10 @@ class PaperReport:
         """Write numbers, figures and `folder`/report.html; its path."""
         self.write_numbers(folder)
         first = Section("Paper and ours", "", (), [claim_table(claims)])
+        header = ("in the paper", "what it shows", "its counterpart here")
+        last = Section("Figures and tables of the paper", "", (), [Table(header, self.counterparts)])
         whole = Report(
-            f"{title}, reproduced", self.summary, self.drawings, lambda drawn: [first, *self.sections(drawn)],
+            f"{title}, reproduced", self.summary, self.drawings, lambda drawn: [first, *self.sections(drawn), last],
             self.footer,
         )  # fmt: skip
         return write_report(whole, folder, lambda what: progress(0, 1, what), processes)

@@ -39,6 +39,7 @@ SWEEP = tuple(np.logspace(3.7, 7.5, 39))  # dyn cm/rad, for the curve
 
 SPEED, FREQUENCY, DUTY, LIFT = 0.12, 4.0, 0.55, 0.0015  # m/s, Hz, share, m: estimates for a slow walk
 WALK_KP, WALK_KD = 5e4 * DYN_CM, 6.0 * DYN_CM  # per rad, per rad/s
+WALK_DAMPINGS = (6.0, 20.0, 100.0)  # dyn cm s/rad: that of the walk, and more
 STRIDES, SETTLING = 20, 8  # walked in all; left out at the start
 PAPER_IMPULSES = {"front": -48.1, "middle": -0.4, "hind": 49.8}  # Fig. 4, g cm/s
 ROWS = ("front", "middle", "hind")
@@ -108,24 +109,27 @@ def walking_gait() -> Gait:
     return tripod(blaberus(), speed=SPEED, frequency=FREQUENCY, duty=DUTY, lift=LIFT)
 
 
-def simulate_walk(strides: int = STRIDES, *, step: float | None = None, samples_a_stride: int = 250) -> Run:
-    """The cockroach walking from the gait's own speed."""
+def simulate_walk(
+    strides: int = STRIDES, *, step: float | None = None, samples_a_stride: int = 250, kd: float = WALK_KD
+) -> Run:
+    """The cockroach walking from the gait's own speed; kd is the damping of the joints [N m s/rad]."""
     model, gait = Model(blaberus(), "none"), walking_gait()
     table = joint_table(model, gait)
     run = simulate(
         model, walking_start(model, gait, table), strides * gait.period, ground=insect_ground(),
-        control=JointServo(table=table, kp=WALK_KP, kd=WALK_KD), step=step, samples=strides * samples_a_stride + 1,
+        control=JointServo(table=table, kp=WALK_KP, kd=kd), step=step, samples=strides * samples_a_stride + 1,
     )  # fmt: skip
     return run.titled(f"tripod gait at {SPEED:g} m/s, {strides} strides of {gait.period:g} s")
 
 
 @dataclass(frozen=True)
 class Reactions:
-    """CompliantGround reactions of a walk, over the strides after the first few; sides are averaged."""
+    """Ground reactions of a walk, over the strides after the first few; sides are averaged."""
 
     share: Floats  # of a leg's stride, from touch-down as the gait wants it
     force: dict[str, Floats]  # by row of legs: (shares, 3), forward, outward, up, mean over strides [N]
-    impulse: dict[str, Floats]  # by row: longitudinal impulse of each stride [N s]
+    stance: dict[str, Floats]  # by row: longitudinal impulse of each stance interval of the gait [N s]
+    stride: dict[str, Floats]  # by row: the same of each whole stride, in which feet touch before and after [N s]
     vertical: float  # impulse of all feet in a stride, mean [N s]
     closure: float  # momentum that impulses do not explain over those strides [N s]
 
@@ -140,25 +144,79 @@ def reactions(run: Run, gait: Gait, settling: int = SETTLING) -> Reactions:
     start, end = settling * each, strides * each
     mean_force = np.diff(impulse, axis=0) / np.diff(times)[:, None, None]
     force: dict[str, Floats] = {}
-    along: dict[str, Floats] = {}
+    stance: dict[str, Floats] = {}
+    stride: dict[str, Floats] = {}
     for row in ROWS:
-        curves, sums = [], []
+        curves, stances, sums = [], [], []
         for side, outward in (("left", 1.0), ("right", -1.0)):
             k = names.index(f"{row}_{side}")
-            shift = round(gait.phases[gait.legs.index(names[k])] * each)
-            stride = mean_force[start:end, k].reshape(-1, each, 3).mean(axis=0)
-            curves.append(np.roll(stride, -shift, axis=0) * [1.0, outward, 1.0])
+            phase = gait.phases[gait.legs.index(names[k])]
+            mean = mean_force[start:end, k].reshape(-1, each, 3).mean(axis=0)
+            curves.append(np.roll(mean, -round(phase * each), axis=0) * [1.0, outward, 1.0])
+            touches = times[0] + (np.arange(settling, strides - 1) + phase) * gait.period
+            ends = np.stack([touches, touches + gait.duty * gait.period])
+            stances.append(np.diff(np.interp(ends, times, impulse[:, k, 0]), axis=0)[0])
             sums.append(np.diff(impulse[start : end + 1 : each, k, 0]))
-        force[row], along[row] = np.mean(curves, axis=0), np.mean(sums, axis=0)
+        force[row], stance[row], stride[row] = (np.mean(found, axis=0) for found in (curves, stances, sums))
     total = impulse.sum(axis=1)
     momentum = run.data["linear_momentum"].to_numpy()
     weight = robot_weight(run.model) * (times[end] - times[start])
     gained = momentum[end] - momentum[start] - (total[end] - total[start]) + [0.0, 0.0, weight]
     return Reactions(
-        share=(np.arange(each) + 0.5) / each, force=force, impulse=along,
+        share=(np.arange(each) + 0.5) / each, force=force, stance=stance, stride=stride,
         vertical=float((total[end, 2] - total[start, 2]) / (strides - settling)),
         closure=float(np.abs(gained).max()),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A free oscillation of the body on the three legs of a tripod."""
+
+    coordinate: str  # of the body that moves most
+    frequency: float  # [Hz]
+    damping: float  # ratio to critical damping [1]
+
+
+def body_modes(kd: float = WALK_KD) -> tuple[Mode, ...]:
+    """The six slowest oscillations of the cockroach about its posture with one tripod on the ground, slowest first.
+
+    Joints are held by the walk's servos, of damping kd [N m s/rad]; feet stick. M a + D v + K x = 0, with K and D of
+    the joints and of the ground at the three feet.
+    """
+    model, ground, gait = ground_stance.standing_model(blaberus()), insect_ground(), walking_gait()
+    posture, none = posed(model), np.zeros(len(model.velocity_names))
+    feet = [k for k, name in enumerate(model.layout.legs) if gait.phases[gait.legs.index(name)] == 0.0]
+    rows = [3 * foot + axis for foot in feet for axis in range(3)]
+    size, count = len(none), 3 * len(model.layout.legs)
+    unit = model.generalised_force(np.tile(posture, (count + 1, 1)), none, none, forces=np.eye(count + 1, count))
+    jacobian = (unit[-1] - unit[:-1])[rows]
+    joints = np.diag([0.0] * 6 + [1.0] * (size - 6))
+    stiffness, damping = (
+        gain * joints + jacobian.T @ np.diag(values * len(feet)) @ jacobian
+        for gain, values in (
+            (WALK_KP, [ground.tangential_stiffness, ground.tangential_stiffness, ground.stiffness]),
+            (kd, [ground.tangential_damping, ground.tangential_damping, 0.0]),
+        )
+    )
+    inverse = np.linalg.inv(model.mass_matrix(posture))
+    state = np.block([[np.zeros((size, size)), np.eye(size)], [-inverse @ stiffness, -inverse @ damping]])
+    poles, shapes = np.linalg.eig(state)
+    slowest = [k for k in np.argsort(np.abs(poles)) if poles[k].imag > 0.0][:6]
+    arm = 0.01  # m, about the half length of the body: by this turns are compared with displacements
+    moved = np.abs(shapes[:6]) * np.array([1.0] * 3 + [arm] * 3)[:, None]
+    said = ("x", "y", "z", "roll", "pitch", "yaw")
+    return tuple(
+        Mode(said[int(moved[:, k].argmax())], abs(poles[k]) / (2.0 * np.pi), -poles[k].real / abs(poles[k]))
+        for k in slowest
+    )
+
+
+def force_peaks(found: Reactions, row: str) -> int:
+    """Maxima of the vertical force of a row of legs in its stance that exceed a tenth of the largest."""
+    force = found.force[row][found.share < DUTY, 2]
+    inner = force[1:-1]
+    return int(((inner > force[:-2]) & (inner > force[2:]) & (inner > 0.1 * force.max())).sum())
 
 
 @dataclass(frozen=True)
@@ -172,6 +230,8 @@ class NelsonQuinn:
     settled: Run  # as the third row of Table 1, by simulation
     walk: Run
     reactions: Reactions
+    damped: dict[float, Reactions]  # the same with more damping of the joints, by its value [dyn cm s/rad]
+    modes: tuple[Mode, ...]  # of the body on a tripod
     claims: tuple[Claim, ...]
 
     @property
@@ -182,20 +242,25 @@ class NelsonQuinn:
 
 def run_all(progress: Progress = silent) -> NelsonQuinn:
     """Stand and walk."""
-    progress(0, 4, "standing, Table 1")
+    progress(0, 5, "standing, Table 1")
     model = ground_stance.standing_model(blaberus())
     rows = tuple(standing(k, model=model) for k in STIFFNESSES)
-    progress(1, 4, "standing, swept")
+    progress(1, 5, "standing, swept")
     sweep = tuple(standing(k, model=model) for k in SWEEP)
     stiff_ground = tuple(standing(k, 1e6, model) for k in SWEEP)
     least = ground_stance.least_torques(model, posed(model))
-    progress(2, 4, "settling by simulation")
+    progress(2, 5, "settling by simulation")
     rest = simulate_settling(STIFFNESSES[2])
-    progress(3, 4, "tripod walk, Fig. 4")
+    progress(3, 5, "tripod walk, Fig. 4")
     walk = simulate_walk()
     found = reactions(walk, walking_gait())
+    progress(4, 5, "the same with more damping")
+    damped = {
+        kd: found if kd * DYN_CM == WALK_KD else reactions(simulate_walk(kd=kd * DYN_CM), walking_gait())
+        for kd in WALK_DAMPINGS
+    }
     claims = (*_standing_claims(rows[2], sweep, stiff_ground, least, rest), *_walking_claims(walk, found))
-    return NelsonQuinn(rows, sweep, stiff_ground, least, rest, walk, found, claims)
+    return NelsonQuinn(rows, sweep, stiff_ground, least, rest, walk, found, damped, body_modes(), claims)
 
 
 def _standing_claims(
@@ -221,7 +286,9 @@ def _standing_claims(
 def _walking_claims(walk: Run, found: Reactions) -> list[Claim]:
     claims = [
         Claim(f"longitudinal impulse of a {row} leg in a stance [g cm/s]", f"{PAPER_IMPULSES[row]:+.1f}",
-              f"{found.impulse[row].mean() / G_CM_PER_S:+.1f}", "Fig. 4; magnitudes depend on kd and friction")
+              f"{found.stance[row].mean() / G_CM_PER_S:+.1f}",
+              f"Fig. 4, over the gait's stance; {found.stride[row].mean() / G_CM_PER_S:+.1f} over the whole stride; "
+              "magnitudes depend on kd and friction")
         for row in ROWS
     ]  # fmt: skip
     wanted = robot_weight(walk.model) / FREQUENCY

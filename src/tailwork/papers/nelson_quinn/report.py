@@ -46,14 +46,40 @@ def table_1_shown(result: NelsonQuinn) -> Table:
 
 
 def impulse_table(result: NelsonQuinn) -> Table:
-    """Longitudinal impulses of a stance beside the paper's."""
-    header = ("leg", "paper [g cm/s]", "mean [g cm/s]", "least [g cm/s]", "greatest [g cm/s]")
+    """Longitudinal impulses of a stance beside the paper's, and those of the whole stride."""
+    header = ("leg", "paper, stance", "ours, stance", "least", "greatest", "ours, stride")
     rows = []
     for row in paper.ROWS:
-        found = result.reactions.impulse[row] / paper.G_CM_PER_S
-        numbers = (paper.PAPER_IMPULSES[row], found.mean(), found.min(), found.max())
+        stance, stride = (x[row] / paper.G_CM_PER_S for x in (result.reactions.stance, result.reactions.stride))
+        numbers = (paper.PAPER_IMPULSES[row], stance.mean(), stance.min(), stance.max(), stride.mean())
         rows.append([row, *(fixed(x, 1, signed=True) for x in numbers)])
-    return Table(header, rows, "Over all strides but the first few; left and right leg together.")
+    return Table(
+        header, rows, "Longitudinal impulses [g cm/s], over all strides but the first few; left and right leg together."
+    )
+
+
+def mode_table(result: NelsonQuinn) -> Table:
+    """Oscillations of the body on three legs."""
+    rows = [[mode.coordinate, f"{mode.frequency:.0f}", f"{mode.damping:.3f}",
+             f"{mode.frequency * paper.DUTY / paper.FREQUENCY:.1f}"] for mode in result.modes]  # fmt: skip
+    said = "The six slowest free oscillations of the body on one tripod, with the servos of the walk."
+    return Table(("mostly", "frequency [Hz]", "damping ratio", "periods in a stance"), rows, said)
+
+
+def damping_table(result: NelsonQuinn) -> Table:
+    """Peaks of the vertical force and impulses of the stance against the damping of the joints."""
+    header = (
+        "damping [dyn cm s/rad]",
+        *(f"{row}: peaks" for row in paper.ROWS),
+        *(f"{row}: impulse" for row in paper.ROWS),
+    )
+    rows = []
+    for kd, found in result.damped.items():
+        impulses = (found.stance[row].mean() / paper.G_CM_PER_S for row in paper.ROWS)
+        peaks = (str(paper.force_peaks(found, row)) for row in paper.ROWS)
+        rows.append([f"{kd:g}", *peaks, *(fixed(x, 1, signed=True) for x in impulses)])
+    said = "Maxima of the mean vertical force in a stance, and longitudinal impulses of the stance [g cm/s]."
+    return Table(header, rows, said)
 
 
 def numbers(result: NelsonQuinn) -> dict[str, tuple[Sequence[str], list[Any]]]:
@@ -126,7 +152,7 @@ def reaction_figure(result: NelsonQuinn) -> Figure:
     found = result.reactions
     panels = {}
     for row in paper.ROWS:
-        impulses = found.impulse[row].mean() / paper.G_CM_PER_S, paper.PAPER_IMPULSES[row]
+        impulses = found.stance[row].mean() / paper.G_CM_PER_S, paper.PAPER_IMPULSES[row]
         ours, theirs = (fixed(x, 1, signed=True) for x in impulses)
         force = found.force[row] / MILLINEWTON
         panels[f"{row} leg: {ours} g cm/s (paper {theirs})"] = {"vertical": force[:, 2], "longitudinal": force[:, 0]}
@@ -174,9 +200,23 @@ still let the posture itself sag, and the effort rises again. That is the minimu
 WALKING_TEXT = """
 In a steady walk nothing is gained or lost over a stride, so braking and driving must add up to nothing. They are shared
 unevenly: the front legs brake, the hind legs drive, and the middle legs first brake, then drive. The impulse is the
-area under the longitudinal force. How large it is depends on the damping of the joints and on friction, which the paper
-does not print.
+area under the longitudinal force over the stance interval, as in the paper; here that is the interval in which the
+gait plans the foot to stand. Feet also scuff before it and after it, because the loaded body is lower than planned: the
+value of the whole stride counts that in. How large the impulses are depends on the damping of the joints and on
+friction, which the paper does not print.
+
+The force of a stance has several peaks. They are the body ringing on its legs: held by the joints' servos, it is a mass
+on springs with little damping, and each touch-down strikes it. The tables below show how many periods of these
+oscillations a stance lasts, and that joints with more damping have fewer peaks. The damping of the walk is kept low
+because more of it drives the middle legs forward, which the paper and the animal do not show.
 """
+COUNTERPARTS = (
+    ("Fig. 1", "the modelled leg and body, all angles zero (sketch)", "robot blaberus: `tailwork show blaberus`"),
+    ("Fig. 2", "the same in a general position (sketch)", "the player above shows all six legs as they walk"),
+    ("Fig. 3", "the text does not mention it", "—"),
+    ("Fig. 4", "ground reactions of a front, middle and back leg over a stance", "Walking: Fig. 4, reactions.csv"),
+    ("Table 1", "torque effort in stance with various controllers", "Standing: Table 1, table-1.csv"),
+)
 
 
 def report(result: NelsonQuinn) -> PaperReport:
@@ -195,8 +235,8 @@ def report(result: NelsonQuinn) -> PaperReport:
             lambda: stiffness_figure(result),
         ),
         "figure-4": (
-            f"Mean over strides and over left and right leg. In the titles: longitudinal impulse over a stride. The "
-            f"first {paper.SETTLING} strides are left out.",
+            "Mean over strides and over left and right leg. In the titles: longitudinal impulse over the stance, which "
+            f"is shaded. The first {paper.SETTLING} strides are left out.",
             lambda: reaction_figure(result),
         ),
         "footfall": (
@@ -226,7 +266,12 @@ def report(result: NelsonQuinn) -> PaperReport:
     def sections(drawn: Mapping[str, Picture]) -> list[Section]:
         return [
             Section("Standing: Table 1", STANDING_TEXT, [drawn["table-1"], drawn["stiffness"]], [table]),
-            Section("Walking: Fig. 4", f"{walk_said}\n{WALKING_TEXT}", [drawn["figure-4"]], [impulse_table(result)]),
+            Section(
+                "Walking: Fig. 4",
+                f"{walk_said}\n{WALKING_TEXT}",
+                [drawn["figure-4"]],
+                [impulse_table(result), mode_table(result), damping_table(result)],
+            ),
             Section("The walk", "", [drawn[name] for name in ("footfall", "timelapse-walk", "torso")], (), played),
         ]
 
@@ -236,4 +281,4 @@ def report(result: NelsonQuinn) -> PaperReport:
         "impulse. Made by tailwork."
     )
     shown = {"Table 1: standing with joints of various stiffness": table}
-    return PaperReport(SUMMARY, drawings, sections, shown, numbers(result), footer)
+    return PaperReport(SUMMARY, drawings, sections, shown, numbers(result), footer, COUNTERPARTS)
