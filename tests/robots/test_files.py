@@ -24,6 +24,7 @@ from tailwork.robots import (
     BendingSpring,
     Body,
     Cable,
+    ContactPoint,
     Foot,
     FreeLimb,
     Hole,
@@ -36,13 +37,20 @@ from tailwork.robots import (
     PlateTorso,
     PointSpring,
     Robot,
+    Shape,
     ThreeHingeLegs,
     Tip,
     Torso,
 )
 from tailwork.robots.io.toml import LARGEST_FILE, MOST_WORDS
 
+POINT = Body(mass=0.1, com=(0.0, -0.1, 0.0))
 THIRD = math.sqrt(1 / 3)
+SHAPES = (
+    Shape(kind="box", size=(0.1, 0.2, 0.3), color=(1.0, 0.0, 1 / 3)),
+    Shape(kind="capsule", size=(0.1, 0.2), place=(0.0, 0.0, 1 / 3), rotation=((0, -1, 0), (1, 0, 0), (0, 0, 1))),
+    Shape(kind="mesh", vertices=((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)), faces=((0, 1, 2), (0, 2, 3))),
+)
 
 
 def everything() -> FreeLimb:
@@ -50,7 +58,7 @@ def everything() -> FreeLimb:
     limb = Limb(
         joints=(
             Joint(name="turn", axis=(1.0, 0.0, 0.0), offset=(0.0, -0.25, 1 / 3), armature=1e-5),
-            Joint(name="bend", axis=(0.0, 0.0, 1.0), parent="turn", body=Body(mass=0.1, com=(0.0, -0.1, 0.0))),
+            Joint(name="bend", axis=(0.0, 0.0, 1.0), parent="turn", body=dataclasses.replace(POINT, shapes=SHAPES)),
             Joint(
                 name="side branch [cm] = \"quoted\" 'α' \\ \t\n\x7f",
                 axis=(THIRD, THIRD, THIRD),
@@ -58,6 +66,10 @@ def everything() -> FreeLimb:
                 offset=(1e-300, -0.0, 5e-324),
                 rotation=((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
                 body=Body(mass=math.pi, com=(0.1, 0.2, 0.3), inertia=(0.3, 0.4, 0.5, 0.01, -0.02, 0.03)),
+                motion="slider",
+                range=(0.0, 1 / 3),
+                speed_limit=0.3,
+                friction=0.2,
             ),
         ),
         coordinates=("first", "second"),
@@ -75,7 +87,8 @@ def everything() -> FreeLimb:
                 stiffness=2921.2, rest_length=0.038,
             ),
         ),
-        foot=Foot(joint="bend", point=(0.0, -0.2, 0.0), place=(0.1, -0.4, 0.0)),
+        foot=Foot(joint="bend", point=(0.0, -0.2, 0.0), place=(0.1, -0.4, 0.0), radius=0.02),
+        contacts=(ContactPoint(name="heel", joint="bend", point=(0.0, -0.1, 0.0), friction=0.5, restitution=0.0),),
         tip=Tip(joint="bend", point=(0.0, -0.25, 0.0)),
     )  # fmt: skip
     return FreeLimb(limb=limb)
@@ -90,8 +103,10 @@ ROBOTS = {
         parts={"tail": everything(), "another arm": everything(), "legs": robots.biswal().part("legs")},
         gravity=0.0,
         forward="x",
+        contacts=(ContactPoint(name="chin", point=(0.3, 0.0, -0.05), radius=0.01),),
     ),
     "own tail": robots.liu2020(None).with_part("tail", robots.FreeTail(shape=everything().limb)),
+    "turned tail": robots.liu2020("pendulum").replace({"tail.mount_rotation": (0.0, math.pi / 2, 0.1)}),
     "bare": Robot(name="bare", torso=PlateTorso(mass=1.0, width=0.1, length=0.2), parts={}),
     "table": Robot(
         name="table",

@@ -162,6 +162,11 @@ def make_layout(
 ) -> Layout:  # fmt: skip
     """A layout whose names are checked; for the arguments see `tailwork.Model`."""
     limbs = robot.limbs()
+    for name, limb in limbs.items():
+        for joint in limb.joints:
+            if joint.motion != "hinge" or joint.friction != 0.0:
+                required = "a hinge without dry friction: models of others are not there yet"
+                raise RobotError(f"{name}.{joint.name}", joint.motion, required)
     legs = [name for name, limb in limbs.items() if limb.foot is not None]
     pinned = _stance(stance, limbs, legs)
     if torso not in ("free", "fixed"):

@@ -11,6 +11,7 @@ from tailwork.robots.limb import (
     FORWARD_FRAMES,
     BendingSpring,
     Cable,
+    ContactPoint,
     Foot,
     Hole,
     Joint,
@@ -26,13 +27,15 @@ from tailwork.robots.presets.blaberus import blaberus
 from tailwork.robots.presets.liu2018 import liu2018
 from tailwork.robots.presets.liu2020 import liu2020
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
+from tailwork.robots.shapes import Shape
 from tailwork.robots.tails import R3, FreeTail, Pendulum, Tail, Usrt, pendulum, r3, tail_name, usrt
 
 __all__ = [
-    "FORWARD_FRAMES", "R3", "BendingSpring", "Body", "Cable", "DhChain", "DhRow", "Foot", "FreeLimb", "FreeTail",
-    "Hole", "InsectLeg", "Joint", "JointSpring", "Limb", "Motor", "Pendulum", "PlateTorso", "PointSpring", "Robot",
-    "Tail", "ThreeHingeLegs", "Tip", "Torso", "Usrt", "bar", "biswal", "blaberus", "dh_frames", "dh_transform",
-    "liu2018", "liu2020", "load", "pendulum", "placed", "point_mass", "presets", "r3", "tail_name", "usrt",
+    "FORWARD_FRAMES", "R3", "BendingSpring", "Body", "Cable", "ContactPoint", "DhChain", "DhRow", "Foot", "FreeLimb",
+    "FreeTail", "Hole", "InsectLeg", "Joint", "JointSpring", "Limb", "Motor", "Pendulum", "PlateTorso", "PointSpring",
+    "Robot", "Shape", "Tail", "ThreeHingeLegs", "Tip", "Torso", "Usrt", "bar", "biswal", "blaberus", "dh_frames",
+    "dh_transform", "liu2018", "liu2020", "load", "pendulum", "placed", "point_mass", "presets", "r3", "tail_name",
+    "usrt",
 ]  # fmt: skip
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
-from tailwork.robots.quantities import Described, Symmetric, Vector, positive, symmetric, vector
+from tailwork.robots.quantities import Described, Symmetric, Vector, caption, positive, symmetric, vector
+from tailwork.robots.shapes import Shape
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +16,7 @@ class Body(Described):
     mass: Scalar = positive("kg")  # of the body
     com: Vector = vector("m", (0.0, 0.0, 0.0))  # its centre of mass
     inertia: Symmetric = symmetric("kg m^2", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # about the centre of mass
+    shapes: tuple[Shape, ...] = caption(())  # to draw it, in its frame; none: as its limb is drawn by default
 
 
 def point_mass(mass: Scalar, place: Vector) -> Body:

@@ -1,4 +1,4 @@
-"""A limb: a tree of rigid bodies on hinges, with what drives, holds and pulls it."""
+"""A limb: a tree of rigid bodies on hinges and sliders, with what drives, holds and pulls it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,30 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array, times
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.body import Body
-from tailwork.robots.quantities import Described, Matrix, Vector, matrix, nonnegative, number, positive, vector
+from tailwork.robots.quantities import (
+    Described,
+    Matrix,
+    Vector,
+    check_rotation,
+    interval,
+    matrix,
+    nonnegative,
+    number,
+    positive,
+    vector,
+)
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FORWARD_FRAMES: dict[str, Matrix] = {"y": IDENTITY, "x": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0))}
 """By the torso's forward axis: the axes right, forward and up in the torso frame, as columns."""
+MOTIONS = ("hinge", "slider")
+"""How a joint can move: turn about its axis, or slide along it."""
 MOST_JOINTS = 256
-"""Limbs with more hinges than this are refused: a typing error, or equations too large to compile."""
+"""Limbs with more joints than this are refused: a typing error, or equations too large to compile."""
 
 
 def check_name(path: str, name: str) -> None:
@@ -29,32 +40,35 @@ def check_name(path: str, name: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Joint(Described):
-    """A hinge and the body it carries.
+    """A hinge or a slider, and the body it carries.
 
-    The joint frame sits on the hinge and turns with the body. It lies at `offset` in the frame of the parent joint
-    (of the torso, if parent is None), turned by the fixed `rotation`, then by the joint angle about `axis`.
+    The joint frame of a hinge sits on it and turns with the body: it lies at `offset` in the frame of the parent joint
+    (of the torso, if parent is None), turned by the fixed `rotation`, then by the joint angle about `axis`. That of a
+    slider is shifted by its coordinate [m] along `axis` instead. Of a slider the units are m, m/s, N and kg.
     """
 
-    name: str  # of the hinge, and of its coordinate where nothing is geared
+    name: str  # of the joint, and of its coordinate where nothing is geared
     axis: Vector = vector("", structure=True)  # unit vector in the joint frame
     parent: str | None = None  # the joint whose body carries this one; None: the torso
-    offset: Vector = vector("m", (0.0, 0.0, 0.0))  # of the hinge, in the parent's frame
+    offset: Vector = vector("m", (0.0, 0.0, 0.0))  # of the joint (of a slider at zero), in the parent's frame
     rotation: Matrix = matrix(IDENTITY)  # columns: the axes of the unturned joint frame in the parent's
-    body: Body | None = None  # None: a hinge without a body, such as the first axis of a universal joint
-    armature: Scalar = nonnegative("kg m^2", 0.0)  # inertia of the rotor, felt about the axis only
+    body: Body | None = None  # None: a joint without a body, such as the first axis of a universal joint
+    armature: Scalar = nonnegative("kg m^2", 0.0)  # inertia of the rotor, felt about the axis only; kg of a slider
+    motion: str = "hinge"  # or "slider"
+    range: tuple[Scalar, Scalar] | None = interval("rad")  # of its angle, or way [m]; None: not limited
+    speed_limit: Scalar = nonnegative("rad/s", 0.0)  # largest rate, either way; m/s of a slider; 0: not known
+    friction: Scalar = nonnegative("N m", 0.0)  # dry friction, see `mechanics.elements`; N of a slider
 
     def check(self) -> None:
         """The axis is a unit vector, the rotation a rotation."""
         check_name("name", self.name)
+        if self.motion not in MOTIONS:
+            raise RobotError("motion", self.motion, f"one of {', '.join(map(repr, MOTIONS))}")
         length = math.sqrt(sum(a * a for a in self.axis))
         if abs(length - 1.0) > 1e-9:
             raise RobotError("axis", self.axis, f"a unit vector (this one has length {length:.6g})")
         object.__setattr__(self, "axis", tuple(a / length for a in self.axis))
-        r = np.array(self.rotation)
-        if np.abs(r.T @ r - np.eye(3)).max() > 1e-9:
-            raise RobotError("rotation", self.rotation, "a rotation matrix (orthonormal columns)")
-        if np.linalg.det(r) < 0:
-            raise RobotError("rotation", self.rotation, "a rotation matrix, not a reflection")
+        check_rotation("rotation", self.rotation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,11 +166,32 @@ class Motor(Described):
 
 @dataclass(frozen=True, kw_only=True)
 class Foot(Described):
-    """The point of a limb that can stand on the ground, and where it stands."""
+    """The point of a limb that can stand on the ground, and where it stands.
+
+    With a radius the foot is a ball about the point, which touches the ground at its lowest point (along the ground's
+    normal). A pinned foot is pinned at the point, the centre of the ball.
+    """
 
     joint: str  # whose body holds the foot
     point: Vector = vector("m")  # in the frame of that joint
-    place: Vector = vector("m")  # in the inertial frame
+    place: Vector = vector("m")  # of the point, in the inertial frame
+    radius: Scalar = nonnegative("m", 0.0)  # of the ball; 0: a point
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContactPoint(Described):
+    """A further point of a body, or a ball about it, that can touch the ground."""
+
+    name: str  # of the point
+    joint: str | None = None  # whose body holds it; None: the torso
+    point: Vector = vector("m")  # in the frame of that joint, or of the torso
+    radius: Scalar = nonnegative("m", 0.0)  # of the ball; 0: a point
+    friction: Scalar = nonnegative("", 1.0)  # times the ground's
+    restitution: Scalar = nonnegative("", 1.0)  # times the ground's
+
+    def check(self) -> None:
+        """A name without dots."""
+        check_name("name", self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,10 +220,11 @@ class ClosedForm(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Limb(Described):
-    """A tree of bodies on hinges. Joints are listed parents first.
+    """A tree of bodies on hinges and sliders. Joints are listed parents first.
 
     Coordinates: by default one per joint, in the order of the joints. `coordinates` may list the joints' names in
-    another order; with a `gearing`, it names the coordinates, and joint angle = gearing · coordinates.
+    another order; with a `gearing`, it names the coordinates, and joint angle = gearing · coordinates. So a motor can
+    drive several joints, and one joint can follow another.
     """
 
     joints: tuple[Joint, ...]  # parents first
@@ -199,6 +235,7 @@ class Limb(Described):
     foot: Foot | None = None  # where it can stand on the ground; None: a limb without a foot, such as a tail
     tip: Tip | None = None  # its far end, to be drawn and asked for; None: none is marked
     closed_form: ClosedForm | None = None  # joint angles from the place of the foot; None: the foot cannot be pinned
+    contacts: tuple[ContactPoint, ...] = ()  # further points that can touch the ground
 
     def check(self) -> None:
         """Parents come first, and all names that are used exist."""
@@ -272,12 +309,18 @@ class Limb(Described):
             known("foot.joint", self.foot.joint, names, "joint")
         if self.tip is not None:
             known("tip.joint", self.tip.joint, names, "joint")
+        check_contact_names(self.contacts)
+        for contact in self.contacts:
+            if contact.joint is None:
+                raise RobotError(f"contacts.{contact.name}.joint", None, "a joint of the limb; see Robot.contacts")
+            known(f"contacts.{contact.name}.joint", contact.joint, names, "joint")
 
     def _check_universal(self, path: str, spring: BendingSpring) -> None:
         first, second = self.joint(spring.first), self.joint(spring.second)
         crossing = abs(sum(a * b for a, b in zip(first.axis, second.axis, strict=True))) < 1e-9
         together = second.offset == (0.0, 0.0, 0.0) and second.rotation == IDENTITY
-        if second.parent != first.name or not crossing or not together:
+        hinges = first.motion == second.motion == "hinge"
+        if second.parent != first.name or not crossing or not together or not hinges:
             raise RobotError(
                 path,
                 (spring.first, spring.second),
@@ -294,6 +337,14 @@ class Limb(Described):
     def index(self, name: str | None) -> int:
         """Position of a joint in the list; −1 for the torso (None)."""
         return -1 if name is None else self.joints.index(self.joint(name))
+
+
+def check_contact_names(contacts: tuple[ContactPoint, ...]) -> None:
+    """Refuses contact points of the same name."""
+    names = [contact.name for contact in contacts]
+    for name in names:
+        if names.count(name) > 1:
+            raise RobotError(f"contacts.{name}.name", name, "a name that no other contact point beside it has")
 
 
 @dataclass(frozen=True, kw_only=True)

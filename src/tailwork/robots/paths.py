@@ -52,7 +52,7 @@ def changed(node: Any, change: Callable[[str, Any, Kind | None], Any]) -> Any:
 def inside(value: Any, kind: Kind | None) -> Iterator[tuple[str, Any, Kind | None]]:
     """What a path can name inside a value: (name, item, its kind where it is a number or holds numbers)."""
     if kind is not None:
-        if kind.shape:
+        if kind.shape and value is not None:
             inner = _of_items(kind)
             yield from (
                 (n, item, inner) for n, item in zip(component_names(kind.shape, len(value)), value, strict=True)

@@ -26,6 +26,7 @@ Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 
 
 VECTOR_COMPONENTS = ("x", "y", "z")
+RANGE_COMPONENTS = ("lower", "upper")
 SYMMETRIC_COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
@@ -38,11 +39,13 @@ class Kind:
     requirement: str = ""
     allowed: Callable[[float], bool] | None = None
     structure: bool = False  # part of the shape of the equations; every other number is an input of the kernels
+    optional: bool = False  # whether it may be None
 
     def phrase(self, shape: tuple[int, ...] | None = None) -> str:
         """What is required, in words; `shape` for one of the items inside."""
         what = {
             (): "a finite number",
+            (2,): "two finite numbers, the lower first",
             (3,): "three finite numbers",
             (6,): "six finite numbers (xx, yy, zz, xy, xz, yz)",
             (3, 3): "a 3×3 rotation matrix",
@@ -72,9 +75,15 @@ def number(unit: str, default: Any = MISSING) -> Any:
     return _field(Kind(unit), default)
 
 
-def caption() -> Any:
-    """Text for people, which shapes no equation."""
-    return field(metadata={"caption": True})
+def caption(default: Any = MISSING) -> Any:
+    """What is for people, text or what they see, and shapes no equation."""
+    metadata = {"caption": True}
+    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+
+
+def interval(unit: str) -> Any:
+    """A lower and an upper number, or None."""
+    return _field(Kind(unit, (2,), optional=True), None)
 
 
 def vector(unit: str, default: Any = MISSING, *, structure: bool = False) -> Any:
@@ -104,6 +113,8 @@ def vectors(unit: str, default: Any = MISSING) -> Any:
 
 def component_names(shape: tuple[int, ...], count: int) -> list[str]:
     """Names of the parts of a numeric field of this shape with `count` items."""
+    if shape == (2,):
+        return list(RANGE_COMPONENTS)
     if shape == (3,):
         return list(VECTOR_COMPONENTS)
     if shape == (6,):
@@ -130,7 +141,11 @@ def checked(path: str, value: Any, kind: Kind) -> Any:
         names = component_names(shape, len(items))
         return tuple(tower(f"{here}.{n}", item, shape[1:]) for n, item in zip(names, items, strict=True))
 
+    if value is None and kind.optional:
+        return None
     result = tower(path, value, kind.shape)
+    if kind.shape == (2,) and all_numbers(*result) and not result[0] < result[1]:
+        raise RobotError(path, value, f"{kind.phrase()}: the lower one below the upper")
     if kind.shape == (6,):
         _check_inertia(path, result)
     return result
@@ -175,6 +190,15 @@ def _check_inertia(path: str, inertia: Symmetric) -> None:
             "moments of inertia that a body can have: none negative, none larger than the sum of the other two "
             f"(principal moments here: {first:.4g}, {second:.4g}, {third:.4g} kg m^2)",
         )
+
+
+def check_rotation(path: str, rotation: Any) -> None:
+    """Refuses a 3×3 matrix that is not a rotation."""
+    r = np.array(rotation)
+    if np.abs(r.T @ r - np.eye(3)).max() > 1e-9:
+        raise RobotError(path, rotation, "a rotation matrix (orthonormal columns)")
+    if np.linalg.det(r) < 0:
+        raise RobotError(path, rotation, "a rotation matrix, not a reflection")
 
 
 @functools.cache

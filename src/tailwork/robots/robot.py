@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Protocol
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.body import Body, plate_inertia
-from tailwork.robots.limb import FORWARD_FRAMES, Foot, Limb
+from tailwork.robots.limb import FORWARD_FRAMES, ContactPoint, Foot, Limb, check_contact_names
 from tailwork.robots.paths import replace
-from tailwork.robots.quantities import Described, Symmetric, Vector, nonnegative, positive, symmetric, vector
+from tailwork.robots.quantities import Described, Symmetric, Vector, caption, nonnegative, positive, symmetric, vector
+from tailwork.robots.shapes import Shape
 
 MOST_ROBOT_JOINTS = 1024
 """Robots with more hinges than this are refused, as are limbs with more than `limb.MOST_JOINTS`."""
@@ -41,6 +42,7 @@ class Torso(Described):
     mass: Scalar = positive("kg")  # of the torso alone
     com: Vector = vector("m", (0.0, 0.0, 0.0))  # its centre of mass, from P
     inertia: Symmetric = symmetric("kg m^2")  # about the centre of mass
+    shapes: tuple[Shape, ...] = caption(())  # to draw it, in the torso frame
 
     def check(self) -> None:
         """A body can have this inertia."""
@@ -48,7 +50,7 @@ class Torso(Described):
 
     def body(self, forward: str = "y") -> Body:
         """The torso as a rigid body, given in the torso frame whichever way it faces."""
-        return Body(mass=self.mass, com=self.com, inertia=self.inertia)
+        return Body(mass=self.mass, com=self.com, inertia=self.inertia, shapes=self.shapes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +62,12 @@ class PlateTorso(Described):
     mass: Scalar = positive("kg")  # spread evenly over the plate
     width: Scalar = positive("m")  # across
     length: Scalar = positive("m")  # along the forward axis
+    shapes: tuple[Shape, ...] = caption(())  # to draw it, in the torso frame
 
     def body(self, forward: str = "y") -> Body:
         """The torso as a rigid body; its inertia follows from mass and size."""
         sides = (self.width, self.length) if forward == "y" else (self.length, self.width)
-        return Body(mass=self.mass, inertia=plate_inertia(self.mass, *sides))
+        return Body(mass=self.mass, inertia=plate_inertia(self.mass, *sides), shapes=self.shapes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +98,7 @@ class Robot(Described):
     gravity: Scalar = nonnegative("m/s^2", 9.81)  # along −z of the inertial frame
     stand: Vector = vector("m", (0.0, 0.0, 0.0))  # where P is when the robot stands, in the inertial frame
     forward: str = "y"  # axis of the torso frame that points forward: "y" (x right) or "x" (y left, as in URDF)
+    contacts: tuple[ContactPoint, ...] = ()  # points of the torso that can touch the ground
 
     def check(self) -> None:
         """Names that can stand in paths, parts that build limbs, a torso that is a body."""
@@ -112,6 +116,11 @@ class Robot(Described):
                 raise RobotError(f"parts.{name}", name, "another name for the part: text without a dot, not taken")
             if not _describes(part, "limbs"):
                 raise RobotError(name, part, "a part that builds limbs (legs, a tail, a FreeLimb)")
+        check_contact_names(self.contacts)
+        for contact in self.contacts:
+            if contact.joint is not None:
+                required = "no joint: these are points of the torso; those of a limb are in its own contacts"
+                raise RobotError(f"contacts.{contact.name}.joint", contact.joint, required)
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
         try:
             self.torso_body()
@@ -125,7 +134,8 @@ class Robot(Described):
         return functools.partial(Robot, **fields | {"parts": dict(self.parts)}), ()
 
     def __hash__(self) -> int:
-        return hash((self.name, self.torso, frozenset(self.parts.items()), self.gravity, self.stand, self.forward))
+        parts = frozenset(self.parts.items())
+        return hash((self.name, self.torso, parts, self.gravity, self.stand, self.forward, self.contacts))
 
     def __repr__(self) -> str:
         def weighed(names: Iterable[str]) -> str:
@@ -164,6 +174,21 @@ class Robot(Described):
     def feet(self) -> dict[str, Foot]:
         """The feet, by the names of their limbs."""
         return {name: limb.foot for name, limb in self.limbs().items() if limb.foot is not None}
+
+    def contact_points(self) -> dict[str, tuple[str, ContactPoint]]:
+        """All points that can touch the ground, each with its limb ("torso" for those of the torso).
+
+        In this order: feet, by the names of their limbs; contact points of limbs, "limb.name"; of the torso,
+        "torso.name".
+        """
+        points = {
+            name: (name, ContactPoint(name="foot", joint=foot.joint, point=foot.point, radius=foot.radius))
+            for name, foot in self.feet().items()
+        }
+        on_limbs = ((name, contact) for name, limb in self.limbs().items() for contact in limb.contacts)
+        for name, contact in (*on_limbs, *(("torso", contact) for contact in self.contacts)):
+            points[f"{name}.{contact.name}"] = (name, contact)
+        return points
 
     def _built(self) -> dict[str, Limb]:
         limbs: dict[str, Limb] = {}

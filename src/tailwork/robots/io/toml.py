@@ -110,8 +110,8 @@ def as_text(robot: Robot) -> str:
         if not isinstance(value, float):
             raise RobotError(path_in_robot, value, "a number; a file cannot hold symbols")
     first = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, "forward": robot.forward}
-    data = {**first, "torso": robot.torso, **robot.parts}
-    plain = {key: _plain(value) for key, value in data.items()}
+    data = {**first, "torso": robot.torso, "contacts": robot.contacts, **robot.parts}
+    plain = {key: _plain(value) for key, value in data.items() if value != ()}
     # Vectors on one line each, which is how one reads them. Text never spans lines here, so it cannot match.
     return _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))
 
@@ -161,7 +161,7 @@ def _robot(data: dict[str, Any]) -> Robot:
         if key == "torso":
             fields[key] = _described(value, TORSOS, key)
         elif key in own:
-            fields[key] = value
+            fields[key] = _value(value, field_hints(Robot)[key], key)
         elif isinstance(value, dict):
             fields["parts"][key] = _described(value, part_kinds(), key)
         else:
@@ -253,6 +253,9 @@ def _plain(value: Any) -> Any:
     """A description as tables, lists, text and numbers."""
     if isinstance(value, Described):
         fields = {"kind": getattr(value, "kind", None)}
-        fields |= {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        for f in dataclasses.fields(value):
+            item, kind = getattr(value, f.name), f.metadata.get("kind")
+            usual = item == f.default and (item == () or (kind is not None and kind.structure))
+            fields[f.name] = None if usual else item  # no empty lists, no rotations that turn nothing
         return {name: _plain(item) for name, item in fields.items() if item is not None}
     return [_plain(item) for item in value] if isinstance(value, tuple) else value

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tailwork.robots.limb import FORWARD_FRAMES, Limb, placed
+from tailwork.algebra.vectors import array, times
+from tailwork.robots.limb import FORWARD_FRAMES, Limb, as_vector, placed
 from tailwork.robots.tails.tail import Tail
 
 
@@ -15,11 +16,15 @@ class FreeTail(Tail):
 
     kind: ClassVar[str] = "tail"
 
-    shape: Limb  # all of it
+    shape: Limb  # all of it; its first joint is its mount
 
     def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
         """The limb, under the name of the part."""
-        return {name: placed(self.shape, (0.0, 0.0, 0.0), FORWARD_FRAMES[forward])}
+        turn, mount = self.mount_frame(forward), array(self.shape.joints[0].offset)
+        shift = (0.0, 0.0, 0.0)
+        if any(self.mount_rotation):  # about the mount
+            shift = as_vector(times(array(FORWARD_FRAMES[forward]), mount) - times(array(turn), mount))
+        return {name: placed(self.shape, shift, turn)}
 
     def totals(self) -> dict[str, str]:
         """None: its numbers are those of its joints and bodies."""

@@ -12,7 +12,7 @@ import numpy as np
 from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body, bar, point_mass, tipped_bar
-from tailwork.robots.limb import FORWARD_FRAMES, Joint, Limb, Motor, Tip, placed
+from tailwork.robots.limb import Joint, Limb, Motor, Tip
 from tailwork.robots.quantities import Vector, all_numbers, nonnegative, positive, vector
 from tailwork.robots.tails.tail import Tail
 from tailwork.typing import Floats
@@ -52,7 +52,7 @@ class Pendulum(Tail):
         )
         motors = tuple(Motor(name=joint.name, coordinate=joint.name, limit=self.torque_limit) for joint in joints)
         limb = Limb(joints=joints, actuators=motors, tip=Tip(joint="tb", point=(0.0, -self.length, 0.0)))
-        return {name: placed(limb, self.mount, FORWARD_FRAMES[forward])}
+        return {name: self.on_torso(limb, forward)}
 
     def _body(self) -> Body:
         if isinstance(self.mass, float) and self.mass == 0.0:

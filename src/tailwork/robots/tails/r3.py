@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
-from tailwork.robots.limb import FORWARD_FRAMES, MOST_JOINTS, Joint, Limb, Motor, Tip, placed
+from tailwork.robots.limb import MOST_JOINTS, Joint, Limb, Motor, Tip
 from tailwork.robots.quantities import Symmetric, Vector, all_numbers, nonnegative, number, positive, symmetric, vector
 from tailwork.robots.tails.bend_angles import bend_per_joint, check_bend
 from tailwork.robots.tails.tail import Adjustable, Tail, scaled
@@ -86,7 +86,7 @@ class R3(Tail):
             actuators=tuple(motors),
             tip=Tip(joint=joints[-1].name, point=(0.0, -self.link_length, 0.0)),
         )
-        return {name: placed(limb, self.mount, FORWARD_FRAMES[forward])}
+        return {name: self.on_torso(limb, forward)}
 
     def _link(self, share: Scalar) -> Body:
         xx, yy, zz, xy, xz, yz = (moment * share for moment in self.link_inertia)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -17,8 +17,8 @@ import numpy as np
 from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
 from tailwork.errors import RobotError
-from tailwork.robots.limb import Cable, Limb, Motor
-from tailwork.robots.quantities import Described, Kind, Vector, all_numbers
+from tailwork.robots.limb import FORWARD_FRAMES, Cable, Limb, Motor, as_matrix, placed
+from tailwork.robots.quantities import Described, Kind, Matrix, Vector, all_numbers, vector
 from tailwork.typing import Floats
 
 if TYPE_CHECKING:
@@ -54,9 +54,36 @@ class Tail(Described):
     Its frame is x right, y forward, z up. A direction of its centre of mass is given by a roll alpha about the
     backward axis and a bend theta away from it [rad]: alpha = 0 bends down (+) and up, alpha = −90° to the right (+)
     and left.
+
+    `mount_rotation` turns that frame against the torso: roll, pitch and yaw about forward, left and up, as URDF has
+    them (yaw · pitch · roll). A pitch of 90° makes it point up.
     """
 
     kind: ClassVar[str]
+    _: KW_ONLY
+    mount_rotation: Vector = vector("rad", (0.0, 0.0, 0.0), structure=True)  # roll, pitch, yaw of the tail's frame
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(self.mount_rotation) and self.limbs("tail") == self._unturned().limbs("tail"):
+            required = "no rotation: this kind of tail ignores it; its `limbs` should end with `self.on_torso`"
+            raise RobotError("mount_rotation", self.mount_rotation, required)
+
+    def _unturned(self) -> Self:
+        return replace(self, mount_rotation=(0.0, 0.0, 0.0)) if any(self.mount_rotation) else self
+
+    def on_torso(self, limb: Limb, forward: str) -> Limb:
+        """A limb that is built about the mount in the tail's frame, on a torso that faces along `forward`."""
+        return placed(limb, getattr(self, "mount", (0.0, 0.0, 0.0)), self.mount_frame(forward))
+
+    def mount_frame(self, forward: str) -> Matrix:
+        """The axes of the tail's frame, as columns, in a torso frame that faces along `forward`."""
+        (cr, sr), (cp, sp), (cy, sy) = (_exact(angle) for angle in self.mount_rotation)
+        # In the tail's axes: forward is y, left −x, up z.
+        roll = np.array([[cr, 0.0, sr], [0.0, 1.0, 0.0], [-sr, 0.0, cr]])
+        pitch = np.array([[1.0, 0.0, 0.0], [0.0, cp, sp], [0.0, -sp, cp]])
+        yaw = np.array([[cy, -sy, 0.0], [sy, cy, 0.0], [0.0, 0.0, 1.0]])
+        return as_matrix((np.array(FORWARD_FRAMES[forward]) @ yaw @ pitch @ roll).tolist())
 
     @abstractmethod
     def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
@@ -65,7 +92,7 @@ class Tail(Described):
     @property
     def limb(self) -> Limb:
         """The limb of the tail, in its own frame at its mount."""
-        return next(iter(self.limbs("tail").values()))
+        return next(iter(self._unturned().limbs("tail").values()))
 
     def total_mass(self) -> Scalar:
         """Mass of all bodies of the tail [kg]."""
@@ -199,6 +226,11 @@ class Tail(Described):
     def with_links(self, count: int) -> Self:
         """A copy with another number of links (of each segment, where it counts so), of the same mass and length."""
         raise RobotError("links", count, "a tail of links")
+
+
+def _exact(angle: float) -> tuple[float, float]:
+    """Cosine and sine of an angle [rad], exactly 0 where rounding alone leaves more, as at 90°."""
+    return tuple(0.0 if abs(x) < 1e-15 else x for x in (math.cos(angle), math.sin(angle)))  # type: ignore[return-value]
 
 
 def _unit(metadata: Mapping[str, Any]) -> str:

@@ -11,7 +11,6 @@ from tailwork.algebra.expression import Scalar, cos, sin
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
 from tailwork.robots.limb import (
-    FORWARD_FRAMES,
     MOST_JOINTS,
     BendingSpring,
     Cable,
@@ -20,7 +19,6 @@ from tailwork.robots.limb import (
     Limb,
     PointSpring,
     Tip,
-    placed,
 )
 from tailwork.robots.quantities import Symmetric, Vector, nonnegative, number, numbers, positive, symmetric, vector
 from tailwork.robots.tails.bend_angles import bend_per_joint, check_bend
@@ -103,7 +101,7 @@ class Usrt(Tail):
             actuators=self._cables(),
             tip=Tip(joint=joints[-1].name, point=(0.0, -self.link_length, 0.0)),
         )
-        return {name: placed(limb, self.mount, FORWARD_FRAMES[forward])}
+        return {name: self.on_torso(limb, forward)}
 
     def _on_link(self, i: int, from_far_joint: Vector) -> Vector:
         """A point given from the far joint of link i, in the frame of link i; of the mount for i = 0."""

@@ -66,6 +66,9 @@ def contact_frequencies(system: System, ground: CompliantGround, start: Start, p
     The root of the largest eigenvalue of K_c J M⁻¹ Jᵀ, K_c the ground's stiffness and J of all feet.
     """
     model = system.model
+    for name, (_, point) in model.robot.contact_points().items():
+        if name not in model.layout.legs or point.radius != 0.0:
+            raise RobotError(name, point, "feet that are points, and no other contact points: others are not there yet")
     kernel, names = system.compiled("feet")
     runs, count, n_q, n_v = len(start.states), len(model.layout.legs), len(system.free_q), len(system.free_v)
     parameters = parameter_rows(names, system.numbers, start.columns, runs)
