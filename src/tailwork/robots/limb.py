@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array, times
 from tailwork.errors import RobotError, UnknownNameError
@@ -279,6 +281,9 @@ class Limb(Described):
         for k, name in enumerate(self.coordinates):
             if all(row[k] == 0 for row in rows):
                 raise RobotError("gearing", name, "every coordinate to move some joint")
+        if np.linalg.matrix_rank(np.array(rows)) < len(self.coordinates):
+            required = "independent columns: else joint angles do not tell the coordinates, nor efforts move them"
+            raise RobotError("gearing", rows, required)
 
     def _check_references(self, names: list[str]) -> None:
         def known(path: str, name: str | None, valid: list[str], what: str) -> None:

@@ -60,6 +60,8 @@ class Tail(Described):
     """
 
     kind: ClassVar[str]
+    kept: ClassVar[tuple[str, ...]] = ("mount",)
+    """Fields that `with_totals` leaves as they are."""
     _: KW_ONLY
     mount_rotation: Vector = vector("rad", (0.0, 0.0, 0.0), structure=True)  # roll, pitch, yaw of the tail's frame
 
@@ -127,21 +129,21 @@ class Tail(Described):
     def follow(self, total: str) -> tuple[str, ...]:
         """Fields that follow from one of `totals`, and so cannot be given beside it."""
         units = {"total_mass": ("kg", "kg m^2"), "total_length": ("m", "kg m^2")}[total]
-        return tuple(f.name for f in fields(self) if f.name != "mount" and _unit(f.metadata) in units)
+        return tuple(f.name for f in fields(self) if f.name not in self.kept and _unit(f.metadata) in units)
 
     def total(self, name: str) -> Scalar:
         """The value of one of `totals`, in its unit."""
         return {"total_mass": self.total_mass, "total_length": self.total_length}[name]()
 
     def with_totals(self, values: Mapping[str, Scalar]) -> Self:
-        """A copy with other `totals` [kg], [m]: by default lengths but the mount, masses, inertias in proportion."""
+        """A copy with other `totals` [kg], [m]: lengths, masses and inertias but those `kept` go in proportion."""
         self.check_totals(values)
         longer = values["total_length"] / self.total_length() if "total_length" in values else 1.0
         heavier = values["total_mass"] / self.total_mass() if "total_mass" in values else 1.0
         factors = {"m": longer, "kg": heavier, "kg m^2": heavier * longer * longer}
         changes: dict[str, Any] = {}
         for f in fields(self):
-            if f.name != "mount" and _unit(f.metadata) in factors:
+            if f.name not in self.kept and _unit(f.metadata) in factors:
                 changes[f.name] = scaled(getattr(self, f.name), factors[_unit(f.metadata)])
         return replace(self, **changes)
 
@@ -193,6 +195,11 @@ class Tail(Described):
     def by_cables(self) -> bool:
         """Whether cables through holes bend the tail: then its shape cannot be imposed."""
         return any(isinstance(actuator, Cable) for actuator in self.limb.actuators)
+
+    @property
+    def passive(self) -> tuple[str, ...]:
+        """Coordinates that neither motors nor cables drive; none of a tail that cables bend."""
+        return () if self.by_cables else tuple(name for name in self.limb.coordinates if name not in self.driven)
 
     @property
     def bends(self) -> bool:
