@@ -78,6 +78,16 @@ class Tail(Described):
         """A limb that is built about the mount in the tail's frame, on a torso that faces along `forward`."""
         return placed(limb, getattr(self, "mount", (0.0, 0.0, 0.0)), self.mount_frame(forward))
 
+    def mount_place(self, forward: str) -> Vector:
+        """Where the tail hangs, in a torso frame that faces along `forward` [m]: its first joint."""
+        return next(iter(self.limbs("tail", forward).values())).joints[0].offset
+
+    def mounted(self, place: Vector, forward: str) -> Self:
+        """A copy that hangs at a place in a torso frame that faces along `forward` [m]."""
+        if "mount" not in [f.name for f in fields(self)]:
+            raise RobotError("mount", place, f"a tail with a field `mount`: {type(self).__name__} has none")
+        return replace(self, mount=place)  # type: ignore[call-arg]
+
     def mount_frame(self, forward: str) -> Matrix:
         """The axes of the tail's frame, as columns, in a torso frame that faces along `forward`."""
         (cr, sr), (cp, sp), (cy, sy) = (_exact(angle) for angle in self.mount_rotation)
@@ -250,7 +260,8 @@ def tail_name(robot: Robot) -> str:
     """The name of the one part of a robot that is a tail."""
     tails = [name for name, part in robot.parts.items() if isinstance(part, Tail)]
     if len(tails) != 1:
-        raise RobotError("robot", robot.name, f"a robot with one tail (this one has {len(tails)})")
+        remedy = "" if tails else "; `Robot.with_tail`, or --tail of a command, puts one on"
+        raise RobotError("robot", robot.name, f"a robot with one tail (this one has {len(tails)}){remedy}")
     return tails[0]
 
 
