@@ -1,4 +1,4 @@
-"""The motion of Sect. 4.1 by a second formulation, as the paper sets Adams beside its model (Fig. 6).
+"""Liu & Ben-Tzvi 2018, Sect. 4.1, by a second formulation, as the paper sets Adams beside its model (Fig. 6).
 
 All joints of the legs are coordinates of their own here, and the feet are held by Lagrange multipliers: 20 degrees of
 freedom with 12 constraints, M a + h = B tau + Jᵀ f, J a = −J-dot v − 2 s J v − s² c. The closed form of the legs, on
