@@ -114,6 +114,7 @@ ROBOTS = {
         parts={"arm": robots.DhChain(convention="classic", rows=(robots.DhRow(a=0.1, bar_mass=1.0),))},
     ),
     "articulated": robots.liu2020(None).with_part("tail", robots.Articulated(axes=("yaw",), drive="cables")),
+    "continuum": robots.liu2020(None).with_part("tail", robots.Continuum(length=0.5, mass=1.0, rigidity=2.0)),
     "two links": robots.liu2020(None).with_part(
         "tail",
         robots.TwoLink(first_length=0.3, second_length=0.2, first_mass=0.6, second_mass=0.3, second="passive"),

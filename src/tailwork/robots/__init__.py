@@ -31,6 +31,7 @@ from tailwork.robots.shapes import Shape
 from tailwork.robots.tails import (
     R3,
     Articulated,
+    Continuum,
     FreeTail,
     Pendulum,
     ReactionWheel,
@@ -44,8 +45,8 @@ from tailwork.robots.tails import (
 )
 
 __all__ = [
-    "FORWARD_FRAMES", "R3", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "DhChain", "DhRow",
-    "Foot", "FreeLimb", "FreeTail", "Hole", "InsectLeg", "Joint", "JointSpring", "Limb", "Motor", "Pendulum",
+    "FORWARD_FRAMES", "R3", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "Continuum", "DhChain",
+    "DhRow", "Foot", "FreeLimb", "FreeTail", "Hole", "InsectLeg", "Joint", "JointSpring", "Limb", "Motor", "Pendulum",
     "PlateTorso", "PointSpring", "ReactionWheel", "Robot", "Shape", "Tail", "ThreeHingeLegs", "Tip", "Torso",
     "TwoLink", "Usrt", "bar", "biswal", "blaberus", "dh_frames", "dh_transform", "liu2018", "liu2020", "load",
     "pendulum", "placed", "point_mass", "presets", "r3", "tail_name", "usrt",
