@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from oracles.layout import Array, Layout, joint_matrix
 from oracles.trees import random_tree
 from tailwork.errors import RobotError
 from tailwork.robots import biswal, blaberus, liu2018, liu2020
-from tailwork.robots.limb import Cable, Limb
+from tailwork.robots.limb import Cable, ContactPoint, Limb
 from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import SYMMETRIC_COMPONENTS
-from tailwork.robots.robot import Robot
+from tailwork.robots.robot import FreeLimb, Robot
 
-__all__ = ["ROBOTS", "random_design", "random_state", "random_tree", "well_placed"]
+__all__ = ["ROBOTS", "random_design", "random_state", "random_tree", "well_placed", "with_contacts"]
 
 ROBOTS = {
     "liu2018": liu2018(),
@@ -128,3 +130,25 @@ def random_design(robot: Robot, rng: np.random.Generator, change: float = 0.2) -
         if well_placed(Layout(changed, legs), np.concatenate([changed.stand, np.zeros(3)])):
             return changed
     raise ValueError(f"no change of {robot.name} by {change} can stand")
+
+
+def with_contacts(robot: Robot) -> Robot:
+    """The robot with points that can touch: a ball and a point of its torso, balls for feet, knees, the tail's tip; and
+    with ranges of its knees. Its limbs are written out."""
+
+    def touching(name: str, limb: Limb) -> Limb:
+        if limb.foot is None:
+            tip = () if limb.tip is None else (ContactPoint(name="tip", joint=limb.tip.joint, point=limb.tip.point),)
+            return replace(limb, contacts=tip)
+        joints = tuple(
+            replace(joint, range=(-1.0, 1.2)) if joint is limb.joints[-1] else joint for joint in limb.joints
+        )
+        knee = ContactPoint(name="knee", joint=limb.joints[-1].parent, point=limb.joints[-1].offset, radius=0.03)
+        return replace(limb, joints=joints, foot=replace(limb.foot, radius=0.02), contacts=(knee,), closed_form=None)
+
+    parts = {name: FreeLimb(limb=touching(name, limb)) for name, limb in robot.limbs().items()}
+    contacts = (
+        ContactPoint(name="ball", point=(0.1, 0.3, 0.0), radius=0.05),
+        ContactPoint(name="corner", point=(0.1, -0.2, 0.1)),
+    )
+    return replace(robot, parts=parts, contacts=contacts)

@@ -17,7 +17,18 @@ from tailwork.mechanics.frames import Link, one_frame, own_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg, foot_force, leg_inertia, leg_needs, rate_bias
 from tailwork.mechanics.solve import Factored
-from tailwork.mechanics.sweeps import Inertia6, Motion, Wrench, articulated, collected, composite, loads, motions, rigid
+from tailwork.mechanics.sweeps import (
+    NO_WRENCH,
+    Inertia6,
+    Motion,
+    Wrench,
+    articulated,
+    collected,
+    composite,
+    loads,
+    motions,
+    rigid,
+)
 from tailwork.mechanics.torso import (
     LimbState,
     TorsoState,
@@ -59,6 +70,21 @@ class Inputs:
 
 
 @dataclass
+class Eliminated:
+    """How a limb passes on what pushes it, its coordinates eliminated one after the other.
+
+    A push becomes an effort on each step of the elimination and a wrench on the torso; in terms of these the limb alone
+    yields by efforts · efforts / pivots, and its coordinates follow from efforts and the motion of the torso.
+    """
+
+    links: Sequence[Link]  # in whose frames pushes are given
+    per_pivot: Sequence[Scalar]  # by step
+    efforts: Sequence[Scalar]  # by step, of all that acts but contacts
+    passed: Callable[[int, Wrench, Scalar], tuple[list[Scalar], Wrench]]  # (link, wrench on it, torque of its joint)
+    solve: Callable[[Array, Array, Sequence[Scalar]], list[Scalar]]  # (linear, angular, efforts) → coordinates
+
+
+@dataclass
 class Reduced:
     """A limb as the torso feels it."""
 
@@ -66,6 +92,22 @@ class Reduced:
     wrench: Wrench
     reply: Reply = lambda linear, angular: []  # a pinned leg has none: its joints follow the torso
     foot: Callable[[Array, Array], Array] | None = None  # likewise: what accelerations add to the foot, torso frame
+    eliminated: Eliminated | None = None  # None: a pinned leg
+
+
+@dataclass
+class ReducedRobot:
+    """A robot whose limbs are reduced to the torso."""
+
+    layout: Layout
+    inputs: Inputs
+    torso: TorsoState
+    legs: dict[str, PinnedLeg]
+    states: dict[str, LimbState]  # of the moving limbs
+    parts: dict[str, Reduced]
+    factored: Factored | None  # inertia of all at the torso, in its frame; None: the torso is fixed
+    linear: Array  # acceleration of P, torso frame [m/s²]
+    angular: Array  # of the torso, torso frame [rad/s²]
 
 
 @dataclass
@@ -82,8 +124,8 @@ class ForwardSolution:
     feet: dict[str, Array] = field(default_factory=dict)  # by contact: J a of the foot, inertial frame [m/s²]
 
 
-def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
-    """Accelerations of the torso and of the limbs' coordinates for given efforts."""
+def reduced_robot(layout: Layout, inputs: Inputs) -> ReducedRobot:
+    """Every limb reduced to the torso, and the torso's six equations of virtual work solved for its acceleration."""
     torso = torso_state(layout, inputs.q, inputs.v)
     motion = torso.bias_motion()
     legs = {name: stance_leg(layout, torso, name) for name in layout.stance}
@@ -93,31 +135,33 @@ def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
     for name, state in states.items():
         reduce = _prescribed if name in layout.prescribed else _geared if state.limb.gearing is not None else _free
         parts[name] = reduce(layout, torso, motion, name, state, inputs)
-    linear, angular = _torso_acceleration(layout, torso, motion, list(parts.values()), inputs)
+    factored, linear, angular = None, zeros(3), zeros(3)
+    if torso.moments is not None:
+        load = Wrench(*torso.moments.wrench(motion.acceleration, motion.spin()))
+        load, total = load - torso_push(layout, torso, inputs.forces), rigid(torso.moments)
+        for part in parts.values():
+            total, load = total + part.inertia, load + part.wrench
+        factored = Factored(total.matrix())
+        solved = factored.solve([-x for x in (*load.force, *load.moment)])
+        linear, angular = array(solved[:3]), array(solved[3:])
+    return ReducedRobot(layout, inputs, torso, legs, states, parts, factored, linear, angular)
+
+
+def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
+    """Accelerations of the torso and of the limbs' coordinates for given efforts."""
+    robot = reduced_robot(layout, inputs)
+    torso, linear, angular = robot.torso, robot.linear, robot.angular
     acceleration = [*torso.to_inertial(linear), *torso.to_inertial(angular)] if layout.torso_free else []
     efforts: list[Scalar] = []
-    for name in states:
-        answer = parts[name].reply(linear, angular)
+    for name in robot.states:
+        answer = robot.parts[name].reply(linear, angular)
         if name in layout.prescribed:
             efforts += answer
             answer = list(inputs.prescribed_acceleration[layout.prescribed_accelerations[name]])
         acceleration += answer
-    feet = {name: torso.to_inertial(x.foot(linear, angular)) for name, x in parts.items() if x.foot is not None}
-    return ForwardSolution(acceleration, torso, linear, angular, legs, states, efforts, feet)
-
-
-def _torso_acceleration(
-    layout: Layout, torso: TorsoState, motion: Motion, parts: Sequence[Reduced], inputs: Inputs
-) -> tuple[Array, Array]:
-    """Solve the torso's six equations of virtual work for its acceleration (linear, angular)."""
-    if torso.moments is None:
-        return zeros(3), zeros(3)
-    load = Wrench(*torso.moments.wrench(motion.acceleration, motion.spin())) - torso_push(layout, torso, inputs.forces)
-    total = rigid(torso.moments)
-    for part in parts:
-        total, load = total + part.inertia, load + part.wrench
-    solved = Factored(total.matrix()).solve([-x for x in (*load.force, *load.moment)])
-    return array(solved[:3]), array(solved[3:])
+    parts = robot.parts.items()
+    feet = {name: torso.to_inertial(x.foot(linear, angular)) for name, x in parts if x.foot is not None}
+    return ForwardSolution(acceleration, torso, linear, angular, robot.legs, robot.states, efforts, feet)
 
 
 def joint_torques(limb: Limb, state: LimbState, efforts: Sequence[Scalar]) -> list[Scalar]:
@@ -164,8 +208,8 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
     bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
     reduced = articulated(links, bias, torques, under_foot)
 
-    def reply(linear: Array, angular: Array) -> list[Scalar]:
-        by_joint, _ = reduced.solve(linear, angular)
+    def solve(linear: Array, angular: Array, efforts: Sequence[Scalar]) -> list[Scalar]:
+        by_joint, _ = reduced.solve(linear, angular, efforts)
         return [by_joint[state.limb.index(coordinate)] for coordinate in state.limb.coordinates]
 
     def foot_reply(linear: Array, angular: Array) -> Array:
@@ -173,7 +217,12 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
         a, alpha = reduced.solve(linear, angular)[1][at]
         return out_of_link(links, at, a + cross(alpha, array(foot.point)))
 
-    return Reduced(reduced.inertia, reduced.wrench, reply, None if contact is None else foot_reply)
+    efforts = [u for _, _, _, u in reduced.steps]
+    passing = Eliminated(links, [per_d for _, _, per_d, _ in reduced.steps], efforts, reduced.passed, solve)
+    return Reduced(
+        reduced.inertia, reduced.wrench, lambda linear, angular: solve(linear, angular, efforts),
+        None if contact is None else foot_reply, passing,
+    )  # fmt: skip
 
 
 def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs) -> Reduced:
@@ -202,11 +251,21 @@ def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state:
         inertia.d = inertia.d - _outer(scaled[3:], half[i][3:])
         wrench = wrench + Wrench(scaled[:3] * half_net[i], scaled[3:] * half_net[i])
 
-    def reply(linear: Array, angular: Array) -> list[Scalar]:
+    def solve(linear: Array, angular: Array, own: Sequence[Scalar]) -> list[Scalar]:
         torso_part = [dot(half[i], array([*linear, *angular])) for i in range(count)]
-        return factored.backward([(half_net[i] - torso_part[i]) * factored.per_pivot[i] for i in range(count)])
+        return factored.backward([(own[i] - torso_part[i]) * factored.per_pivot[i] for i in range(count)])
 
-    return Reduced(inertia, wrench, reply)
+    def passed(k: int, push: Wrench, torque: Scalar = 0.0) -> tuple[list[Scalar], Wrench]:
+        by_joint, left = collected(links, [push if i == k else NO_WRENCH for i in range(len(links))])
+        by_joint[k] = by_joint[k] + torque
+        own = factored.forward(list(times(state.gearing.T, array(by_joint))))
+        for i in range(count):
+            scaled = half[i] * (factored.per_pivot[i] * own[i])
+            left = left - Wrench(scaled[:3], scaled[3:])
+        return own, left
+
+    passing = Eliminated(links, factored.per_pivot, half_net, passed, solve)
+    return Reduced(inertia, wrench, lambda linear, angular: solve(linear, angular, half_net), eliminated=passing)
 
 
 def _outer(a: Array, b: Array) -> Array:
@@ -239,7 +298,11 @@ def _prescribed(
     def reply(linear: Array, angular: Array) -> list[Scalar]:
         return [e + dot(c.force, linear) + dot(c.moment, angular) for e, c in zip(efforts, whole.coupling, strict=True)]
 
-    return Reduced(rigid(whole.moments), wrench, reply)
+    def passed(k: int, push: Wrench, torque: Scalar = 0.0) -> tuple[list[Scalar], Wrench]:
+        return [], collected(links, [push if i == k else NO_WRENCH for i in range(len(links))])[1]
+
+    passing = Eliminated(links, [], [], passed, lambda linear, angular, own: [])
+    return Reduced(rigid(whole.moments), wrench, reply, eliminated=passing)
 
 
 def leg_torques(layout: Layout, name: str, leg: PinnedLeg, tau: Sequence[Scalar]) -> list[Scalar]:

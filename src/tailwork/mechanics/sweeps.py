@@ -140,19 +140,39 @@ class Articulated:
     links: Sequence[Link]
     steps: list[tuple[Array, Array, Scalar, Scalar]]  # by joint: U_lin, U_ang, 1/d, u
 
-    def solve(self, linear: Array, angular: Array) -> tuple[list[Scalar], list[tuple[Array, Array]]]:
+    def solve(
+        self, linear: Array, angular: Array, efforts: Sequence[Scalar] | None = None
+    ) -> tuple[list[Scalar], list[tuple[Array, Array]]]:
         """Joint accelerations [rad/s²] from the torso's, linear at P and angular, in the torso frame; and what both add
-        to the motion of each link, (linear at its joint, angular), in its frame."""
+        to the motion of each link, (linear at its joint, angular), in its frame. `efforts` take the place of u."""
         motion: list[tuple[Array, Array]] = []
         result: list[Scalar] = []
-        for link, (u_lin, u_ang, per_d, u) in zip(self.links, self.steps, strict=True):
+        for k, (link, (u_lin, u_ang, per_d, u)) in enumerate(zip(self.links, self.steps, strict=True)):
             a, alpha = (linear, angular) if link.parent < 0 else motion[link.parent]
             a = a + cross(alpha, link.offset)
             a, alpha = link.turn.outward(a), link.turn.outward(alpha)
-            acceleration = (u - dot(u_lin, a) - dot(u_ang, alpha)) * per_d
+            effort = u if efforts is None else efforts[k]
+            acceleration = (effort - dot(u_lin, a) - dot(u_ang, alpha)) * per_d
             result.append(acceleration)
             motion.append((a, alpha + link.axis * acceleration))
         return result, motion
+
+    def passed(self, k: int, wrench: Wrench, torque: Scalar = 0.0) -> tuple[list[Scalar], Wrench]:
+        """What a wrench on a link, in its frame, or a torque of its joint comes to: an effort on each joint, which adds
+        to u, and the wrench that is left for the torso."""
+        efforts: list[Scalar] = [0.0] * len(self.links)
+        while k >= 0:
+            link, (u_lin, u_ang, per_d, _) = self.links[k], self.steps[k]
+            efforts[k] = torque + dot(link.axis, wrench.moment)
+            if not is_zero(efforts[k]):
+                share = efforts[k] * per_d
+                moment = wrench.moment - u_ang * share
+                gone = principal_axis(link.axis) if is_zero(link.armature) else -1
+                if gone >= 0:
+                    moment[gone] = -torque * link.axis[gone]
+                wrench = Wrench(wrench.force - u_lin * share, moment)
+            wrench, torque, k = carried(link, wrench), 0.0, link.parent
+        return efforts, wrench
 
 
 def articulated(

@@ -15,10 +15,12 @@ from tailwork.kernels.kernel import Kernel
 from tailwork.mechanics.kinematics import joint_names, named_points, point_names
 from tailwork.mechanics.layout import Layout, Push, check_push, make_layout
 from tailwork.mechanics.observe import part_names
+from tailwork.mechanics.rigid.problem import stopped_joints
 from tailwork.model.admissible import Admissible, admissible_efforts
 from tailwork.model.allocation import Allocation, States, allocated, missing_text, pulling_groups, unreachable
 from tailwork.model.call import Call, CompiledCall
 from tailwork.model.checks import show_rows
+from tailwork.model.contact import ContactForces, Impact, contact_forces, delassus, impact
 from tailwork.model.questions import QUESTIONS, argument_names, recorded
 from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
 from tailwork.model.rules import rules_for
@@ -80,9 +82,8 @@ class Model:
         self.robot = robot
         self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
         self._numbers = own
-        self.structure = Structure(
-            (structure((robot.torso, robot.parts)), robot.forward, robot.gravity != 0.0, self.layout.drive())
-        )
+        described = structure((robot.torso, robot.parts, robot.contacts))
+        self.structure = Structure((described, robot.forward, robot.gravity != 0.0, self.layout.drive()))
         self._calls: dict[str, Call] = {}
         self._systems: dict[Any, Any] = {}  # simulations of late; see tailwork.simulation.system
         self.pulling = pulling_groups(self.layout)
@@ -299,6 +300,68 @@ class Model:
         self._check_reached(allocation, "q")
         return allocation.efforts
 
+    # Contact
+
+    @cached_property
+    def contact_names(self) -> tuple[str, ...]:
+        """Points that can touch the ground: feet, by their legs, then the contact points of limbs and torso."""
+        return tuple(self.robot.contact_points())
+
+    @cached_property
+    def stop_names(self) -> tuple[str, ...]:
+        """Joints that can come to a stop: those with a range."""
+        return tuple(stopped_joints(self.layout))
+
+    def delassus(self, q: ArrayLike, *, normals: ArrayLike | None = None) -> Floats:
+        """J M⁻¹ Jᵀ of all contacts, (..., rows, rows) [1/kg, …]: the change of their velocities by unit impulses.
+
+        Rows: for each of `contact_names` two tangents and the normal (on level ground x, y, z); then one for each of
+        `stop_names`, away from the nearer stop.
+
+        Args:
+            q: coordinates.
+            normals: of the ground, a unit vector (3,) for all points or (points, 3); None: straight up.
+        """
+        return delassus(self, q, normals)
+
+    def impact(
+        self, q: ArrayLike, v: ArrayLike, *, friction: ArrayLike, restitution: ArrayLike = 0.0,
+        points: Sequence[str] | None = None, normals: ArrayLike | None = None,
+    ) -> Impact:  # fmt: skip
+        """What a rigid impact does to the velocities: Coulomb's cone and Newton's restitution at all points at once.
+
+        Each point that touches ends with a normal velocity of at least −restitution times that before; it separates,
+        sticks, or slips against the friction that belongs to its normal impulse.
+
+        Args:
+            q: coordinates.
+            v: velocities before the impact.
+            friction: coefficient, for all points or one each; times the points' own factors [1].
+            restitution: likewise, from 0 to 1 [1].
+            points: that touch, by name; None: those at the plane z = 0 or below it.
+            normals: as for `delassus`.
+        """
+        return impact(self, q, v, friction, restitution, points, normals)
+
+    def contact_forces(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, modes: Sequence[str], *, friction: ArrayLike,
+        normals: ArrayLike | None = None, prescribed_acceleration: ArrayLike = (), forces: ArrayLike | None = None,
+    ) -> ContactForces:  # fmt: skip
+        """Accelerations and contact forces where every contact goes on as it is.
+
+        Args:
+            q: coordinates.
+            v: velocities; those of contacts agree with their modes.
+            tau: efforts of the actuators [N m or N].
+            modes: for each of `contact_names` "free", "stick" (no acceleration) or "slip" (none along the normal;
+                friction against its velocity).
+            friction: coefficient, for all points or one each; times the points' own factors [1].
+            normals: as for `delassus`.
+            prescribed_acceleration: of the prescribed coordinates [rad/s²].
+            forces: of the pushes, inertial frame [N].
+        """
+        return contact_forces(self, q, v, tau, modes, friction, normals, prescribed_acceleration, forces)
+
     # Observation
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> Energy:
@@ -401,7 +464,8 @@ class Model:
         Args:
             question: "forward_dynamics", "path", "generalised_force", "mass_matrix", "actuation_matrix", "energy",
                 "centroidal_momentum", "centroidal_momentum_matrix", "part_momenta", "center_of_mass", "points",
-                "joint_angles", "joint_rates", "frame_jacobians", "frame_drifts" or "coordinate_rates".
+                "joint_angles", "joint_rates", "frame_jacobians", "frame_drifts", "delassus", "contact_state",
+                "contact_change", "impact_rows" or "coordinate_rates".
         """
         from tailwork.kernels.casadi_export import casadi_function  # takes long to import
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from tailwork.algebra.expression import INPUT, Scalar, Tape
-from tailwork.algebra.vectors import array
+from tailwork.algebra.vectors import Array, array
 from tailwork.kernels.graph import Graph, finished
 from tailwork.mechanics import inverse, kinematics, observe
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.rigid.problem import ContactProblem, Plane, contact_points, contact_problem, stopped_joints
 from tailwork.mechanics.torso import coordinate_rates
+from tailwork.model.contact_solver import contact_rows, solver_rows
 
 POSE = frozenset(("stand.x", "stand.y", "stand.z"))
 """Numbers of a robot that no equation uses: they say where it starts."""
@@ -52,11 +54,16 @@ def counts(layout: Layout) -> dict[str, int]:
         "frames": 1 + joints,
         "points": len(kinematics.point_names(layout)),
         "parts": len(observe.part_names(layout)),
+        "contacts": len(contact_points(layout)) + len(stopped_joints(layout)),
+        "contact_points": len(contact_points(layout)),
+        "contact_rows": len(argument_names(layout, "impulses")),
+        "solver_rows": solver_rows(layout),
     }
 
 
 def argument_names(layout: Layout, argument: str) -> tuple[str, ...]:
     """Names of the entries of an argument."""
+    points, stops = list(contact_points(layout)), list(stopped_joints(layout))
     return {
         "q": layout.coordinate_names,
         "v": layout.velocity_names,
@@ -64,6 +71,9 @@ def argument_names(layout: Layout, argument: str) -> tuple[str, ...]:
         "tau": layout.actuator_names,
         "prescribed_acceleration": layout.prescribed_names,
         "forces": tuple(f"push {k + 1} {axis}" for k in range(len(layout.pushes)) for axis in "xyz"),
+        "heights": tuple(points),
+        "normals": tuple(f"{point} {axis}" for point in points for axis in "xyz"),
+        "impulses": (*(f"{point} {axis}" for point in points for axis in ("t1", "t2", "n")), *stops),
     }[argument]
 
 
@@ -76,6 +86,44 @@ def _inputs(arguments: Arguments) -> Inputs:
         prescribed_acceleration=arguments.get("prescribed_acceleration", ()),
         forces=[array(list(forces[k : k + 3])) for k in range(0, len(forces), 3)],
     )
+
+
+def _contacts(layout: Layout, x: Arguments) -> ContactProblem:
+    """The contacts of an instant; without efforts those of an impact."""
+    still = {"v": [0.0] * len(layout.velocity_names), "tau": [0.0] * len(layout.actuator_names),
+             "prescribed_acceleration": [0.0] * len(layout.prescribed_names),
+             "forces": [0.0] * (3 * len(layout.pushes))}  # fmt: skip
+    normals, heights = x["normals"], x.get("heights", [0.0] * len(x["normals"]))
+    planes = {name: Plane(heights[k], (normals[3 * k], normals[3 * k + 1], normals[3 * k + 2]))
+              for k, name in enumerate(contact_points(layout))}  # fmt: skip
+    return contact_problem(layout, _inputs({**still, **x}), 0.0, planes)
+
+
+def _delassus(layout: Layout, x: Arguments) -> list[Array]:
+    problem = _contacts(layout, x)
+    count = len(problem.contacts)
+    return [row for i in range(count) for row in np.concatenate([problem.block(i, k) for k in range(count)], axis=1)]
+
+
+def _contact_state(layout: Layout, x: Arguments) -> list[Any]:
+    found = _contacts(layout, x).contacts
+    return [[c.gap for c in found], [c.velocity for c in found], [c.drift for c in found],
+            [c.place for c in found if c.place is not None]]  # fmt: skip
+
+
+def _contact_change(layout: Layout, x: Arguments) -> list[Scalar]:
+    problem, start, impulses = _contacts(layout, x), 0, []
+    for contact in problem.contacts:
+        impulses.append(array(list(x["impulses"][start : start + contact.rows])))
+        start += contact.rows
+    return problem.change(impulses, problem.torso_response(impulses)).velocities
+
+
+def _impact_rows(layout: Layout, x: Arguments) -> list[Scalar]:
+    """What the contact solver starts from, all contacts closed and without friction."""
+    problem = _contacts(layout, x)
+    none = [[0.0] * contact.rows for contact in problem.contacts]
+    return contact_rows(problem, [c.velocity for c in problem.contacts], [0.0] * len(none), none, [0.0] * len(none))
 
 
 def _frames(found: Sequence[Any], names: tuple[str, ...]) -> list[Any]:
@@ -152,6 +200,15 @@ QUESTIONS: dict[str, Question] = {
             kinematics.frame_drifts(layout, x["q"], x["v"]), ("omega", "alpha", "acceleration")
         ),
     ),
+    "delassus": Question(("q", "normals"), {"delassus": ("contact_rows", "contact_rows")}, _delassus),
+    "contact_state": Question(
+        (*DYNAMICS, "heights", "normals"),
+        {"gaps": ("contacts",), "velocities": ("contact_rows",), "drifts": ("contact_rows",),
+         "places": ("contact_points", 3)},
+        _contact_state,
+    ),
+    "contact_change": Question(("q", "normals", "impulses"), {"change": VELOCITIES}, _contact_change),
+    "impact_rows": Question(("q", "v", "normals"), {"rows": ("solver_rows",)}, _impact_rows),
     "coordinate_rates": Question(
         ("q", "v"), {"rates": ("coordinates",)}, lambda layout, x: coordinate_rates(layout, x["q"], x["v"])
     ),

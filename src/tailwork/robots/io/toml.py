@@ -39,13 +39,10 @@ from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import Described, alternatives, field_hints, item_hint, label
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
-from tailwork.robots.tails import R3, Articulated, Continuum, FreeTail, Pendulum, ReactionWheel, Tail, TwoLink, Usrt
+from tailwork.robots.tails import R3, FreeTail, Pendulum, Tail, Usrt
 
 TORSOS = (Torso, PlateTorso)
-PARTS = (
-    ThreeHingeLegs, InsectLeg, DhChain, Pendulum, R3, Usrt, Articulated, Continuum, TwoLink, ReactionWheel,
-    FreeTail, FreeLimb,
-)  # fmt: skip
+PARTS = (ThreeHingeLegs, InsectLeg, DhChain, Pendulum, R3, Usrt, FreeTail, FreeLimb)
 """Kinds of parts that every file may name; own tails join them, see `part_kinds`."""
 
 LARGEST_FILE = 1_000_000  # bytes; a robot of ten thousand numbers needs a fifth of that

@@ -1,0 +1,1 @@
+"""Rigid contact: points that touch the ground, joints at their stops, and the impulses between."""
