@@ -14,6 +14,8 @@ import pytest
 from pages import bare
 from tailwork.cli import compare as command_module
 from tailwork.cli import main
+from tailwork.cli.inputs import robots_of
+from tailwork.cli.main import parser
 from tailwork.format import fixed
 from tailwork.robots import liu2018, liu2020, load
 from tailwork.simulation import Run, load_run
@@ -97,8 +99,10 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     [
         (["liu2021"], "robot: got 'liu2021'"),
         (["missing.toml"], "missing.toml: no such file"),
-        (["--tails", "r4"], "tails: got 'r4'"),
+        (["--tails", "r4"], "tail: got 'r4'"),
         (["--tails", "r3,r3"], "tails that differ"),
+        (["liu2018", "--tail-mass", "1"], "a tail that is put on, by --tail"),
+        (["--tail", "r3", "--tail-mass", "1", "--as-published"], "they are other numbers"),
         (["--tails", "other.toml"], "other.toml: no such file"),
         (["--motion", "jaw:40"], "did you mean 'yaw'"),
         (["--motion", "yaw"], "an angle in degrees"),
@@ -198,13 +202,21 @@ def test_the_map_is_the_angle_of_every_motion(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_tail_from_the_file_of_a_robot_that_faces_elsewhere(tmp_path: Path) -> None:
-    """It is mounted behind, whichever axis is forward; tails of the paper go where the robot's own is."""
+    """All go where the robot's own is, as heavy and as long; as published, that of the file is mounted as it was there,
+    behind, whichever axis is forward."""
     tail = replace(liu2020("usrt").part("tail"), mount=(0.01, -0.2, 0.03))
     liu2020().with_part("tail", tail).save(tmp_path / "other.toml")
-    along_x = replace(liu2018(), forward="x").replace({"tail.mount": (-0.3, 0.0, 0.02)})
-    found = command_module.robots_with(along_x, ["own", "pendulum", str(tmp_path / "other.toml")])
+    replace(liu2018(), forward="x").replace({"tail.mount": (-0.3, 0.0, 0.02)}).save(tmp_path / "x.toml")
+    asked = ["compare", str(tmp_path / "x.toml"), "--tail", f"own,pendulum,{tmp_path / 'other.toml'}"]
+    found = robots_of(parser().parse_args(asked))
     mounts = {label: robot.part("tail").mount for label, robot in found.items()}
-    assert list(mounts) == ["own", "pendulum", "other"]
-    assert mounts["own"] == mounts["pendulum"] == (-0.3, 0.0, 0.02)
-    assert mounts["other"] == pytest.approx((-0.2, -0.01, 0.03), abs=1e-15)
-    assert found["other"].part("tail").kind == "usrt" and found["other"].forward == "x"
+    assert mounts == dict.fromkeys(["own", "pendulum", "other"], (-0.3, 0.0, 0.02))
+    totals = [(float(r.part("tail").total_mass()), float(r.part("tail").total_length())) for r in found.values()]
+    assert totals == [pytest.approx((1.4347, 0.6), rel=1e-13)] * 3
+    sized = robots_of(parser().parse_args([*asked, "--tail-mass", "2", "--set", "tail.mount.z=0.1"]))
+    assert sized["other"].part("tail").mount == (-0.3, 0.0, 0.1)
+    assert float(sized["other"].part("tail").total_mass()) == pytest.approx(2.0)
+    kept = robots_of(parser().parse_args([*asked, "--as-published"]))["other"]
+    assert kept.part("tail").mount == pytest.approx((-0.2, -0.01, 0.03), abs=1e-15)
+    assert kept.part("tail").kind == "usrt" and kept.forward == "x"
+    assert replace(kept.part("tail"), mount=tail.mount) == tail

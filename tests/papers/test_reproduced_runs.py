@@ -280,7 +280,7 @@ def test_claims_of_2018() -> None:
 
 
 def test_the_report_of_2018(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One page that needs nothing else, with every claim and four figures; only files that it shows are drawn: time."""
+    """One page that needs nothing else, with every claim and five figures; only files that it shows are drawn: time."""
 
     def shown_only(figure: Figure, folder: Path, name: str, kinds: tuple[str, ...]) -> dict[str, Path]:
         return save(figure, folder, name, ["svg" if "svg" in kinds else "png"])
@@ -290,7 +290,24 @@ def test_the_report_of_2018(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for claim in liu2018_study().claims:
         assert f"{escape(claim.paper)}</td>" in page and f"{escape(claim.ours)}</td>" in page
     assert sorted({file.stem for file in (tmp_path / "figures").iterdir()}) == [
-        "figure-6", "figure-8", "figure-9", "timelapse",
+        "compensation", "figure-6", "figure-8", "figure-9", "timelapse",
     ]  # fmt: skip
-    assert page.count("<img ") == page.count('src="data:image/') == 4
+    assert page.count("<img ") == page.count('src="data:image/') == 5
     assert "torques of Sect. 4.1" in page and bare(page)
+
+
+def test_two_formulations_of_2018() -> None:
+    """2018, Fig. 6: with every joint a coordinate and multipliers on the feet, torso and tail move as by the engine."""
+    found = liu2018_study()
+    early = found.forward.data["time"].to_numpy() <= 0.3
+    ours = found.forward.data["q"].to_numpy()[early]
+    np.testing.assert_allclose(found.second[early], ours, rtol=0, atol=1e-9)  # the engine's run is at rtol 1e-9
+
+
+def test_torques_of_2018() -> None:
+    """2018, Fig. 9: with tau_p = 0 a motor needs over 700 N m; all motors together do the same with less than 50."""
+    found, model = liu2018_study(), liu2018_study().controlled.model
+    assert np.abs(found.required).max() > 700.0 > 50.0 > np.abs(found.least).max()
+    times = found.controlled.data["time"].to_numpy()
+    q, v, a = desired_states(model, times)
+    np.testing.assert_allclose(model.forward_dynamics(q, v, found.least), a, rtol=0, atol=1e-9 * np.abs(a).max())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -129,3 +131,12 @@ def test_the_2018_actuators_are_singular_in_the_2020_stance() -> None:
         model.inverse_dynamics(q, v, a, redundant=NO_REDUNDANT)
     assert model.allocation(q, v, a, redundant=NO_REDUNDANT).condition > 1e15
     np.testing.assert_allclose(model.forward_dynamics(q, v, model.inverse_dynamics(q, v, a)), a, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("paper", ["liu2018", "liu2020", "nelson_quinn", "biswal"])
+def test_every_figure_has_a_counterpart(paper: str) -> None:
+    """Reports list figures and tables of their paper in order, none twice, each with where to look."""
+    rows = import_module(f"tailwork.papers.{paper}.report").COUNTERPARTS
+    figures = [int(n) for name, *_ in rows if name.startswith("Fig") for n in re.findall(r"\d+", name)]
+    assert figures == sorted(set(figures)) and figures[0] == 1
+    assert all(shown and where for _, shown, where in rows)

@@ -113,6 +113,13 @@ ROBOTS = {
         torso=PlateTorso(mass=1.0, width=0.1, length=0.2),
         parts={"arm": robots.DhChain(convention="classic", rows=(robots.DhRow(a=0.1, bar_mass=1.0),))},
     ),
+    "articulated": robots.liu2020(None).with_part("tail", robots.Articulated(axes=("yaw",), drive="cables")),
+    "continuum": robots.liu2020(None).with_part("tail", robots.Continuum(length=0.5, mass=1.0, rigidity=2.0)),
+    "two links": robots.liu2020(None).with_part(
+        "tail",
+        robots.TwoLink(first_length=0.3, second_length=0.2, first_mass=0.6, second_mass=0.3, second="passive"),
+    ),
+    "wheels": robots.liu2020(None).with_part("tail", robots.ReactionWheel(mass=0.3, radius=0.1, wheels=("yaw",))),
     "long": robots.liu2020("usrt").replace({"tail.links": 12, "tail.segments": 3, "tail.extension_rest": (0.01,)}),
 }
 
@@ -208,7 +215,7 @@ GOOD = HEAD + TORSO
         (TORSO, RobotError, "name", "a name for the robot"),
         (HEAD + "[torso]\nmass = 1.0\n", RobotError, "torso.kind", "one of 'torso', 'plate'"),
         (HEAD + '[torso]\nkind = "plate"\nmass = 1\nwidth = 1\n', RobotError, "torso.length", "a finite number [m]"),
-        (GOOD + "[tail]\nlength = 0.5\n", RobotError, "tail.kind", "'pendulum', 'r3', 'usrt', 'tail', 'limb'"),
+        (GOOD + "[tail]\nlength = 0.5\n", RobotError, "tail.kind", "'reaction_wheel', 'tail', 'limb'"),
         (GOOD + TAIL, RobotError, "tail.mass", "got nothing; required: a finite number [kg], not negative"),
         (GOOD + '[tail]\nkind = "limb"\n', RobotError, "tail.limb", "a table of fields"),
         (GOOD + '[tail]\nkind = "limb"\n[tail.limb]\n', RobotError, "tail.limb.joints", "a list of tables"),

@@ -26,7 +26,6 @@ from tailwork.studies.compare.comparison import (
     compare,
     paper_plan,
     sweep_rotations,
-    with_tail,
 )
 from tailwork.studies.measures import shown_measures, unit_of
 from tailwork.studies.motions import coupled, pitch, roll, yaw
@@ -337,19 +336,6 @@ def test_impossible_plans(plan: Plan, said: str, tmp_path: Path) -> None:
     with pytest.raises(RobotError, match=said):
         compare(plan, tmp_path / "study")
     assert not (tmp_path / "study").exists()
-
-
-def test_tails_of_the_paper_on_another_robot() -> None:
-    """In the place of its own, at its own mount; unknown ones are refused."""
-    robot = liu2020("pendulum").replace({"tail.mount": (0.0, -0.3, 0.05), "torso.mass": 15.0})
-    other = with_tail(robot, "r3")
-    assert other.part("tail").kind == "r3" and other.part("tail").mount == (0.0, -0.3, 0.05)
-    assert other.torso == robot.torso
-    for tail in ("r4", "", "own"):
-        with pytest.raises(RobotError, match=f"tails: got '{tail}'"):
-            with_tail(robot, tail)
-    with pytest.raises(RobotError, match="this one has 0"):
-        with_tail(liu2020(None), "r3")
 
 
 def test_the_plan_of_the_paper() -> None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from tailwork.cli.inputs import ANGLE_HELP, MAPS, POLICY_HELP, ROBOT_HELP, Once, default_policy, named_robot
+from tailwork.cli.inputs import (
+    ANGLE_HELP,
+    MAPS,
+    PAPER_ROBOT,
+    POLICY_HELP,
+    Once,
+    add_robot,
+    default_policy,
+    robots_of,
+)
 from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
-from tailwork.errors import RobotError
 from tailwork.files import ready_folder
-from tailwork.robots.robot import Robot
-from tailwork.robots.tails.tail import tail_name
 from tailwork.studies.compare.comparison import (
     SWEPT,
     TAIL_NAMES,
@@ -24,8 +29,6 @@ from tailwork.studies.compare.comparison import (
     cases,
     compare,
     paper_plan,
-    with_tail,
-    with_tail_of,
 )
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import TailMotion, motion_from_text, motion_text, roll, yaw
@@ -41,10 +44,7 @@ def add_compare(commands: Any, what: str) -> None:
         description="Runs every motion with every tail and leaves a folder: report.html, figures, measures.csv and the "
         "runs. Without options: the study of Liu & Ben-Tzvi 2020. A study that was interrupted goes on where it was.",
     )
-    command.add_argument("robot", nargs="?", default="liu2020", help=ROBOT_HELP)
-    command.add_argument(
-        "--tails", help=f"tails by name, separated by commas: own, {', '.join(TAIL_NAMES)}, or a robot file with a tail"
-    )
+    add_robot(command, optional=True, several=True)
     command.add_argument(
         "--motion", action="append", dest="motions", metavar="MOTION",
         help="a motion of the tail's centre of mass [deg, s]: yaw:40, yaw:40,duration=0.5, pitch:20,period=1.2, "
@@ -80,10 +80,9 @@ def run(options: argparse.Namespace) -> int:
 def _plan(options: argparse.Namespace) -> Plan:
     motions = tuple(motion_from_text(text) for text in options.motions or ())
     paper = paper_plan()
-    if options.robot == "liu2020" and options.tails is None:
-        robots = dict(paper.robots)
-    else:
-        robots = robots_with(named_robot(options.robot), (options.tails or "own").split(","))
+    if options.robot == PAPER_ROBOT and options.tail is None:
+        options.tail = ",".join(TAIL_NAMES)
+    robots = robots_of(options)
     sweeps: dict[str, tuple[TailMotion, ...]] = {
         axis: tuple(SWEEPS[axis](angle) for angle in SWEPT) for axis in options.sweep or ()
     }
@@ -91,23 +90,6 @@ def _plan(options: argparse.Namespace) -> Plan:
     wanted = tuple(replace(motion, angle=options.angle) for motion in studied[0])
     swept = {axis: tuple(replace(motion, angle=options.angle) for motion in own) for axis, own in studied[1].items()}
     return Plan(robots, wanted, swept, default_policy(options))
-
-
-def robots_with(robot: Robot, tails: Sequence[str]) -> dict[str, Robot]:
-    """By label: the robot with its own tail, one of the 2020 paper, or that of another robot's file."""
-    found: dict[str, Robot] = {}
-    for name in (tail.strip() for tail in tails):
-        label = Path(name).stem
-        if label in found:
-            raise RobotError("--tails", name, "tails that differ")
-        if name == "own":
-            tail_name(robot)
-            found[label] = robot
-        elif name.endswith(".toml"):
-            found[label] = with_tail_of(robot, named_robot(name))
-        else:
-            found[label] = with_tail(robot, name)
-    return found
 
 
 def _print(console: Console, comparison: Comparison) -> None:

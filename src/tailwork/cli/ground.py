@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tailwork.cli.inputs import POLICY_HELP, ROBOT_HELP, Once, default_policy, named_robot, numbers
+from tailwork.cli.inputs import POLICY_HELP, Once, add_robot, default_policy, numbers, robot_of
 from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.files import ready_folder
@@ -39,8 +39,7 @@ def add_ground(commands: Any, what: str) -> None:
         "lift. Prints when they do, and how the ground's answer nears that of pinned feet as it stiffens. Leaves a "
         "folder: report.html, figures and the runs.",
     )
-    command.add_argument("robot", nargs="?", default="liu2020", help=ROBOT_HELP)
-    command.add_argument("--tail", help="tail of the preset liu2020: pendulum (default), r3 or usrt")
+    add_robot(command, optional=True)
     command.add_argument(
         "--motion", action=Once, help=f"of the tail's centre of mass [deg, s], as for `compare` (default {MOTION})"
     )
@@ -63,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare, print the tables, save the runs, write the report."""
     console = wide_console()
     motion = motion_from_text(options.motion or MOTION)
-    scenario = Scenario(named_robot(options.robot, options.tail), motion, default_policy(options))
+    scenario = Scenario(robot_of(options), motion, default_policy(options))
     stiffnesses = numbers("--stiffness", options.stiffness, "stiffnesses [N/m], such as 1e4,1e5,1e6") or []
     friction = numbers("--friction", options.friction, TWO_FRICTIONS) or []
     if len(friction) > 2:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tailwork.errors import FileError, RobotError, nearest
 from tailwork.robots import Robot, load, presets
+from tailwork.robots.tails.fit import PUBLISHED, with_named_tail
 from tailwork.simulation import Run, load_run
 from tailwork.studies.measures import meaning_of, shown_measures, unit_of
 
-ROBOT_HELP = "a preset or a robot file (default liu2020)"
+PAPER_ROBOT = "liu2020"
+"""The preset whose tails are those of its paper."""
+FILES = (".toml",)
+"""How the names of robot files end."""
+ROBOT_HELP = "a preset (see `tailwork robots`) or a robot file"
 POLICY_HELP = "what the legs do (default: paper for liu2020, else constant)"
 ANGLE_HELP = (
     "what the bend of a tail of many links is: that of the centre of mass of an arc (default), or of the chain of links"
@@ -58,39 +62,80 @@ def measures_help(but: str = "") -> str:
 
 def default_policy(options: argparse.Namespace) -> str:
     """The leg policy of the options; by default that of the paper for its robot."""
-    return options.policy or ("paper" if options.robot == "liu2020" else "constant")
+    return options.policy or ("paper" if options.robot == PAPER_ROBOT else "constant")
 
 
-def add_robot(command: argparse.ArgumentParser) -> None:
-    """Options that choose a robot."""
-    command.add_argument("robot", help="a preset (see `tailwork robots`) or a robot file, robot.toml")
-    command.add_argument("--tail", help="tail of the preset liu2020: pendulum, r3, usrt or none")
+def add_robot(command: argparse.ArgumentParser, *, optional: bool = False, several: bool = False) -> None:
+    """Options that choose a robot and its tail, or several tails."""
+    text = f"{ROBOT_HELP} (default {PAPER_ROBOT})" if optional else ROBOT_HELP
+    command.add_argument("robot", nargs="?" if optional else None, default=PAPER_ROBOT, help=text)
+    add_tail(command, several=several)
     command.add_argument(
         "--set", action="append", default=[], metavar="PATH=VALUE", dest="changes",
         help="change a value, such as torso.mass=13 or tail.mount=0,-0.3,0; may be repeated",
     )  # fmt: skip
 
 
+def add_tail(command: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Options that put a tail, or several, on a robot."""
+    what = "tails, separated by commas: own (that of the robot)" if several else "a tail for it: own, none"
+    kinds = f"{', '.join(PUBLISHED)}, a kind of your own, or a robot file, whose tail is taken"
+    command.add_argument("--tail", *(["--tails"] if several else []), metavar="KIND", help=f"{what}, {kinds}")
+    same = "the same for all: that" if several else "that"
+    for name, unit, share in (("mass", "kg", "1/12"), ("length", "m", "0.96")):
+        text = f"(default: {same} of the robot's own tail, or {share} of the torso's)"
+        text = f"total {name} of a tail that is put on [{unit}] {text}"
+        command.add_argument(f"--tail-{name}", type=float, metavar=unit, help=text)
+    text = f"tails keep the numbers of their papers, files or defaults (always so for the tails of {PAPER_ROBOT})"
+    command.add_argument("--as-published", action="store_true", help=text)
+
+
 def robot_of(options: argparse.Namespace) -> Robot:
-    """The robot that the options describe."""
-    robot = named_robot(options.robot, options.tail)
-    return robot.replace(dict(_change(text) for text in options.changes)) if options.changes else robot
+    """The one robot that the options describe."""
+    if options.tail is not None and "," in options.tail:
+        raise RobotError("--tail", options.tail, "one tail; `tailwork compare` takes several")
+    (robot,) = robots_of(options).values()
+    return robot
 
 
-def named_robot(name: str, tail: str | None = None) -> Robot:
-    """A preset, with one of its tails, or the robot in a file."""
+def robots_of(options: argparse.Namespace) -> dict[str, Robot]:
+    """By label of its tail: the robot that the options describe, with each of its tails.
+
+    Changes of numbers outside tails are made first, so that default sizes follow them.
+    """
+    name, given = options.robot, options.tail
+    sized = options.tail_mass is not None or options.tail_length is not None
+    changes = dict(_change(text) for text in options.changes)
+    of_tail = {path: value for path, value in changes.items() if path.split(".")[0] == "tail"}
+    robot = named_robot(name)
+    if given is None and (sized or options.as_published):
+        option = "--as-published" if options.as_published else "--tail-mass, --tail-length"
+        raise RobotError(option, given, "a tail that is put on, by --tail")
+    if options.as_published and sized:
+        raise RobotError("--as-published", True, "none of --tail-mass and --tail-length: they are other numbers")
+    if given is None:
+        return {"own": robot.replace(changes) if changes else robot}
+    rest = {path: value for path, value in changes.items() if path not in of_tail}
+    robot = robot.replace(rest) if rest else robot
+    found: dict[str, Robot] = {}
+    published = options.as_published or (name == PAPER_ROBOT and not sized)
+    for tail in (text.strip() for text in given.split(",")):
+        label = Path(tail).stem
+        if label in found:
+            raise RobotError("--tail", tail, "tails that differ")
+        made = with_named_tail(robot, tail, mass=options.tail_mass, length=options.tail_length, published=published)
+        found[label] = made.replace(of_tail) if of_tail else made
+    return found
+
+
+def named_robot(name: str) -> Robot:
+    """A preset, or the robot in a file."""
     known = presets()
     if name in known:
-        if tail is None:
-            return known[name]()
-        if "tail" not in inspect.signature(known[name]).parameters:
-            raise RobotError("--tail", tail, f"no tail to choose: {name} has the one it has; liu2020 takes --tail")
-        return known[name](tail=None if tail == "none" else tail)
-    if name.endswith(".toml") or "/" in name or "\\" in name:
-        if tail is not None:
-            raise RobotError("--tail", tail, "no tail with a robot file: the file describes it")
+        return known[name]()
+    if name.endswith(FILES) or "/" in name or "\\" in name:
         return load(name)
-    raise RobotError("robot", name, f"a preset or a file that ends in .toml; {nearest(name, known)}")
+    raise RobotError("robot", name, f"a preset or a file that ends in {' or '.join(FILES)}; {nearest(name, known)}")
 
 
 def _change(text: str) -> tuple[str, Any]:

@@ -6,7 +6,11 @@ import argparse
 import threading
 from typing import Any
 
+from tailwork.cli.inputs import PAPER_ROBOT, ROBOT_HELP, named_robot
 from tailwork.cli.terminal import show_page, wide_console
+from tailwork.errors import RobotError, check_known
+from tailwork.robots import Robot
+from tailwork.robots.tails.fit import PUBLISHED, with_named_tail
 
 HOST, PORT = "127.0.0.1", 8686
 
@@ -19,6 +23,8 @@ def add_lab(commands: Any, what: str) -> None:
         description="Opens a page on this machine: choose a robot, one or two tails, their design and a motion; run, "
         "and see both robots move, with plots and measures. Ctrl-C closes the lab.",
     )
+    command.add_argument("robot", nargs="?", default=PAPER_ROBOT, help=f"{ROBOT_HELP} (default {PAPER_ROBOT})")
+    command.add_argument("--tail", metavar="KIND[,KIND]", help=f"one tail or two: own, {', '.join(PUBLISHED)}")
     command.add_argument(
         "--host", default=HOST, help=f"address at which to listen (default {HOST}: nobody but this machine)"
     )
@@ -32,8 +38,10 @@ def run(options: argparse.Namespace) -> int:
     from tailwork.lab.choice import first_choice  # slow to import, and needed here only
     from tailwork.lab.server import open_lab
 
+    robot, tails = lab_inputs(options)
+
     console = wide_console()
-    with open_lab(first_choice(), options.host, options.port) as lab:
+    with open_lab(first_choice(robot, tails), options.host, options.port) as lab:
         lab.get_ready()
         show_page(console, lab.address, not options.no_browser)
         console.print("the lab is open; Ctrl-C closes it", style="dim")
@@ -42,6 +50,17 @@ def run(options: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             console.print("closing")
     return 0
+
+
+def lab_inputs(options: argparse.Namespace) -> tuple[Robot, list[str]]:
+    """The robot, and the names of its tails; none: those that the lab starts with."""
+    robot, tails = named_robot(options.robot), [] if options.tail is None else options.tail.split(",")
+    if len(tails) > 2:
+        raise RobotError("--tail", options.tail, "one tail or two")
+    for tail in tails:
+        check_known("--tail", [tail], ("own", *PUBLISHED), "tail")
+        with_named_tail(robot, tail)
+    return robot, tails
 
 
 def wait() -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.lab.tails import redesigned
-from tailwork.robots import presets
+from tailwork.model.summary import pinnable
+from tailwork.robots import Tail, liu2020, presets
 from tailwork.robots.io.toml import LARGEST_FILE, from_text
 from tailwork.robots.robot import Robot
+from tailwork.robots.tails.fit import PUBLISHED, with_named_tail
 from tailwork.robots.tails.tail import tail_name
-from tailwork.studies.compare.comparison import TAIL_NAMES, with_tail
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import KINDS, TailMotion
 from tailwork.studies.scenario import Scenario
@@ -60,6 +61,8 @@ class Choice:
             raise RobotError("tails", [tail.name for tail in self.tails], "one tail or two")
         motion, found = self.tail_motion(), {}
         for tail in self.tails:
+            if tail.name == NO_TAIL:
+                raise RobotError("tails", tail.name, "a tail to move")
             label = shown(tail.name) if tail.name != OWN else "own tail"
             robot = self._with(tail)
             found[label if label not in found else f"{label} 2"] = Scenario(robot, motion, self.policy)
@@ -74,15 +77,18 @@ class Choice:
 
 
 def carrying(robot: Robot, tail: str) -> Robot:
-    """A robot with its own tail, or with one of the 2020 paper in its place."""
-    return robot if tail == OWN else with_tail(robot, tail)
+    """A robot with its own tail, or with one by its kind: of the same total mass and length, or, on the robot of Liu &
+    Ben-Tzvi 2020, as published."""
+    return with_named_tail(robot, tail, published=robot == liu2020())
 
 
 def tail_choices(robot: Robot) -> tuple[str, ...]:
-    """The tails that a robot can be given: its own, where that is not one of the others, and those of the paper."""
-    own = tail_name(robot)
-    others = [carrying(robot, name).part(own) for name in TAIL_NAMES]
-    return TAIL_NAMES if robot.part(own) in others else (OWN, *TAIL_NAMES)
+    """The tails that a robot can be given: its own, where it has one that is not one of the others, and the others."""
+    kinds = tuple(PUBLISHED)
+    if not _has_tail(robot):
+        return kinds
+    own = robot.part(tail_name(robot))
+    return kinds if own in [carrying(robot, name).part("tail") for name in kinds] else (OWN, *kinds)
 
 
 def policy_choices(robot: Robot) -> tuple[str, ...]:
@@ -91,17 +97,17 @@ def policy_choices(robot: Robot) -> tuple[str, ...]:
 
 
 def carriers() -> dict[str, Robot]:
-    """The robots of the papers that can carry a tail, by name; the one for which there are most tails comes first."""
+    """The robots of the papers that have a tail or can stand with one, by name; that of 2020 comes first."""
     found = {name: make() for name, make in presets().items()}
-    able = {name: robot for name, robot in found.items() if _carries(robot)}
-    return dict(sorted(able.items(), key=lambda item: len(tail_choices(item[1]))))
+    able = {name: robot for name, robot in found.items() if _has_tail(robot) or pinnable(robot)}
+    return dict(sorted(able.items(), key=lambda item: item[0] != "liu2020"))
 
 
 def robot_from_file(name: str, content: bytes) -> Robot:
     """The robot in a file that was handed in.
 
     Raises:
-        TailworkError: it is none, or none that can carry a tail.
+        TailworkError: it is none.
     """
     if len(content) > LARGEST_FILE:
         raise RobotError(name, f"{len(content)} bytes", f"a robot file of at most {LARGEST_FILE} bytes")
@@ -109,19 +115,15 @@ def robot_from_file(name: str, content: bytes) -> Robot:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise RobotError(name, "bytes that are no text", "a robot file: TOML, saved as UTF-8") from None
-    robot = from_text(text, name)
-    tail_name(robot)
-    return robot
+    return from_text(text, name)
 
 
-def _carries(robot: Robot) -> bool:
-    try:
-        tail_name(robot)
-    except RobotError:
-        return False
-    return True
+def _has_tail(robot: Robot) -> bool:
+    return any(isinstance(part, Tail) for part in robot.parts.values())
 
 
-def first_choice() -> Choice:
-    """What the lab starts with."""
-    return Choice(next(iter(carriers().values())), (TailChoice("pendulum"), TailChoice("r3")))
+def first_choice(robot: Robot | None = None, tails: Sequence[str] = ()) -> Choice:
+    """What the lab starts with: a robot, by default that of Liu & Ben-Tzvi 2020, and one or two tails."""
+    robot = robot or liu2020()
+    first, *others = tail_choices(robot)
+    return Choice(robot, tuple(map(TailChoice, tails or (first, "r3" if "r3" in others else others[0]))))

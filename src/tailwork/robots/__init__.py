@@ -28,14 +28,28 @@ from tailwork.robots.presets.liu2018 import liu2018
 from tailwork.robots.presets.liu2020 import liu2020
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
 from tailwork.robots.shapes import Shape
-from tailwork.robots.tails import R3, FreeTail, Pendulum, Tail, Usrt, pendulum, r3, tail_name, usrt
+from tailwork.robots.tails import (
+    R3,
+    Articulated,
+    Continuum,
+    FreeTail,
+    Pendulum,
+    ReactionWheel,
+    Tail,
+    TwoLink,
+    Usrt,
+    pendulum,
+    r3,
+    tail_name,
+    usrt,
+)
 
 __all__ = [
-    "FORWARD_FRAMES", "R3", "BendingSpring", "Body", "Cable", "ContactPoint", "DhChain", "DhRow", "Foot", "FreeLimb",
-    "FreeTail", "Hole", "InsectLeg", "Joint", "JointSpring", "Limb", "Motor", "Pendulum", "PlateTorso", "PointSpring",
-    "Robot", "Shape", "Tail", "ThreeHingeLegs", "Tip", "Torso", "Usrt", "bar", "biswal", "blaberus", "dh_frames",
-    "dh_transform", "liu2018", "liu2020", "load", "pendulum", "placed", "point_mass", "presets", "r3", "tail_name",
-    "usrt",
+    "FORWARD_FRAMES", "R3", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "Continuum", "DhChain",
+    "DhRow", "Foot", "FreeLimb", "FreeTail", "Hole", "InsectLeg", "Joint", "JointSpring", "Limb", "Motor", "Pendulum",
+    "PlateTorso", "PointSpring", "ReactionWheel", "Robot", "Shape", "Tail", "ThreeHingeLegs", "Tip", "Torso",
+    "TwoLink", "Usrt", "bar", "biswal", "blaberus", "dh_frames", "dh_transform", "liu2018", "liu2020", "load",
+    "pendulum", "placed", "point_mass", "presets", "r3", "tail_name", "usrt",
 ]  # fmt: skip
 
 

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array, times
 from tailwork.errors import RobotError, UnknownNameError
@@ -73,14 +75,15 @@ class Joint(Described):
 
 @dataclass(frozen=True, kw_only=True)
 class JointSpring(Described):
-    """A spring and damper on one hinge: torque = −stiffness (angle − rest) − damping · rate."""
+    """A spring and damper on one hinge: torque = preload − stiffness (angle − rest) − damping · rate."""
 
     kind: ClassVar[str] = "joint"
 
     joint: str  # the hinge
     stiffness: Scalar = nonnegative("N m/rad", 0.0)  # of the spring
-    rest: Scalar = number("rad", 0.0)  # the angle at which it gives no torque
+    rest: Scalar = number("rad", 0.0)  # the angle at which the spring gives no torque
     damping: Scalar = nonnegative("N m s/rad", 0.0)  # of the damper
+    preload: Scalar = number("N m", 0.0)  # a torque that is always there; its energy is −preload · angle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,6 +282,9 @@ class Limb(Described):
         for k, name in enumerate(self.coordinates):
             if all(row[k] == 0 for row in rows):
                 raise RobotError("gearing", name, "every coordinate to move some joint")
+        if np.linalg.matrix_rank(np.array(rows)) < len(self.coordinates):
+            required = "independent columns: else joint angles do not tell the coordinates, nor efforts move them"
+            raise RobotError("gearing", rows, required)
 
     def _check_references(self, names: list[str]) -> None:
         def known(path: str, name: str | None, valid: list[str], what: str) -> None:

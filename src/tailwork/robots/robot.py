@@ -222,6 +222,23 @@ class Robot(Described):
         """A copy with a part added or exchanged."""
         return dataclasses.replace(self, parts={**self.parts, name: part})
 
+    def with_tail(
+        self, tail: Any, mount: Sequence[Scalar] | None = None, rotation: Sequence[float] | None = None
+    ) -> Robot:
+        """A copy with a tail, as the part "tail", in the place of one that is there.
+
+        Args:
+            tail: a tail of any kind, such as `tailwork.robots.pendulum(length=0.5, mass=1.0)`, as it is. Or the name
+                of a kind ("pendulum", "r3", "usrt", or an own one): then as heavy and as long as the tail that it
+                replaces, or a twelfth of the torso's mass and 0.96 of its length.
+            mount: where it is fixed, in the torso frame [m]. By default the tail's own mount, if it has one other than
+                the origin; else where the tail is that it replaces; else the middle of the rear of the torso.
+            rotation: how it is turned there, its `mount_rotation`: roll, pitch, yaw [rad]; by default the tail's own.
+        """
+        from tailwork.robots.tails.fit import with_tail  # here, because it knows the kinds of tails
+
+        return with_tail(self, tail, mount, rotation)
+
     def replace(self, changes: Mapping[str, Any]) -> Robot:
         """A changed copy, all changes at once or none: {"torso.mass": 13.0, "tail.mount.y": −0.3, "tail.mass": 0.9}.
 

@@ -53,8 +53,8 @@ class Scenario:
     """A motion of a robot's tail, how it is driven, what the legs do meanwhile, and what disturbs the robot.
 
     Drives of the tail: "prescribed" imposes its motion; "motors" has its own actuators follow it; "auto" imposes
-    motions that start from rest and leaves others, whose first speed must come from somewhere, to the motors. A tail
-    with cables is always pulled by them.
+    motions that start from rest and leaves others, whose first speed must come from somewhere, to the motors, as it
+    does those of a tail with passive joints. A tail with cables is always pulled by them.
     """
 
     robot: Robot  # with one tail
@@ -112,8 +112,8 @@ class Scenario:
     @property
     def imposed(self) -> bool:
         """Whether the tail's motion is imposed."""
-        free = self.tail_part.by_cables
-        return not free and (self.drive == "prescribed" or (self.drive == "auto" and self.motion.from_rest))
+        part, own = self.tail_part, self.drive == "auto" and self.motion.from_rest
+        return not part.by_cables and (self.drive == "prescribed" or (own and not part.passive))
 
     @property
     def text(self) -> str:

@@ -114,8 +114,10 @@ def visit_stop(tape: Tape) -> list[Scalar]:
     return [impulse, *(x + y * change for x, y in zip(w, scaled, strict=True)), moved * moved]
 
 
-def point_record(problem: ContactProblem, i: int, free: Sequence[Scalar] | Array, friction: Scalar, impulse: Sequence[Scalar],
-                 slip: Scalar) -> list[Scalar]:  # fmt: skip
+def point_record(
+    problem: ContactProblem, i: int, free: Sequence[Scalar] | Array, friction: Scalar, impulse: Sequence[Scalar],
+    slip: Scalar,
+) -> list[Scalar]:  # fmt: skip
     """A point as POINT lists it; `free` is b, with what restitution and the gap add."""
     contact, mobility = problem.contacts[i], problem.block(i, i)
     through = [dot(contact.scaled[:, j], contact.scaled[:, k]) for j, k in ENTRIES]

@@ -39,6 +39,16 @@ CUBIC_CM = 1e6
 """From m³ to cm³."""
 
 
+COUNTERPARTS = (
+    ("Fig. 1", "conceptual model of the quadruped (sketch)", "robot biswal: `tailwork show biswal`"),
+    ("Table 1", "D-H parameters", "documentation: D-H legs; the part dh_legs of a robot file"),
+    ("Fig. 2", "workspace of a foot", "Workspace and inverse kinematics"),
+    ("Fig. 3", "virtual prototype in Adams", "the player of the trot"),
+    ("Figs. 4–6", "driving torques of the three joints", "Joint torques"),
+    ("Figs. 7–9", "displacement of the foot along x, y, z", "Motion of the foot"),
+)
+
+
 def foot_table(result: DhLeg) -> Table:
     """Places of the foot at a few times, by reading."""
     rows = []
@@ -279,4 +289,4 @@ def report(result: Biswal) -> PaperReport:
         f"it to {result.trot.closure:.1e} of the weight's impulse. Made by tailwork."
     )
     shown = {"The foot in the motion of Sect. 4, by reading": feet}
-    return PaperReport(SUMMARY, drawings, sections, shown, numbers(result), footer)
+    return PaperReport(SUMMARY, drawings, sections, shown, numbers(result), footer, COUNTERPARTS)

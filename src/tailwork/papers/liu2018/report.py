@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from matplotlib.figure import Figure
 
+from tailwork.model import Model
+from tailwork.model.model import LIU2018_REDUNDANT
 from tailwork.papers.liu2018.experiments import Liu2018, compensation, desired_states
 from tailwork.papers.report import PaperReport
 from tailwork.simulation import Run
+from tailwork.typing import Floats
 from tailwork.view.draw.picture import time_lapse
 from tailwork.view.figures.runs import Panel, series
 from tailwork.view.report.page import Drawings, Playback, Section
@@ -15,50 +20,69 @@ from tailwork.view.report.page import Drawings, Playback, Section
 ANGLE_NAMES = {"phi_x": "pitch", "phi_y": "roll", "phi_z": "yaw", "tail.ta": "tail pitch", "tail.tb": "tail yaw"}
 
 
-def figure_6(run: Run) -> Figure:
-    """2018, Fig. 6: place, attitude and tail under the given torques."""
+def _panels(runs: Mapping[str, tuple[Floats, Floats]], model: Model) -> list[Panel]:
+    """Place from where the robot stands [mm], attitude and tail [deg]; by label: times and coordinates."""
+    panels = []
+    for k, name in enumerate(model.coordinate_names):
+        scale, start = (1e3, model.robot.stand[k]) if k < 3 else (180.0 / np.pi, 0.0)
+        lines = {label: (times, scale * (q[:, k] - start)) for label, (times, q) in runs.items()}
+        panels.append(Panel(f"{name} [mm]" if k < 3 else f"{ANGLE_NAMES[name]} [deg]", lines))
+    return panels
+
+
+def figure_6(run: Run, second: Floats | None = None) -> Figure:
+    """2018, Fig. 6: place, attitude and tail under the given torques; `second`: by another formulation."""
     times = run.data["time"].to_numpy()
-    q = run.data["q"]
-    panels = [
-        Panel(f"{axis} [mm]", {"ours": (times, 1e3 * (q.sel(coordinate=axis).to_numpy() - start))})
-        for axis, start in zip("xyz", run.model.robot.stand, strict=True)
-    ]
-    panels += [
-        Panel(f"{said} [deg]", {"ours": (times, np.degrees(q.sel(coordinate=name).to_numpy()))})
-        for name, said in ANGLE_NAMES.items()
-    ]
-    return series(panels, columns=4, title="2018, Fig. 6: torques given")
+    lines = {"ours": (times, run.data["q"].to_numpy())}
+    if second is not None:
+        lines["tree with multipliers"] = (times, second)
+    return series(_panels(lines, run.model), columns=4, title="2018, Fig. 6: torques given")
 
 
 def figure_8(result: Liu2018) -> Figure:
     """2018, Fig. 8: with control, without, and the desired motion."""
-    runs = {"open loop": result.open_loop, "with feedback": result.controlled}
-    times = result.controlled.data["time"].to_numpy()
-    names = result.controlled.model.coordinate_names
-    wanted = np.degrees(desired_states(result.controlled.model, times)[0])
-    panels = []
-    for name, said in ANGLE_NAMES.items():
-        lines = {"desired": (times, wanted[:, names.index(name)])}
-        for label, run in runs.items():
-            angle = np.degrees(run.data["q"].sel(coordinate=name).to_numpy())
-            lines[label] = (run.data["time"].to_numpy(), angle)
-        panels.append(Panel(f"{said} [deg]", lines))
-    return series(panels, title="2018, Fig. 8: the pitch motion of Sect. 4.2 from rest")
+    model, times = result.controlled.model, result.controlled.data["time"].to_numpy()
+    lines = {"desired": (times, desired_states(model, times)[0])}
+    for label, run in {"open loop": result.open_loop, "with feedback": result.controlled}.items():
+        lines[label] = (run.data["time"].to_numpy(), run.data["q"].to_numpy())
+    return series(_panels(lines, model), columns=4, title="2018, Fig. 8: the pitch motion of Sect. 4.2 from rest")
 
 
 def figure_9(result: Liu2018) -> Figure:
-    """2018, Fig. 9: torques of the inverse model, and what feedback adds."""
+    """2018, Fig. 9: the torque of every motor that the inverse model asks for, and what feedback adds to it."""
+    times, names = result.controlled.data["time"].to_numpy(), result.controlled.model.actuator_names
+    added = result.controlled.data["tau"].to_numpy() - result.required
+    used = [k for k, name in enumerate(names) if name not in LIU2018_REDUNDANT]
+    panels = [
+        Panel(f"{names[k]} [N m]", {
+            "required": (times, result.required[:, k]), "compensation": (times[1:], added[1:, k]),
+            "required, all motors sharing": (times, result.least[:, k]),
+        })
+        for k in used
+    ]  # fmt: skip
+    return series(panels, columns=4, title="2018, Fig. 9: required and compensation torque")
+
+
+def compensation_figure(result: Liu2018) -> Figure:
+    """The largest compensation torque over time: it approaches zero."""
     times = result.controlled.data["time"].to_numpy()
     runs = {"feed-forward with feedback": result.controlled, "computed torque": result.computed}
-    required = np.abs(result.required).max(axis=-1)
     added = {label: (times[1:], compensation(run, result.required)[1:]) for label, run in runs.items()}
-    panels = [
-        Panel("largest torque [N m]", {"required": (times, required)}),
-        Panel("largest compensation [N m]", added, log=True),
-    ]
-    return series(panels, columns=2, title="2018, Fig. 9: required and compensation torque")
+    return series([Panel("largest compensation [N m]", added, log=True)], columns=1, title="What feedback adds")
 
 
+COUNTERPARTS = (
+    ("Fig. 1", "kinematic configuration of the quadruped (sketch)", "documentation: Mechanics, the robot"),
+    ("Fig. 2", "kinematic parameters of a leg (sketch)", "documentation: Mechanics, stance"),
+    ("Fig. 3", "kinematic parameters of the tail (sketch)", "documentation: Mechanics, limbs"),
+    ("Fig. 4", "a leg on the ground, a rigid bar (sketch)", "documentation: Mechanics, virtual work"),
+    ("Table 1", "parameters of the quadruped", "robot liu2018: `tailwork show liu2018`"),
+    ("Fig. 5", "3D model in Adams", "the player and the time-lapse of Sect. 4.1"),
+    ("Fig. 6", "motion under given torques, Adams and Simulink", "Fig. 6: engine and tree with multipliers"),
+    ("Fig. 7", "feed-forward control scheme (sketch)", "law FeedForward of tailwork.control"),
+    ("Fig. 8", "pitch motion with and without control", "Fig. 8: places and angles"),
+    ("Fig. 9", "required and compensation torque", "Fig. 9: every motor, and what feedback adds"),
+)
 SUMMARY = (
     "The quadruped of Liu & Ben-Tzvi 2018 with its pendulum tail. Numbers of the paper stand beside ours, with the "
     "reading chosen where the paper leaves one open. Leg policy: the torques that the paper gives."
@@ -68,14 +92,32 @@ SUMMARY = (
 def report(result: Liu2018) -> PaperReport:
     """Figures and text."""
     drawings: Drawings = {
-        "figure-6": ("Motion under the torques of Sect. 4.1.", lambda: figure_6(result.forward)),
+        "figure-6": (
+            "Motion under the torques of Sect. 4.1, by the engine and by a second formulation in which every joint is "
+            "a coordinate and multipliers hold the feet.",
+            lambda: figure_6(result.forward, result.second),
+        ),
         "timelapse": (
             "The same run as pictures.",
             lambda: time_lapse({"pendulum": result.forward}, title="2018, Sect. 4.1"),
         ),
         "figure-8": ("The pitch motion from rest, with and without feedback.", lambda: figure_8(result)),
-        "figure-9": ("Torques that the inverse model asks for, and what feedback adds.", lambda: figure_9(result)),
+        "figure-9": (
+            "Torques that the inverse model asks for with tau_p = 0, what feedback adds, and the smallest torques that "
+            "do the same with all motors.",
+            lambda: figure_9(result),
+        ),
+        "compensation": ("The largest compensation torque approaches zero.", lambda: compensation_figure(result)),
     }
     run = result.forward.titled("torques of Sect. 4.1")
     played = Playback({"pendulum": run}, "The torques of Sect. 4.1, to be played.")
-    return PaperReport(SUMMARY, drawings, lambda drawn: [Section("Figures", "", list(drawn.values()), (), played)])
+    largest, least = (float(np.abs(torques).max()) for torques in (result.required, result.least))
+    text = (
+        f"With tau_p = 0 the inverse model asks for up to {largest:.0f} N m, from the abductions of the front legs, "
+        "which work almost against each other: J_tau,a is near a singularity there, as the paper says. The allocation "
+        f"needs it, not the motion: all 14 motors together do the same with at most {least:.0f} N m each."
+    )
+    return PaperReport(
+        SUMMARY, drawings, lambda drawn: [Section("Figures", text, list(drawn.values()), (), played)],
+        counterparts=COUNTERPARTS,
+    )  # fmt: skip

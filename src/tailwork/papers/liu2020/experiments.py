@@ -6,6 +6,7 @@ exact or, as in the paper, omega = phi-dot.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -61,6 +62,7 @@ class Wave:
     """The sine of Sect. 5.3 with one tail: the torso's pitch at a quarter period and mean curvature errors."""
 
     label: str
+    run: Run
     pitch: float  # [deg]
     errors: tuple[float, ...]  # by segment [1/m]
 
@@ -73,6 +75,8 @@ class Liu2020:
     ratios: tuple[Ratio, ...]
     runs: tuple[tuple[str, str, Run], ...]  # motion, tail and run, arc and exact angles
     comparison: Comparison  # of all tails in all motions, with its figures
+    chain: Mapping[str, tuple[Run, ...]]  # by axis: the R3's sweeps of Figs. 10 and 12 by the exact chain of links
+    waves: tuple[Wave, ...]  # R3, then the USRT with each pair of gains
 
 
 def scenario(tail: str, motion: TailMotion, angle: str = "arc", attitude: str = "rpy") -> Scenario:
@@ -85,7 +89,7 @@ def reproduce(folder: Path, progress: Progress = silent) -> Liu2020:
     comparison = studies.compare(studies.paper_plan(), folder, progress)
     jobs = [(motion, tail, *variant) for motion, _, _ in RATIOS for variant in VARIANTS for tail in ("pendulum", "r3")]
     runs: dict[tuple[str, str, str, str], Run] = {}
-    total = len(jobs) + 2 + len(GAINS)
+    total = len(jobs) + 3 + len(GAINS)
     for done, (motion, tail, angle, attitude) in enumerate(jobs):
         progress(done, total, f"{motion.name}, {tail}, {angle}, {attitude}")
         # A pendulum has one bend, however it is measured.
@@ -95,14 +99,23 @@ def reproduce(folder: Path, progress: Progress = silent) -> Liu2020:
         runs[motion.name, tail, angle, attitude] = studies.kept_run(case, folder / "runs")
     ratios = tuple(_ratio(motion, axis, paper, runs) for motion, axis, paper in RATIOS)
     exact = tuple((name, tail, run) for (name, tail, *variant), run in runs.items() if variant == ["arc", "rpy"])
+    progress(len(jobs), total, "Figs. 10 and 12 by the exact chain")
+    chain = {
+        axis: tuple(
+            studies.kept_run(studies.Case("r3-chain", scenario("r3", motion, "chain"), studies.SWEEP_SAMPLES),
+                             folder / "runs")
+            for motion in motions
+        )
+        for axis, motions in comparison.plan.sweeps.items()
+    }  # fmt: skip
     waves = []
-    for done, case in enumerate(_wave_cases()):
+    for done, case in enumerate(_wave_cases(), start=1):
         progress(len(jobs) + done, total, f"sine of Sect. 5.3, {case[0]}")
         waves.append(_wave(*case))
     progress(total - 1, total, "until the torso falls")
     claims = (*_stance_claims(), *_fall_claims(), *wave_claims(tuple(waves)))
     progress(total, total, "")
-    return Liu2020(claims, ratios, exact, comparison)
+    return Liu2020(claims, ratios, exact, comparison, chain, tuple(waves))
 
 
 def _ratio(motion: TailMotion, axis: str, paper: str, runs: dict[tuple[str, str, str, str], Run]) -> Ratio:
@@ -163,7 +176,7 @@ def _fall_claims() -> list[Claim]:
         run = perform(scenario(tail, replace(WAVE, duration=WAVE.period)), samples=studies.SWEEP_SAMPLES)
         said = "a full period" if run.stopped is None else f"until {run.stopped.time:.2f} s: {run.stopped.reason}"
         reading = "" if run.stopped is None else "the torso falls in the open loop: no full period is possible"
-        claims.append(Claim(f"Fig. 15, sine of 20° and 1.2 s, {tail}", "1.2 s shown", said, reading))
+        claims.append(Claim(f"§5.3, sine of 20°, period 1.2 s, {tail}: how long it goes on", "—", said, reading))
     return claims
 
 
@@ -186,7 +199,7 @@ def _wave(label: str, tail: str, gains: tuple[float, float] | None) -> Wave:
     times, angles = run.data["time"].to_numpy(), torso_angles(run)
     curvatures = segment_curvatures(run, scenario(tail, WAVE))
     errors = tuple(float(np.trapezoid(actual - desired, times) / times[-1]) for _, desired, actual in curvatures)
-    return Wave(label, float(angles[-1, 0] - angles[0, 0]), errors)
+    return Wave(label, run, float(angles[-1, 0] - angles[0, 0]), errors)
 
 
 def wave_claims(waves: tuple[Wave, ...]) -> list[Claim]:

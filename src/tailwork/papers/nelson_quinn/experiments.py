@@ -202,12 +202,14 @@ def body_modes(kd: float = WALK_KD) -> tuple[Mode, ...]:
     inverse = np.linalg.inv(model.mass_matrix(posture))
     state = np.block([[np.zeros((size, size)), np.eye(size)], [-inverse @ stiffness, -inverse @ damping]])
     poles, shapes = np.linalg.eig(state)
-    slowest = [k for k in np.argsort(np.abs(poles)) if poles[k].imag > 0.0][:6]
+    above = np.imag(poles) > 0.0
+    slowest = [int(k) for k in np.argsort(np.abs(poles)) if above[k]][:6]
+    speeds, decays = np.abs(poles), -np.real(poles)
     arm = 0.01  # m, about the half length of the body: by this turns are compared with displacements
     moved = np.abs(shapes[:6]) * np.array([1.0] * 3 + [arm] * 3)[:, None]
     said = ("x", "y", "z", "roll", "pitch", "yaw")
     return tuple(
-        Mode(said[int(moved[:, k].argmax())], abs(poles[k]) / (2.0 * np.pi), -poles[k].real / abs(poles[k]))
+        Mode(said[int(moved[:, k].argmax())], float(speeds[k]) / (2.0 * np.pi), float(decays[k] / speeds[k]))
         for k in slowest
     )
 

@@ -39,10 +39,13 @@ from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import Described, alternatives, field_hints, item_hint, label
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
-from tailwork.robots.tails import R3, FreeTail, Pendulum, Tail, Usrt
+from tailwork.robots.tails import R3, Articulated, Continuum, FreeTail, Pendulum, ReactionWheel, Tail, TwoLink, Usrt
 
 TORSOS = (Torso, PlateTorso)
-PARTS = (ThreeHingeLegs, InsectLeg, DhChain, Pendulum, R3, Usrt, FreeTail, FreeLimb)
+PARTS = (
+    ThreeHingeLegs, InsectLeg, DhChain, Pendulum, R3, Usrt, Articulated, Continuum, TwoLink, ReactionWheel,
+    FreeTail, FreeLimb,
+)  # fmt: skip
 """Kinds of parts that every file may name; own tails join them, see `part_kinds`."""
 
 LARGEST_FILE = 1_000_000  # bytes; a robot of ten thousand numbers needs a fifth of that

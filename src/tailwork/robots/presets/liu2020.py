@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tailwork.errors import UnknownNameError
 from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.robot import PlateTorso, Robot
-from tailwork.robots.tails import R3, Pendulum, Usrt
+from tailwork.robots.tails.fit import PUBLISHED
 
 CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))  # legs 1..4; 1, 2 front, 3, 4 rear
 MOUNT = (0.0, -0.25, 0.0)  # r, not stated; inferred: only this mount gives Eq. 85 to its digits
 
-TAILS = {
-    "pendulum": Pendulum(length=0.48, mass=1.0, mount=MOUNT),  # L_t, m_t; an ideal bar
-    "r3": R3(mount=MOUNT),  # the defaults of R3 are Table 1
-    "usrt": Usrt(mount=MOUNT),  # the defaults of Usrt are Table 1
-}
+TAILS = {name: replace(tail, mount=MOUNT) for name, tail in PUBLISHED.items()}  # type: ignore[call-arg]
 
 
 def liu2020(tail: str | None = "pendulum") -> Robot:

@@ -95,11 +95,8 @@ class Pendulum(Tail):
 
     def coordinates(self, alpha: Scalar, theta: Scalar, angle: str = "arc") -> dict[str, Scalar]:
         """Both angles [rad] in closed form; every kind of `angle` is the same for a rigid tail."""
-        aside = sin(alpha) * sin(theta)
-        return {
-            "ta": arctan2(cos(alpha) * sin(theta), cos(theta)),
-            "tb": -arctan2(aside, sqrt(1.0 - aside * aside)),
-        }
+        ta, tb = universal_angles(alpha, theta)
+        return {"ta": ta, "tb": tb}
 
     def universal_coordinates(self, ta: Scalar, tb: Scalar) -> dict[str, Scalar]:
         """These [rad]."""
@@ -107,8 +104,19 @@ class Pendulum(Tail):
 
     def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
         """Less than 90° to the side [rad]."""
-        aside = np.abs(np.arcsin(np.sin(alpha) * np.sin(theta)))
-        beyond = np.where(np.abs(np.cos(alpha)) < 1e-9, np.abs(theta), aside) >= SINGULAR
-        if beyond.any() or np.abs(theta).max() >= math.pi:
-            size = f"{math.degrees(np.abs(theta).max()):.4g}°"
-            raise RobotError("motion", size, "less than 90° to the side: a pendulum's joint is singular there")
+        check_universal(alpha, theta)
+
+
+def universal_angles(alpha: Scalar, theta: Scalar) -> tuple[Scalar, Scalar]:
+    """Angles (ta, tb) of a universal joint that points a rigid link into a direction [rad]."""
+    aside = sin(alpha) * sin(theta)
+    return arctan2(cos(alpha) * sin(theta), cos(theta)), -arctan2(aside, sqrt(1.0 - aside * aside))
+
+
+def check_universal(alpha: Floats, theta: Floats) -> None:
+    """Refuses directions [rad] in which a rigid link on a universal joint cannot point."""
+    aside = np.abs(np.arcsin(np.sin(alpha) * np.sin(theta)))
+    beyond = np.where(np.abs(np.cos(alpha)) < 1e-9, np.abs(theta), aside) >= SINGULAR
+    if beyond.any() or np.abs(theta).max() >= math.pi:
+        size = f"{math.degrees(np.abs(theta).max()):.4g}°"
+        raise RobotError("motion", size, "less than 90° to the side: a universal joint is singular there")

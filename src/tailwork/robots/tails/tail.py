@@ -60,6 +60,8 @@ class Tail(Described):
     """
 
     kind: ClassVar[str]
+    kept: ClassVar[tuple[str, ...]] = ("mount",)
+    """Fields that `with_totals` leaves as they are."""
     _: KW_ONLY
     mount_rotation: Vector = vector("rad", (0.0, 0.0, 0.0), structure=True)  # roll, pitch, yaw of the tail's frame
 
@@ -75,6 +77,16 @@ class Tail(Described):
     def on_torso(self, limb: Limb, forward: str) -> Limb:
         """A limb that is built about the mount in the tail's frame, on a torso that faces along `forward`."""
         return placed(limb, getattr(self, "mount", (0.0, 0.0, 0.0)), self.mount_frame(forward))
+
+    def mount_place(self, forward: str) -> Vector:
+        """Where the tail hangs, in a torso frame that faces along `forward` [m]: its first joint."""
+        return next(iter(self.limbs("tail", forward).values())).joints[0].offset
+
+    def mounted(self, place: Vector, forward: str) -> Self:
+        """A copy that hangs at a place in a torso frame that faces along `forward` [m]."""
+        if "mount" not in [f.name for f in fields(self)]:
+            raise RobotError("mount", place, f"a tail with a field `mount`: {type(self).__name__} has none")
+        return replace(self, mount=place)  # type: ignore[call-arg]
 
     def mount_frame(self, forward: str) -> Matrix:
         """The axes of the tail's frame, as columns, in a torso frame that faces along `forward`."""
@@ -127,21 +139,21 @@ class Tail(Described):
     def follow(self, total: str) -> tuple[str, ...]:
         """Fields that follow from one of `totals`, and so cannot be given beside it."""
         units = {"total_mass": ("kg", "kg m^2"), "total_length": ("m", "kg m^2")}[total]
-        return tuple(f.name for f in fields(self) if f.name != "mount" and _unit(f.metadata) in units)
+        return tuple(f.name for f in fields(self) if f.name not in self.kept and _unit(f.metadata) in units)
 
     def total(self, name: str) -> Scalar:
         """The value of one of `totals`, in its unit."""
         return {"total_mass": self.total_mass, "total_length": self.total_length}[name]()
 
     def with_totals(self, values: Mapping[str, Scalar]) -> Self:
-        """A copy with other `totals` [kg], [m]: by default lengths but the mount, masses, inertias in proportion."""
+        """A copy with other `totals` [kg], [m]: lengths, masses and inertias but those `kept` go in proportion."""
         self.check_totals(values)
         longer = values["total_length"] / self.total_length() if "total_length" in values else 1.0
         heavier = values["total_mass"] / self.total_mass() if "total_mass" in values else 1.0
         factors = {"m": longer, "kg": heavier, "kg m^2": heavier * longer * longer}
         changes: dict[str, Any] = {}
         for f in fields(self):
-            if f.name != "mount" and _unit(f.metadata) in factors:
+            if f.name not in self.kept and _unit(f.metadata) in factors:
                 changes[f.name] = scaled(getattr(self, f.name), factors[_unit(f.metadata)])
         return replace(self, **changes)
 
@@ -195,6 +207,11 @@ class Tail(Described):
         return any(isinstance(actuator, Cable) for actuator in self.limb.actuators)
 
     @property
+    def passive(self) -> tuple[str, ...]:
+        """Coordinates that neither motors nor cables drive; none of a tail that cables bend."""
+        return () if self.by_cables else tuple(name for name in self.limb.coordinates if name not in self.driven)
+
+    @property
     def bends(self) -> bool:
         """Whether the tail has segments of links with a curvature."""
         return bool(self.curvatures(dict.fromkeys(self.limb.coordinates, 0.0), 0.0))
@@ -243,7 +260,8 @@ def tail_name(robot: Robot) -> str:
     """The name of the one part of a robot that is a tail."""
     tails = [name for name, part in robot.parts.items() if isinstance(part, Tail)]
     if len(tails) != 1:
-        raise RobotError("robot", robot.name, f"a robot with one tail (this one has {len(tails)})")
+        remedy = "" if tails else "; `Robot.with_tail`, or --tail of a command, puts one on"
+        raise RobotError("robot", robot.name, f"a robot with one tail (this one has {len(tails)}){remedy}")
     return tails[0]
 
 

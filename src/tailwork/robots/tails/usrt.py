@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from tailwork.algebra.expression import Scalar, cos, sin
+from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
 from tailwork.robots.limb import (
-    MOST_JOINTS,
     BendingSpring,
-    Cable,
-    Hole,
-    Joint,
     Limb,
     PointSpring,
     Tip,
 )
 from tailwork.robots.quantities import Symmetric, Vector, nonnegative, number, numbers, positive, symmetric, vector
-from tailwork.robots.tails.bend_angles import bend_per_joint, check_bend
-from tailwork.robots.tails.tail import Adjustable, Tail, scaled
-from tailwork.typing import Floats
+from tailwork.robots.tails.tail import Adjustable, scaled
+from tailwork.robots.tails.universal_chain import UniversalChain, chain_joints, link_joint
 
 PAPER_EXTENSION_STIFFNESS = (2921.2, 2921.2, 1369.4, 910.6, 245.2, 245.2)  # N/m, Table 1
 PAPER_EXTENSION_REST = (0.03835, 0.03835, 0.03683, 0.03683, 0.03759, 0.03759)  # m, Table 1
@@ -35,7 +29,7 @@ def spread(values: tuple[Scalar, ...], count: int) -> tuple[Scalar, ...]:
 
 
 @dataclass(frozen=True)
-class Usrt(Tail):
+class Usrt(UniversalChain):
     """Universal spatial robotic tail (Liu & Ben-Tzvi 2020, Sects. 3.2.3 and 4; numbers: Table 1).
 
     Link i follows link i−1 by Rx(phi_i) Rz(theta_i). Coordinates theta_1, phi_1, theta_2, phi_2, … Each universal
@@ -74,12 +68,7 @@ class Usrt(Tail):
 
     def check(self) -> None:
         """At least one link a segment, and not too many; at least one number for each spring."""
-        for name in ("links", "segments"):
-            count = getattr(self, name)
-            if not 1 <= count <= MOST_JOINTS // 2:
-                raise RobotError(name, count, f"an integer from 1 to {MOST_JOINTS // 2}")
-        if self.links < self.segments:
-            raise RobotError("links", self.links, f"at least one link a segment, {self.segments}")
+        self.check_counts()
         for name in ("extension_stiffness", "extension_rest"):
             if not getattr(self, name):
                 raise RobotError(name, (), "at least one number")
@@ -87,26 +76,16 @@ class Usrt(Tail):
     def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
         """The tail as a limb of a torso that faces along `forward`."""
         link = Body(mass=self.link_mass, com=(0.0, -self.link_com, 0.0), inertia=self.link_inertia)
-        joints: list[Joint] = []
-        for i in range(1, self.links + 1):
-            start: Vector = (0.0, -self.link_length, 0.0) if i > 1 else (0.0, 0.0, 0.0)
-            parent = joints[-1].name if joints else None
-            joints.append(Joint(name=f"phi_{i}", axis=(1.0, 0.0, 0.0), parent=parent, offset=start))
-            joints.append(Joint(name=f"theta_{i}", axis=(0.0, 0.0, 1.0), parent=f"phi_{i}", body=link))
+        joints = chain_joints([link] * self.links, [self.link_length] * self.links)
         coordinates = tuple(n for i in range(1, self.links + 1) for n in (f"theta_{i}", f"phi_{i}"))
         limb = Limb(
             joints=tuple(joints),
             coordinates=coordinates,
             springs=self._springs(),
-            actuators=self._cables(),
+            actuators=self.cables(self.hole_radius, self.hole_height, self.tension_limit),
             tip=Tip(joint=joints[-1].name, point=(0.0, -self.link_length, 0.0)),
         )
         return {name: self.on_torso(limb, forward)}
-
-    def _on_link(self, i: int, from_far_joint: Vector) -> Vector:
-        """A point given from the far joint of link i, in the frame of link i; of the mount for i = 0."""
-        x, y, z = from_far_joint
-        return (x, y - self.link_length, z) if i else from_far_joint
 
     def _springs(self) -> tuple[BendingSpring | PointSpring, ...]:
         stiffness = spread(self.extension_stiffness, self.links)
@@ -121,31 +100,12 @@ class Usrt(Tail):
             )  # fmt: skip
             springs.append(
                 PointSpring(
-                    first=_link_joint(i - 1), first_point=self._on_link(i - 1, self.point_a),
-                    second=_link_joint(i), second_point=self._on_link(i, self.point_b),
+                    first=link_joint(i - 1), first_point=self.on_link(i - 1, self.point_a),
+                    second=link_joint(i), second_point=self.on_link(i, self.point_b),
                     stiffness=stiffness[i - 1], rest_length=rest[i - 1],
                 )
             )  # fmt: skip
         return tuple(springs)
-
-    def _cables(self) -> tuple[Cable, ...]:
-        cables = []
-        for j in range(1, 3 * self.segments + 1):
-            angle = math.radians((120 * j - 90) % 360)  # gamma_j; whole turns removed so that equal holes are equal
-            hole = (
-                self.hole_radius * math.cos(angle),
-                self.hole_radius * self.hole_height,
-                self.hole_radius * math.sin(angle),
-            )
-            last = ((j - 1) // 3 + 1) * self.links // self.segments  # of its segment; as even as the links allow
-            route = tuple(Hole(joint=_link_joint(i), point=self._on_link(i, hole)) for i in range(last + 1))
-            cables.append(Cable(name=f"T_{j}", route=route, limit=self.tension_limit))
-        return tuple(cables)
-
-    def segment_sizes(self) -> list[int]:
-        """How many links each segment has."""
-        ends = [(s + 1) * self.links // self.segments for s in range(self.segments)]
-        return [b - a for a, b in zip([0, *ends], ends, strict=False)]
 
     def follow(self, total: str) -> tuple[str, ...]:
         """Numbers of the links, and of the springs that carry their weight."""
@@ -186,30 +146,3 @@ class Usrt(Tail):
     def tracking_gains(self) -> dict[str, tuple[Scalar, Scalar]]:
         """Of the bend of a segment [N m/rad], [N m s/rad]; the paper does not state its cable controller."""
         return {"bend": (60.0, 3.0)}
-
-    def coordinates(self, alpha: Scalar, theta: Scalar, angle: str = "arc") -> dict[str, Scalar]:
-        """An even bend in one plane, to first order in what each universal joint turns [rad]."""
-        bend = bend_per_joint([self.link_mass] * self.links, self.link_length, self.link_com, theta, angle)
-        joints = range(1, self.links + 1)
-        across = {f"phi_{i}": bend * cos(alpha) for i in joints}
-        return across | {f"theta_{i}": -(bend * sin(alpha)) for i in joints}
-
-    def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
-        """Bends [rad] before the tail rolls up."""
-        check_bend([self.link_mass] * self.links, self.link_length, self.link_com, theta, angle)
-
-    def curvatures(self, coordinates: Mapping[str, Scalar], alpha: Scalar) -> list[Scalar]:
-        """By segment, in the plane alpha [1/m]."""
-        found: list[Scalar] = []
-        first = 1
-        for size in self.segment_sizes():
-            across = sum((coordinates[f"phi_{i}"] for i in range(first, first + size)), 0.0)
-            upright = sum((coordinates[f"theta_{i}"] for i in range(first, first + size)), 0.0)
-            found.append((across * cos(alpha) - upright * sin(alpha)) / (self.link_length * float(size)))
-            first += size
-        return found
-
-
-def _link_joint(i: int) -> str | None:
-    """The joint whose frame is that of link i; the torso's for i = 0."""
-    return f"theta_{i}" if i else None

@@ -16,9 +16,8 @@ from tailwork.control.tail_motion import TailMotion
 from tailwork.errors import FileError, RobotError
 from tailwork.files import ready_folder, write_whole
 from tailwork.robots import liu2020
-from tailwork.robots.limb import FORWARD_FRAMES
 from tailwork.robots.robot import Robot
-from tailwork.robots.tails.tail import tail_name
+from tailwork.robots.tails.fit import PUBLISHED
 from tailwork.simulation import Run, load_run
 from tailwork.simulation.pose import torso_angles as run_angles
 from tailwork.studies.compare.airborne import planar_rotation
@@ -29,7 +28,7 @@ from tailwork.studies.perform import SAMPLES, measured, perform
 from tailwork.studies.scenario import Scenario, scenario_data
 from tailwork.typing import Floats
 
-TAIL_NAMES = ("pendulum", "r3", "usrt")
+TAIL_NAMES = tuple(PUBLISHED)
 SWEPT = tuple(range(10, 90, 10))  # [deg], as in Figs. 10 and 12
 SWEEP_SAMPLES = 61
 
@@ -103,25 +102,6 @@ def paper_plan() -> Plan:
     sweeps = {"yaw": tuple(yaw(a) for a in SWEPT), "roll": tuple(roll(a) for a in SWEPT)}
     motions = (yaw(40), yaw(80), roll(40), roll(80), coupled(), pitch(20, period=1.2))
     return Plan({tail: liu2020(tail) for tail in TAIL_NAMES}, motions, sweeps, "paper")
-
-
-def with_tail(robot: Robot, tail: str) -> Robot:
-    """The robot with a tail of the 2020 paper in the place of its own."""
-    if tail not in TAIL_NAMES:
-        raise RobotError("tails", tail, f"'own' or one of {', '.join(TAIL_NAMES)}")
-    own = tail_name(robot)
-    part = replace(liu2020(tail).part("tail"), mount=robot.limbs()[own].joints[0].offset)
-    name = robot.name.removesuffix(f"-{robot.part(own).kind}")
-    return replace(robot.with_part(own, part), name=f"{name}-{tail}")
-
-
-def with_tail_of(robot: Robot, other: Robot) -> Robot:
-    """The robot with the tail of another in the place of its own, mounted as the other has it."""
-    part = other.part(tail_name(other))
-    if other.forward != robot.forward and hasattr(part, "mount"):
-        there, here = (np.array(FORWARD_FRAMES[one.forward], dtype=float) for one in (other, robot))
-        part = replace(part, mount=tuple((here @ there.T @ np.array(part.mount, dtype=float)).tolist()))
-    return robot.with_part(tail_name(robot), part)
 
 
 def cases(plan: Plan) -> tuple[list[Case], list[Case]]:

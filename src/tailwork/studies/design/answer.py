@@ -11,8 +11,8 @@ from typing import Any
 from tailwork.errors import RobotError
 from tailwork.robots.paths import paths
 from tailwork.robots.robot import Robot
+from tailwork.robots.tails.fit import with_named_tail
 from tailwork.studies.compare.airborne import planar_rotation
-from tailwork.studies.compare.comparison import with_tail
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.nlp import Program, Solved, sides_of
 from tailwork.studies.design.pareto import Front, Partial, front
@@ -89,7 +89,7 @@ def chosen(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
         choice = dict(zip(study.choices, values, strict=True))
         robot = study.robot
         if study.tail_name in choice:
-            robot = with_tail(robot, str(choice[study.tail_name]))
+            robot = with_named_tail(robot, str(choice[study.tail_name]))
         rest = {path: value for path, value in choice.items() if path != study.tail_name}
         for path in rest:
             if path not in paths(robot):
