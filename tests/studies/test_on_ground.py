@@ -24,7 +24,7 @@ from tailwork.studies.compare.ground_comparison import (
     pinned_times,
     stiffness_text,
 )
-from tailwork.studies.compare.on_ground import ground_for, ground_start, perform_on_ground
+from tailwork.studies.compare.on_ground import ground_start, perform_on_ground
 from tailwork.studies.motions import roll, yaw
 from tailwork.studies.perform import perform
 from tailwork.studies.scenario import Scenario
@@ -117,7 +117,7 @@ def test_the_ground_bears_what_pinned_feet_bear_at_first() -> None:
     """Springs of the ground under the posture at the start give the forces of the pinned model."""
     scenario = pendulum_yaw(80)
     forces = perform(scenario, samples=2).data["foot_force"].to_numpy()[0]
-    ground = ground_for(scenario.robot, 3e4)
+    ground = CompliantGround.for_robot(scenario.robot, 3e4)
     start = ground_start(scenario, ground, forces)
     places = dict(zip(start.model.point_names, start.model.points(start.q), strict=True))
     feet = np.array([places[f"{foot}.foot"] for foot in FEET])
@@ -177,19 +177,23 @@ def test_legs_held_by_springs_converge_too() -> None:
 def test_damping_of_the_ground() -> None:
     """The robot's share of mass on a foot, bouncing on it, is damped as told; along as across."""
     robot = liu2020("pendulum")
-    ground = ground_for(robot, 1e5, damping=0.2)
+    ground = CompliantGround.for_robot(robot, 1e5, damping=0.2)
     mass = robot.mass() / 4.0
     assert ground.tangential_damping == pytest.approx(0.2 * 2.0 * math.sqrt(1e5 * mass))
     assert ground.damping * mass * 9.8 == pytest.approx(ground.tangential_damping)
     assert (ground.static_friction, ground.kinetic_friction) == (0.6, pytest.approx(0.5))
-    assert ground_for(robot, 1e5, 0.9, 0.2).kinetic_friction == 0.2
-    assert [stiffness_text(ground_for(robot, k)) for k in (1e4, 250000.0, 12345.678)] == ["1e4", "2.5e5", "1.2345678e4"]
+    assert CompliantGround.for_robot(robot, 1e5, 0.9, 0.2).kinetic_friction == 0.2
+    assert [stiffness_text(CompliantGround.for_robot(robot, k)) for k in (1e4, 250000.0, 12345.678)] == [
+        "1e4",
+        "2.5e5",
+        "1.2345678e4",
+    ]
 
 
 def test_what_is_refused() -> None:
     """Feet in the air, hills, feet above the ground, ground too stiff, grounds that cannot be compared."""
     robot = liu2020("pendulum")
-    ground, scenario = ground_for(robot, 1e5), pendulum_yaw(20)
+    ground, scenario = CompliantGround.for_robot(robot, 1e5), pendulum_yaw(20)
     for run in (lambda m: perform_on_ground(m, ground), lambda m: compare_grounds(m, [ground])):
         with pytest.raises(RobotError, match="policy: got 'airborne'; required: one of paper, constant, "):
             run(pendulum_yaw(20, "airborne"))
@@ -202,15 +206,15 @@ def test_what_is_refused() -> None:
     with pytest.raises(RobotError, match="at least 2 samples"):
         perform_on_ground(scenario, ground, samples=1)
     with pytest.raises(RobotError, match=r"stiffness: got .*softer ground"):
-        perform_on_ground(scenario, ground_for(robot, 1e14))
+        perform_on_ground(scenario, CompliantGround.for_robot(robot, 1e14))
     raised = tuple((x, y, 0.01) for x, y, _ in robot.part("legs").feet)
     above = Scenario(robot.replace({"legs.feet": raised}), yaw(20), "constant")
     with pytest.raises(RobotError, match=r"leg1\.foot: .*at height 0"):
         perform_on_ground(above, ground)
     with pytest.raises(RobotError, match="robot with feet, and gravity"):
-        ground_for(robot.replace({"gravity": 0.0}), 1e5)
+        CompliantGround.for_robot(robot.replace({"gravity": 0.0}), 1e5)
     for grounds, said in (([], "at least one"), ([ground, ground], "only once"),
-                          ([ground, ground_for(robot, 1e6, 0.7)], "the same of all")):  # fmt: skip
+                          ([ground, CompliantGround.for_robot(robot, 1e6, 0.7)], "the same of all")):  # fmt: skip
         with pytest.raises(RobotError, match=said):
             compare_grounds(scenario, grounds)
 
@@ -220,5 +224,7 @@ def test_a_foot_that_starts_in_the_air_has_lifted() -> None:
     scenario = pendulum_yaw(20)
     pinned = perform(scenario, samples=2)
     pinned.data["foot_force"][0, 2, 2] = -5.0
-    found = ground_times(perform_on_ground(scenario, ground_for(scenario.robot, 1e5), pinned=pinned, samples=11))
+    found = ground_times(
+        perform_on_ground(scenario, CompliantGround.for_robot(scenario.robot, 1e5), pinned=pinned, samples=11)
+    )
     assert found["leg3"].lifts == 0.0 and found["leg1"].lifts != 0.0

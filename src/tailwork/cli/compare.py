@@ -95,7 +95,7 @@ def _plan(options: argparse.Namespace) -> Plan:
 def _print(console: Console, comparison: Comparison) -> None:
     from tailwork.view.report.comparison import rotation_rows
 
-    console.print(f"leg policy: {POLICIES[comparison.plan.policy].meaning}")
+    console.print(f"leg policy: {comparison.plan.policy_text}")
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
         table = plain_table(

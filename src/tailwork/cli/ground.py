@@ -12,15 +12,14 @@ from tailwork.cli.inputs import POLICY_HELP, Once, add_robot, default_policy, nu
 from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.files import ready_folder
+from tailwork.simulation.contact.ground import KINETIC_FRICTION, STATIC_FRICTION
 from tailwork.studies.compare.ground_comparison import (
-    STIFFNESSES,
     GroundComparison,
     check_possible,
     compare_grounds,
     grounds_for,
 )
-from tailwork.studies.compare.on_ground import KINETIC_FRICTION, STANDING_POLICIES, STATIC_FRICTION
-from tailwork.studies.leg_policies import POLICIES
+from tailwork.studies.compare.on_ground import STANDING_POLICIES
 from tailwork.studies.motions import motion_from_text, motion_text
 from tailwork.studies.scenario import Scenario
 
@@ -46,7 +45,7 @@ def add_ground(commands: Any, what: str) -> None:
     command.add_argument("--policy", choices=STANDING_POLICIES, action=Once, help=POLICY_HELP)
     command.add_argument(
         "--stiffness", action=Once, metavar="K,K,…",
-        help="of the ground under a foot [N/m], one or more (default 1e4,1e5,1e6)",
+        help="of the ground below a foot [N/m], one or more (default: three that suit the robot, such as 1e4,1e5,1e6)",
     )  # fmt: skip
     command.add_argument(
         "--friction", action=Once, metavar="STATIC[,KINETIC]",
@@ -69,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         raise RobotError("--friction", options.friction, TWO_FRICTIONS)
     if len(set(stiffnesses)) != len(stiffnesses):
         raise RobotError("--stiffness", options.stiffness, "stiffnesses that differ")
-    grounds = grounds_for(scenario.robot, stiffnesses or STIFFNESSES, *friction)
+    grounds = grounds_for(scenario.robot, stiffnesses, *friction)
     check_possible(scenario)  # what is impossible fails before anything is done
     for needed in (options.out, options.out / "runs", options.out / "figures"):
         ready_folder(needed)
@@ -94,7 +93,7 @@ def _print(console: Console, comparison: GroundComparison) -> None:
 
     scenario = comparison.scenario
     console.print(f"{scenario.robot.name}, {scenario.motion.name}: {motion_text(scenario.motion)}")
-    console.print(f"leg policy: {POLICIES[scenario.policy].meaning}")
+    console.print(f"leg policy: {scenario.leg_policy.text(scenario.robot)}")
     console.print(f"ground: {ground_text(comparison)}")
     feet = time_rows(comparison)
     console.print(plain_table("\nWhen feet first slip and lift [ms]", "foot", "needs", *comparison.runs, rows=feet))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tailwork.algebra.expression import Scalar
+from tailwork.algebra.expression import Scalar, sqrt
 from tailwork.algebra.vectors import Array, array, dot, zeros
 from tailwork.control.context import Context
 from tailwork.control.laws import FootImpedance, JointImpedance, by_motors, least_norm
@@ -22,9 +22,12 @@ from tailwork.mechanics.solve import Factored
 from tailwork.mechanics.torso import TorsoState, pinned_values, stance_leg, torso_state
 from tailwork.robots.quantities import Described, nonnegative, numbers
 from tailwork.robots.robot import Robot
+from tailwork.robots.sizes import leg_length, mass_without_tails
 
 DISTRIBUTIONS = ("minimum-norm", "straight-down")
 HOLDS = ("joint", "foot")
+MASS_ON_LEG, LEG_LENGTH = 5.4, 0.5
+"""Of the quadruped of Liu & Ben-Tzvi 2020 without its tail [kg], [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +71,7 @@ class HoldPosture(Described):
     at: str  # "joint" or "foot"
     stiffness: Scalar = nonnegative("")  # of each joint [N m/rad] or foot [N/m]
     damping: Scalar = nonnegative("")  # of each joint [N m s/rad] or foot [N s/m]
+    scaled: bool = False  # whether these are gains of the robot of 2020, which follow mass and legs: see `gain_factors`
     posture: tuple[Scalar, ...] = numbers("m, rad", ())  # q; by default the initial configuration of the run
 
     def check(self) -> None:
@@ -78,16 +82,32 @@ class HoldPosture(Described):
         """Torques of the legs' motors [N m]."""
         layout, q = standing_layout(context, self.posture)
         torso = torso_state(layout, q, [0.0] * len(layout.velocity_names))
-        gains = {"stiffness": self.stiffness, "damping": self.damping}
         efforts: dict[str, Scalar] = {}
         for name in layout.stance:
             leg = stance_leg(layout, torso, name)
+            stiffer, damped = gain_factors(layout.robot, name, self.at) if self.scaled else (1.0, 1.0)
+            gains = {"stiffness": self.stiffness * stiffer, "damping": self.damping * damped}
             if self.at == "joint":
                 law = JointImpedance(leg=name, rest=tuple(pinned_values(leg)), **gains)
             else:
                 law = FootImpedance(leg=name, rest=(leg.foot[0], leg.foot[1], leg.foot[2]), **gains)
             efforts |= law.efforts(context)
         return efforts
+
+
+def gain_factors(robot: Robot, leg: str, at: str) -> tuple[Scalar, Scalar]:
+    """By how much the stiffness and the damping that hold a leg, at its joints or its foot, are larger than those of
+    the quadruped of Liu & Ben-Tzvi 2020 [1]: so that the robot gives way by the same share of its size, in the same
+    shape of time.
+
+    With m the mass on each leg, without tails, and l the length of the leg: springs of feet go as m/l, those of joints
+    as m l; times go as √l, so dampers as springs times √l (Froude's law, in the same gravity).
+    """
+    legs = [name for name, limb in robot.limbs().items() if limb.foot is not None]
+    heavier = mass_without_tails(robot) * (1.0 / (len(legs) * MASS_ON_LEG))
+    longer = leg_length(robot.limbs()[leg]) * (1.0 / LEG_LENGTH)
+    stiffer = heavier * longer if at == "joint" else heavier / longer
+    return stiffer, stiffer * sqrt(longer)
 
 
 @dataclass(frozen=True, kw_only=True)

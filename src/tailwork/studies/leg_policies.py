@@ -8,7 +8,7 @@ import numpy as np
 
 from tailwork.control.context import Law
 from tailwork.control.laws import Constant
-from tailwork.control.standing import HoldPosture, RestTorques
+from tailwork.control.standing import HoldPosture, RestTorques, gain_factors
 from tailwork.errors import RobotError
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
@@ -16,8 +16,9 @@ from tailwork.typing import Floats
 
 EQUATION_85 = (0.0, 1.63, 7.7, 0.0, 1.63, 7.7, 0.0, 1.9, 7.16, 0.0, 1.9, 7.16)  # [N m], ha, hb, k of legs 1 to 4
 NEARLY = 2.0  # [N m], how far the torques of Eq. 85 may be from those that balance a robot
-JOINT_STIFFNESS, JOINT_DAMPING = 200.0, 5.0  # [N m/rad], [N m s/rad]
-FOOT_STIFFNESS, FOOT_DAMPING = 5000.0, 100.0  # [N/m], [N s/m]
+GAINS = {"joint": (200.0, 5.0), "foot": (5000.0, 100.0)}
+"""Stiffness and damping that hold the posture of the robot of 2020; others scale them by `gain_factors`."""
+UNITS = {"joint": ("N m/rad", "N m s/rad"), "foot": ("N/m", "N s/m")}
 
 
 @dataclass(frozen=True)
@@ -39,18 +40,28 @@ class LegPolicy:
             laws.append(Constant(values=EQUATION_85, actuators=legs))
         elif self.rest:
             laws.append(RestTorques(distribution=self.rest))
-        if self.hold == "joint":
-            laws.append(HoldPosture(at="joint", stiffness=JOINT_STIFFNESS, damping=JOINT_DAMPING))
-        if self.hold == "foot":
-            laws.append(HoldPosture(at="foot", stiffness=FOOT_STIFFNESS, damping=FOOT_DAMPING))
+        if self.hold:
+            stiffness, damping = GAINS[self.hold]
+            laws.append(HoldPosture(at=self.hold, stiffness=stiffness, damping=damping, scaled=True))
         return tuple(laws)
+
+    def text(self, robot: Robot) -> str:
+        """In words, with the gains that it has on a robot."""
+        legs = list(robot.feet())
+        if not self.hold or not legs:
+            return self.meaning
+        factors = [[float(x) for x in gain_factors(robot, leg, self.hold)] for leg in legs]
+        said = []
+        for gain, unit, own in zip(GAINS[self.hold], UNITS[self.hold], zip(*factors, strict=True), strict=True):
+            least, most = (f"{float(f'{gain * factor:.3g}'):g}" for factor in (min(own), max(own)))
+            said.append(f"{least if least == most else f'{least} to {most}'} {unit}")
+        return f"{self.meaning}, of {' and '.join(said)}"
 
 
 MINIMUM = "minimum-norm"
 DOWN = "straight-down"
 OPEN = "(an open loop, and unstable)"
-AT_JOINTS = f"springs of {JOINT_STIFFNESS:g} N m/rad and dampers of {JOINT_DAMPING:g} N m s/rad at the joints"
-AT_FEET = f"springs of {FOOT_STIFFNESS:g} N/m and dampers of {FOOT_DAMPING:g} N s/m at the feet"
+AT_JOINTS, AT_FEET = (f"springs and dampers at the {where}" for where in ("joints", "feet"))
 POLICIES: dict[str, LegPolicy] = {
     policy.name: policy
     for policy in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -13,13 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.algebra.expression import Scalar
+from tailwork.control.standing import gain_factors
 from tailwork.errors import RobotError
 from tailwork.kernels.language import Reals, Struct
 from tailwork.kernels.translate import driver
 from tailwork.robots.quantities import Described, all_numbers, nonnegative, positive
+from tailwork.robots.robot import Robot
 from tailwork.typing import Floats
 
 AIR, STICK, SLIP = 0, 1, 2
+STIFFNESS = 1e5
+"""Of ground under a foot of the quadruped of Liu & Ben-Tzvi 2020 [N/m]."""
+STATIC_FRICTION, KINETIC_FRICTION = 0.6, 0.5
+DAMPING = 0.1
+"""Of the ground, as a share of what is critical for the robot that bounces on it as a whole."""
 CONTACT_NAMES = ("air", "stick", "slip")
 """States of a foot by number."""
 
@@ -162,6 +169,36 @@ class CompliantGround(Described):
             )
             raise RobotError("kinetic_friction", self.kinetic_friction, required)
 
+    @classmethod
+    def for_robot(
+        cls, robot: Robot, stiffness: float | None = None, static_friction: float = STATIC_FRICTION,
+        kinetic_friction: float | None = None, damping: float = DAMPING,
+    ) -> CompliantGround:  # fmt: skip
+        """Flat ground, alike along and across, for a robot that stands on it.
+
+        Args:
+            robot: what stands on it.
+            stiffness: under a foot [N/m]; by default `default_stiffness`, into which it sinks by about a thousandth of
+                the length of its legs.
+            static_friction: ratio of tangential to normal force at which a foot slips [1].
+            kinetic_friction: the same ratio while it slips [1]; by default 5/6 of the first.
+            damping: as a share of what is critical for the robot that bounces on all its feet, each with its share of
+                the weight [1]. A leg is lighter: its foot is damped more.
+        """
+        if not robot.feet() or float(robot.gravity) == 0.0:
+            raise RobotError("robot", robot.name, "a robot with feet, and gravity that presses them on the ground")
+        if stiffness is None:
+            stiffness = default_stiffness(robot)
+        if kinetic_friction is None:
+            kinetic_friction = static_friction * KINETIC_FRICTION / STATIC_FRICTION
+        undamped = cls(
+            stiffness=stiffness, tangential_stiffness=stiffness, static_friction=static_friction,
+            kinetic_friction=kinetic_friction,
+        )  # fmt: skip
+        resistance = damping * critical_damping(robot, stiffness)
+        sinking = resistance / (_mass_on_foot(robot) * float(robot.gravity))
+        return replace(undamped, damping=sinking, tangential_damping=resistance)
+
     def laws(self) -> Floats:
         """All numbers in SI units, as compiled code takes them."""
         return np.array([self.stiffness, self.damping, self.tangential_stiffness, self.tangential_damping,
@@ -184,6 +221,28 @@ class CompliantGround(Described):
 _NUMBERS = (
     "stiffness", "damping", "tangential_stiffness", "tangential_damping", "static_friction", "kinetic_friction"
 )  # fmt: skip
+
+
+def default_stiffness(robot: Robot) -> float:
+    """Stiffness of ground under a foot [N/m], to one digit: that of `STIFFNESS` for the quadruped of Liu & Ben-Tzvi
+    2020, of others as the mass on each leg over the length of the leg."""
+    factors = [float(gain_factors(robot, leg, "foot")[0]) for leg in robot.feet()]
+    return float(f"{STIFFNESS * sum(factors) / len(factors):.0e}")
+
+
+def critical_damping(robot: Robot, stiffness: float) -> float:
+    """The damping under each foot [N s/m] from which on the robot as a whole does not bounce, for a stiffness [N/m]."""
+    return 2.0 * math.sqrt(stiffness * _mass_on_foot(robot))
+
+
+def foot_places(robot: Robot) -> dict[str, tuple[float, ...]]:
+    """By leg: where its foot stands [m]."""
+    return {name: tuple(float(x) for x in foot.place) for name, foot in robot.feet().items()}
+
+
+def _mass_on_foot(robot: Robot) -> float:
+    """Each foot's share of the mass [kg]."""
+    return float(robot.mass()) / len(robot.feet())
 
 
 def ground_from_text(text: str) -> CompliantGround:

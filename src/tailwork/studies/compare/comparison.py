@@ -22,6 +22,7 @@ from tailwork.simulation import Run, load_run
 from tailwork.simulation.pose import torso_angles as run_angles
 from tailwork.studies.compare.airborne import planar_rotation
 from tailwork.studies.data import digest, source_digest
+from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import AXES, shown_measures, unit_of
 from tailwork.studies.motions import coupled, pitch, roll, yaw
 from tailwork.studies.perform import SAMPLES, measured, perform
@@ -44,6 +45,11 @@ class Plan:
     motions: tuple[TailMotion, ...]  # that every tail makes
     sweeps: Mapping[str, tuple[TailMotion, ...]]  # by the axis of the torso's answer
     policy: str = "constant"  # what the legs do, as of a `Scenario`
+
+    @property
+    def policy_text(self) -> str:
+        """What the legs do, in words: the same with every tail."""
+        return POLICIES[self.policy].text(next(iter(self.robots.values())))
 
 
 @dataclass(frozen=True)

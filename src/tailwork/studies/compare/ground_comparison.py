@@ -19,16 +19,17 @@ import numpy as np
 from tailwork.errors import RobotError
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run
-from tailwork.simulation.contact.ground import AIR, CompliantGround
+from tailwork.simulation.contact.ground import AIR, STATIC_FRICTION, CompliantGround, default_stiffness
 from tailwork.simulation.pose import torso_rotations
 from tailwork.studies.compare.comparison import Progress
-from tailwork.studies.compare.on_ground import STATIC_FRICTION, check_standing, ground_for, perform_on_ground
+from tailwork.studies.compare.on_ground import check_standing, perform_on_ground
 from tailwork.studies.perform import perform
 from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
 
 PINNED = "pinned"
-STIFFNESSES = (1e4, 1e5, 1e6)  # [N/m]
+TIMES_STIFFER = (0.1, 1.0, 10.0)
+"""Grounds by default, beside that of `CompliantGround.for_robot` [1]."""
 ROUNDING = 1e-9  # of times
 
 
@@ -206,12 +207,14 @@ class GroundComparison:
 
 def grounds_for(
     robot: Robot,
-    stiffnesses: Sequence[float] = STIFFNESSES,
+    stiffnesses: Sequence[float] | None = None,
     static_friction: float = STATIC_FRICTION,
     kinetic_friction: float | None = None,
 ) -> list[CompliantGround]:
-    """Grounds of several stiffnesses [N/m] for a robot, softest first; see `ground_for`."""
-    return [ground_for(robot, k, static_friction, kinetic_friction) for k in sorted(stiffnesses)]
+    """Grounds of several stiffnesses [N/m] for a robot, softest first; see `CompliantGround.for_robot`. By default a
+    tenth of what is usual for it, that, and ten times as much: 1e4, 1e5 and 1e6 N/m for the robot of 2020."""
+    wanted = sorted(stiffnesses or (float(f"{times * default_stiffness(robot):.0e}") for times in TIMES_STIFFER))
+    return [CompliantGround.for_robot(robot, k, static_friction, kinetic_friction) for k in wanted]
 
 
 def check_possible(scenario: Scenario) -> None:

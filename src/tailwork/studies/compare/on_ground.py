@@ -13,10 +13,9 @@ from tailwork.control.gait.foot_kinematics import posed
 from tailwork.control.standing import HoldPosture, RestTorques
 from tailwork.errors import RobotError
 from tailwork.model import Model
-from tailwork.robots.robot import Robot
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.contact.compliant import CHOSEN, contact_frequency
-from tailwork.simulation.contact.ground import CompliantGround
+from tailwork.simulation.contact.ground import CompliantGround, foot_places
 from tailwork.simulation.run import Contact
 from tailwork.simulation.system import Motion, System
 from tailwork.studies.leg_policies import POLICIES
@@ -25,49 +24,8 @@ from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
 
 STANDING_POLICIES = tuple(policy for policy in POLICIES if policy != "airborne")
-STATIC_FRICTION, KINETIC_FRICTION = 0.6, 0.5
-DAMPING = 0.1
-"""Of the ground, as a share of what is critical for the robot that bounces on it as a whole."""
 MOST_STEPS = 1_000_000
 LEVEL = 1e-9  # [m], how far a foot may be from the flat ground on which it stands
-
-
-def ground_for(
-    robot: Robot,
-    stiffness: float,
-    static_friction: float = STATIC_FRICTION,
-    kinetic_friction: float | None = None,
-    damping: float = DAMPING,
-) -> CompliantGround:
-    """Flat ground, alike along and across, for a robot that stands on it.
-
-    Args:
-        robot: what stands on it.
-        stiffness: under a foot [N/m].
-        static_friction: ratio of tangential to normal force at which a foot slips.
-        kinetic_friction: the same ratio while it slips; by default 5/6 of the first.
-        damping: as a share of what is critical for the robot that bounces on all its feet, each with its share of the
-            weight. A leg is lighter: its foot is damped more.
-    """
-    if kinetic_friction is None:
-        kinetic_friction = static_friction * KINETIC_FRICTION / STATIC_FRICTION
-    undamped = CompliantGround(stiffness=stiffness, tangential_stiffness=stiffness, static_friction=static_friction,
-                      kinetic_friction=kinetic_friction)  # fmt: skip
-    gravity = float(robot.gravity)
-    if not _foot_places(robot) or gravity == 0.0:
-        raise RobotError("robot", robot.name, "a robot with feet, and gravity that presses them on the ground")
-    resistance = damping * critical_damping(robot, stiffness)
-    return replace(undamped, damping=resistance / (_mass_on_foot(robot) * gravity), tangential_damping=resistance)
-
-
-def critical_damping(robot: Robot, stiffness: float) -> float:
-    """The damping under each foot [N s/m] from which on the robot as a whole does not bounce, for a stiffness [N/m]."""
-    return 2.0 * math.sqrt(stiffness * _mass_on_foot(robot))
-
-
-def _mass_on_foot(robot: Robot) -> float:
-    """Each foot's share of the mass [kg]."""
-    return float(robot.mass()) / len(_foot_places(robot))
 
 
 @dataclass(frozen=True)
@@ -91,7 +49,7 @@ def ground_start(scenario: Scenario, ground: CompliantGround, forces: Floats) ->
     """
     robot, tail = scenario.robot, scenario.tail
     model = Model(robot, "none", prescribed=[tail] if scenario.imposed else [], attitude=scenario.attitude)
-    standing = _foot_places(robot)
+    standing = foot_places(robot)
     names = scenario.model.foot_names
     places = np.array([standing[name] for name in names])
     touching = forces[:, 2] > 0.0
@@ -118,14 +76,9 @@ def check_standing(scenario: Scenario) -> None:
     if scenario.policy not in STANDING_POLICIES:
         required = f"one of {', '.join(STANDING_POLICIES)}: a robot in the air does not feel the ground"
         raise RobotError("policy", scenario.policy, required)
-    for name, place in _foot_places(scenario.robot).items():
+    for name, place in foot_places(scenario.robot).items():
         if abs(place[2]) > LEVEL:
             raise RobotError(f"{name}.foot", place, "a foot that stands at height 0, on flat ground")
-
-
-def _foot_places(robot: Robot) -> dict[str, tuple[float, ...]]:
-    """By leg: where its foot stands [m]."""
-    return {name: tuple(float(x) for x in foot.place) for name, foot in robot.feet().items()}
 
 
 def perform_on_ground(

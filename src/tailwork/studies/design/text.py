@@ -18,7 +18,6 @@ from tailwork.studies.design.problem import Study
 from tailwork.studies.design.search import ALLOWED
 from tailwork.studies.design.variables import design_of, known_variables, value_in
 from tailwork.studies.design.verify import AGREE
-from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import unit_of as measure_unit
 
 PRICED = 1e-9
@@ -86,7 +85,7 @@ def scenario_words(study: Study) -> str:
     scenario = study.scenario
     way = "to the right" if scenario.motion.axis == "yaw" else "down"
     sweep, time = _ranged(study, "sweep"), _ranged(study, "duration")
-    words = f"the tail sweeps {way} by {sweep}, in {time}; the legs: {POLICIES[scenario.policy].meaning}"
+    words = f"the tail sweeps {way} by {sweep}, in {time}; the legs: {scenario.leg_policy.text(scenario.robot)}"
     if any(scenario.impulse):
         push, point = (", ".join(number(x) for x in v) for v in (scenario.impulse, scenario.impulse_point))
         words += f"; an impulse of ({push}) N s on the torso at ({point}) m as it starts"

@@ -13,7 +13,6 @@ from tailwork.format import capitalised, fixed, minus, number
 from tailwork.robots.tails.tail import tail_name
 from tailwork.studies.compare.comparison import Comparison, Result, sweep_rotations
 from tailwork.studies.compare.curvature import segment_curvatures
-from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import AXES, meaning_of, shown_measures, unit_of
 from tailwork.studies.motions import motion_text
 from tailwork.view.draw.picture import time_lapse
@@ -162,7 +161,7 @@ def comparison_method(comparison: Comparison) -> str:
     angles = " or ".join(dict.fromkeys(ANGLE_TEXT[motion.angle] for motion in every))
     name, tails = robot.name.removesuffix(f"-{first}"), ", ".join(plan.robots)
     return (
-        f"Robot {name} with the tails {tails}. Leg policy: {POLICIES[plan.policy].meaning}. All tails are to "
+        f"Robot {name} with the tails {tails}. Leg policy: {plan.policy_text}. All tails are to "
         f"carry their centre of mass alike, by {angles}; how far off they are is among the measures "
         "(tail deviation). A USRT is bent by its cables: PD on curvature, with what its springs need fed forward. "
         "Beside every rotation of the torso about the motion's own axis stands what the same tail motion does to the "

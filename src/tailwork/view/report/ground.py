@@ -8,9 +8,8 @@ from functools import partial
 
 from tailwork.format import fixed
 from tailwork.mechanics.contact import friction_ratio
+from tailwork.simulation.contact.ground import critical_damping
 from tailwork.studies.compare.ground_comparison import FirstTimes, GroundComparison, stiffness_text
-from tailwork.studies.compare.on_ground import critical_damping
-from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import motion_text
 from tailwork.view.figures.ground import convergence_figure, feet_figure, slip_times, torso_figure
 from tailwork.view.report.page import Drawing, Picture, Playback, Report, Section, Table, scenario_title
@@ -141,7 +140,7 @@ def _summary(comparison: GroundComparison) -> str:
     scenario = comparison.scenario
     return (
         f"Robot {scenario.robot.name}. Motion of its tail: {motion_text(scenario.motion)}. Leg policy: "
-        f"{POLICIES[scenario.policy].meaning}. The same is done on pinned feet and on flat compliant ground: "
+        f"{scenario.leg_policy.text(scenario.robot)}. The same is done on pinned feet and on flat compliant ground: "
         f"{ground_text(comparison)}. There the robot starts as it stands, pressed into the ground by what its feet "
         "bear at the first instant."
     )

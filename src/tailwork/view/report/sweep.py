@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from tailwork.format import capitalised
-from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import meaning_of, unit_of
 from tailwork.studies.motions import motion_text
 from tailwork.studies.sweep.axes import LOG, SweepAxis
@@ -98,7 +97,7 @@ def _summary(results: Results) -> str:
     return (
         f"{sweep.designs:,} designs of the robot {scenario.robot.name}, {how}. Varied: "
         f"{'; '.join(_range(one) for one in sweep.varied)}. Motion of its tail: {motion_text(scenario.motion)}. Leg "
-        f"policy: {POLICIES[scenario.policy].meaning}. {results.whole.sum():,} ran to their end, "
+        f"policy: {scenario.leg_policy.text(scenario.robot)}. {results.whole.sum():,} ran to their end, "
         f"{results.early.sum():,} ended early, {results.refused.sum():,} are not possible."
     )
 
