@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all, and read if they are files of a sensible size."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,27 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
                 os.remove(temporary)
         reason = "a name that UTF-8 cannot hold" if isinstance(error, UnicodeEncodeError) else why(error)
         raise FileError(path, reason) from None
+
+
+def read_bytes(path: str | os.PathLike[str], largest: int) -> bytes:
+    """The content of a regular file of at most `largest` bytes.
+
+    Raises:
+        FileError: it cannot be read, is no regular file or is larger.
+    """
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise FileError(path, "a directory, not a file")
+        if not stat.S_ISREG(mode):
+            raise FileError(path, "not a regular file")
+        with open(path, "rb") as file:
+            content = file.read(largest + 1)
+    except (OSError, ValueError, TypeError) as error:
+        raise FileError(path, why(error)) from None
+    if len(content) > largest:
+        raise FileError(path, f"too large (more than {largest} bytes)")
+    return content
 
 
 def kind_of(path: str | os.PathLike[str], kinds: Sequence[str], what: str) -> str:

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tailwork
+from real_robots import urdf
 from tailwork import robots
 from tailwork.algebra.expression import Tape
 from tailwork.errors import FileError, RobotError, TailworkError, UnknownNameError
@@ -105,6 +106,7 @@ ROBOTS = {
         forward="x",
         contacts=(ContactPoint(name="chin", point=(0.3, 0.0, -0.05), radius=0.01),),
     ),
+    "real legs": tailwork.load(urdf("solo12")),
     "own tail": robots.liu2020(None).with_part("tail", robots.FreeTail(shape=everything().limb)),
     "turned tail": robots.liu2020("pendulum").replace({"tail.mount_rotation": (0.0, math.pi / 2, 0.1)}),
     "bare": Robot(name="bare", torso=PlateTorso(mass=1.0, width=0.1, length=0.2), parts={}),
@@ -114,7 +116,6 @@ ROBOTS = {
         parts={"arm": robots.DhChain(convention="classic", rows=(robots.DhRow(a=0.1, bar_mass=1.0),))},
     ),
     "articulated": robots.liu2020(None).with_part("tail", robots.Articulated(axes=("yaw",), drive="cables")),
-    "continuum": robots.liu2020(None).with_part("tail", robots.Continuum(length=0.5, mass=1.0, rigidity=2.0)),
     "two links": robots.liu2020(None).with_part(
         "tail",
         robots.TwoLink(first_length=0.3, second_length=0.2, first_mass=0.6, second_mass=0.3, second="passive"),

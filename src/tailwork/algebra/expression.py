@@ -201,6 +201,8 @@ def larger(a: Scalar, b: Scalar) -> Scalar:
     for known in (a, b):
         if isinstance(known, Expression):
             return known.tape.record(MAX, *sorted(as_indices(known.tape, (a, b))))
+        if not isinstance(known, (int, float)):
+            return type(known).fmax(a, b)
     return max(a, b) if a == a and b == b else math.nan
 
 

@@ -46,8 +46,7 @@ def spring_torques(
     for spring in limb.springs:
         if isinstance(spring, JointSpring):
             k = limb.index(spring.joint)
-            pull = (values[k] - spring.rest) * spring.stiffness + rates[k] * spring.damping
-            torques[k] = torques[k] - pull + spring.preload
+            torques[k] = torques[k] - (values[k] - spring.rest) * spring.stiffness - rates[k] * spring.damping
         elif isinstance(spring, BendingSpring):
             i, k = limb.index(spring.first), limb.index(spring.second)
             ratio, sine2, ga, gb = bending(angles[i], angles[k])
@@ -70,9 +69,8 @@ def spring_energy(limb: Limb, values: Sequence[Scalar], angles: Sequence[Angle])
     energy: Scalar = 0.0
     for spring in limb.springs:
         if isinstance(spring, JointSpring):
-            value = values[limb.index(spring.joint)]
-            stretch = value - spring.rest
-            energy = energy + stretch * stretch * (spring.stiffness * 0.5) - value * spring.preload
+            stretch = values[limb.index(spring.joint)] - spring.rest
+            energy = energy + stretch * stretch * (spring.stiffness * 0.5)
         elif isinstance(spring, BendingSpring):
             ratio, sine2, _, _ = bending(angles[limb.index(spring.first)], angles[limb.index(spring.second)])
             energy = energy + ratio * ratio * sine2 * (spring.stiffness * 0.5)

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 
 from tailwork.robots.body import Body, bar, point_mass
-from tailwork.robots.io.toml import load
+from tailwork.robots.io.from_tree import Imported
+from tailwork.robots.io.load import import_robot, load
 from tailwork.robots.legs.dh import DhChain, DhRow, dh_frames, dh_transform
 from tailwork.robots.legs.insect import InsectLeg
+from tailwork.robots.legs.offset_leg import OffsetLeg
 from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.limb import (
     FORWARD_FRAMES,
@@ -31,7 +33,6 @@ from tailwork.robots.shapes import Shape
 from tailwork.robots.tails import (
     R3,
     Articulated,
-    Continuum,
     FreeTail,
     Pendulum,
     ReactionWheel,
@@ -45,11 +46,11 @@ from tailwork.robots.tails import (
 )
 
 __all__ = [
-    "FORWARD_FRAMES", "R3", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "Continuum", "DhChain",
-    "DhRow", "Foot", "FreeLimb", "FreeTail", "Hole", "InsectLeg", "Joint", "JointSpring", "Limb", "Motor", "Pendulum",
-    "PlateTorso", "PointSpring", "ReactionWheel", "Robot", "Shape", "Tail", "ThreeHingeLegs", "Tip", "Torso",
-    "TwoLink", "Usrt", "bar", "biswal", "blaberus", "dh_frames", "dh_transform", "liu2018", "liu2020", "load",
-    "pendulum", "placed", "point_mass", "presets", "r3", "tail_name", "usrt",
+    "FORWARD_FRAMES", "R3", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "DhChain", "DhRow", "Foot",
+    "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint", "JointSpring", "Limb", "Motor", "OffsetLeg",
+    "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot", "Shape", "Tail", "ThreeHingeLegs", "Tip",
+    "Torso", "TwoLink", "Usrt", "bar", "biswal", "blaberus", "dh_frames", "dh_transform", "import_robot", "liu2018",
+    "liu2020", "load", "pendulum", "placed", "point_mass", "presets", "r3", "tail_name", "usrt",
 ]  # fmt: skip
 
 

@@ -75,15 +75,14 @@ class Joint(Described):
 
 @dataclass(frozen=True, kw_only=True)
 class JointSpring(Described):
-    """A spring and damper on one hinge: torque = preload − stiffness (angle − rest) − damping · rate."""
+    """A spring and damper on one hinge: torque = −stiffness (angle − rest) − damping · rate."""
 
     kind: ClassVar[str] = "joint"
 
     joint: str  # the hinge
     stiffness: Scalar = nonnegative("N m/rad", 0.0)  # of the spring
-    rest: Scalar = number("rad", 0.0)  # the angle at which the spring gives no torque
+    rest: Scalar = number("rad", 0.0)  # the angle at which it gives no torque
     damping: Scalar = nonnegative("N m s/rad", 0.0)  # of the damper
-    preload: Scalar = number("N m", 0.0)  # a torque that is always there; its energy is −preload · angle
 
 
 @dataclass(frozen=True, kw_only=True)

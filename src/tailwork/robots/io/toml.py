@@ -24,7 +24,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import stat
 import tomllib
 from types import NoneType
 from typing import Any
@@ -32,19 +31,20 @@ from typing import Any
 import tomli_w
 
 from tailwork.errors import NOTHING, FileError, RobotError, UnknownNameError
-from tailwork.files import why, write_whole
+from tailwork.files import read_bytes, write_whole
 from tailwork.robots.legs.dh import DhChain
 from tailwork.robots.legs.insect import InsectLeg
+from tailwork.robots.legs.offset_leg import OffsetLeg
 from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import Described, alternatives, field_hints, item_hint, label
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
-from tailwork.robots.tails import R3, Articulated, Continuum, FreeTail, Pendulum, ReactionWheel, Tail, TwoLink, Usrt
+from tailwork.robots.tails import R3, Articulated, FreeTail, Pendulum, ReactionWheel, Tail, TwoLink, Usrt
 
 TORSOS = (Torso, PlateTorso)
 PARTS = (
-    ThreeHingeLegs, InsectLeg, DhChain, Pendulum, R3, Usrt, Articulated, Continuum, TwoLink, ReactionWheel,
-    FreeTail, FreeLimb,
+    ThreeHingeLegs, OffsetLeg, InsectLeg, DhChain, Pendulum, R3, Usrt, Articulated, TwoLink, ReactionWheel, FreeTail,
+    FreeLimb,
 )  # fmt: skip
 """Kinds of parts that every file may name; own tails join them, see `part_kinds`."""
 
@@ -121,18 +121,7 @@ def as_text(robot: Robot) -> str:
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """The text of a file that a person has written."""
-    try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
-            raise FileError(path, "a directory, not a file")
-        if not stat.S_ISREG(mode):
-            raise FileError(path, "not a regular file")
-        with open(path, "rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-    except (OSError, ValueError, TypeError) as error:
-        raise FileError(path, why(error)) from None
-    if len(content) > LARGEST_FILE:
-        raise FileError(path, f"too large (more than {LARGEST_FILE} bytes)")
+    content = read_bytes(path, LARGEST_FILE)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

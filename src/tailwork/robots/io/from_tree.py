@@ -1,0 +1,337 @@
+"""A robot from the tree of a file: its limbs, legs with feet, and where it stands."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tailwork.errors import RobotError
+from tailwork.robots.io.names import limb_names
+from tailwork.robots.io.stance import FoundFoot, chosen_posture, find_feet
+from tailwork.robots.io.tree import (
+    Node,
+    Pose,
+    Seen,
+    Tree,
+    TreeJoint,
+    as_matrix,
+    as_vector,
+    moved_by,
+    straightened,
+    turned_base,
+)
+from tailwork.robots.legs.offset_leg import OffsetLeg
+from tailwork.robots.limb import FORWARD_FRAMES, ContactPoint, Foot, Joint, JointSpring, Limb, Motor, placed
+from tailwork.robots.robot import FreeLimb, Robot, Torso
+from tailwork.robots.shapes import Shape
+from tailwork.robots.tails.free import FreeTail
+from tailwork.typing import Floats
+
+FORWARDS = {"x": "x", "y": "y", "-x": "x", "-y": "y"}
+LEVEL = 0.01
+"""Feet of a posture that differ less than this in height [m] are all put on the ground."""
+PARALLEL = 1e-4
+"""The last two axes of a leg that differ less than this [rad] are made parallel."""
+ASSUMED_EXTENSION = 0.75
+"""Of legs whose posture nobody said: the distance from the second hinge to the foot, as a share of the two bars."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A robot from a file of another format, and what one needs to know about it."""
+
+    robot: Robot  # of the file
+    notes: tuple[str, ...]  # what was merged, dropped or assumed
+    joints: Mapping[str, str]  # by the name of a joint in the file: "limb.joint" in the robot
+    meshes: Mapping[
+        str, tuple[Seen, ...]
+    ]  # by "limb.joint" or "torso": meshes of its body, whose files were not opened
+
+
+def from_tree(
+    tree: Tree, feet: Sequence[str] | None = None, posture: str | Mapping[str, float] | None = None,
+    forward: str = "x", foot_radius: float | None = None, tail: str | None = None,
+) -> Imported:  # fmt: skip
+    """The robot of a tree.
+
+    Args:
+        tree: of a file.
+        feet: links that stand on the ground.
+        posture: in which it stands: joint values [rad, m] by the names of the file, or the name of a posture there.
+        forward: axis of the base that points forward: "x", "y", "-x" or "-y"; with the last two the base is turned.
+        foot_radius: of the feet [m], where the file has no ball.
+        tail: the link or the joint with which a tail begins; by default what is called a tail.
+
+    Raises:
+        RobotError: the tree is no possible robot, or does not say what is needed; the message says what to give.
+    """
+    if forward not in FORWARDS:
+        raise RobotError("forward", forward, f"one of {', '.join(map(repr, FORWARDS))}")
+    if foot_radius is not None and not (isinstance(foot_radius, (int, float)) and 0.0 <= foot_radius < math.inf):
+        raise RobotError("foot_radius", foot_radius, "a finite number [m], not negative")
+    if forward.startswith("-"):
+        tree = turned_base(tree, np.diag([-1.0, -1.0, 1.0]))
+        tree.notes.append("base frame turned by 180° about z, so that it faces forward")
+    tree = straightened(_without_offsets(tree))
+    base = tree.nodes[0].body(_shapes(tree.nodes[0])) if tree.nodes[0].inertial.mass else None
+    if base is None:
+        raise RobotError(
+            f"link {tree.nodes[0].frames[0].name}", 0.0, "a mass of the base, with all that is fixed to it"
+        )
+    return _Assembly(tree, FORWARDS[forward], find_feet(tree, feet, foot_radius), posture, tail).imported(base)
+
+
+def _without_offsets(tree: Tree) -> Tree:
+    """The same robot with offsets of following joints in their frames: they follow by a ratio alone."""
+    nodes = []
+    for node in tree.nodes:
+        joint = node.joint
+        if joint is not None and joint.follows is not None and joint.follows[2] != 0.0:
+            master, ratio, offset = joint.follows
+            span = None if joint.range is None else (joint.range[0] - offset, joint.range[1] - offset)
+            pose = joint.pose @ moved_by(joint, offset)
+            joint = dataclasses.replace(joint, pose=pose, follows=(master, ratio, 0.0), range=span)
+            node = dataclasses.replace(node, joint=joint)
+        nodes.append(node)
+    return dataclasses.replace(tree, nodes=nodes)
+
+
+class _Assembly:
+    """Puts the limbs of a tree together."""
+
+    def __init__(
+        self, tree: Tree, forward: str, feet: list[FoundFoot], posture: str | Mapping[str, float] | None,
+        tail: str | None,
+    ) -> None:  # fmt: skip
+        self.tree, self.forward, self.feet = tree, forward, feet
+        self.posture, self.said = chosen_posture(tree, feet, posture)
+        self.starts = tree.children(0)
+        self.tail = self._tail_start(tail)
+        self.limb_names, self.joint_names = limb_names(tree, self.starts, self.tail)
+        self.masters = _masters(tree)
+
+    def _tail_start(self, given: str | None) -> int | None:
+        """The first node of the tail, if there is one."""
+        tree = self.tree
+        called = {k: [tree.nodes[k].joint.name, *(f.name for f in tree.nodes[k].frames)] for k in self.starts}  # type: ignore[union-attr]
+        for k, names in called.items():
+            if given in names if given is not None else any("tail" in name.lower() for name in names):
+                if any(foot.node in tree.subtree(k) for foot in self.feet):
+                    continue
+                return k
+        if given is not None:
+            offered = ", ".join(names[0] for names in called.values())
+            raise RobotError("tail", given, f"a joint or a link on the base that carries no foot, of {offered}")
+        return None
+
+    def imported(self, base: Any) -> Imported:
+        """The robot and its notes."""
+        tree, poses = self.tree, self.tree.poses(self.posture)
+        legs = {k: [foot for foot in self.feet if foot.node in tree.subtree(k)] for k in self.starts}
+        parts: dict[str, Any] = {}
+        for k in self.starts:
+            foot = legs[k][0] if legs[k] else None
+            place = np.zeros(3) if foot is None else poses[foot.node].point(foot.point)
+            limb = self._limb(k, legs[k], place)
+            parts[self.limb_names[k]] = self._part(k, limb, foot)
+        parts, height = self._standing(parts)
+        torso = Torso(mass=base.mass, com=base.com, inertia=base.inertia, shapes=base.shapes)
+        robot = Robot(
+            name=tree.name, torso=torso, parts=parts, gravity=tree.gravity, stand=(0.0, 0.0, height),
+            forward=self.forward,
+        )  # fmt: skip
+        joints = {joint.name: self.joint_names[joint.name] for joint in tree.joints()}
+        meshes = {}
+        for node in tree.nodes:
+            found = tuple(shape for shape in node.shapes if shape.kind == "mesh")
+            if found:
+                meshes["torso" if node.joint is None else joints[node.joint.name]] = found
+        return Imported(robot, tuple(tree.notes), joints, meshes)
+
+    def _short(self, joint: TreeJoint | None) -> str | None:
+        return None if joint is None else self.joint_names[joint.name].partition(".")[2]
+
+    def _limb(self, start: int, feet: Sequence[FoundFoot], place: Floats) -> Limb:
+        """A limb written out, in the torso frame; further feet are contact points."""
+        tree = self.tree
+        inside = [tree.nodes[k] for k in tree.subtree(start)]
+        joints, springs, motors = [], [], []
+        for node in inside:
+            joint = node.joint
+            assert joint is not None
+            name, slider = str(self._short(joint)), joint.motion == "slider"
+            if node.inertial.mass == 0.0 and node.inertial.tensor.any():
+                raise RobotError(f"link {node.frames[0].name}", 0.0, "a mass, as it has an inertia")
+            body = node.body(_shapes(node))
+            if body is None and not any(other.parent == tree.nodes.index(node) for other in inside):
+                required = f"a mass: it moves on {joint.name} and carries nothing that has one"
+                raise RobotError(f"link {node.frames[0].name}", 0.0, required)
+            joints.append(
+                Joint(
+                    name=name, axis=as_vector(joint.axis), parent=self._short(tree.nodes[node.parent].joint),
+                    offset=as_vector(joint.pose.place), rotation=as_matrix(joint.pose.turn), body=body,
+                    armature=joint.armature, motion=joint.motion, range=joint.range, speed_limit=joint.speed,
+                    friction=joint.friction,
+                )
+            )  # fmt: skip
+            if joint.damping or joint.stiffness:
+                springs.append(
+                    JointSpring(joint=name, stiffness=joint.stiffness, rest=joint.rest, damping=joint.damping)
+                )
+            if joint.driven and joint.follows is None:
+                unit = "N" if slider else "N m"
+                motors.append(Motor(name=name, coordinate=name, unit=unit, limit=joint.effort))
+        names = [joint.name for joint in joints]
+        foot, contacts = None, []
+        for k, found in enumerate(feet):
+            holder = str(self._short(tree.nodes[found.node].joint))
+            if k == 0:
+                foot = Foot(joint=holder, point=as_vector(found.point), place=as_vector(place), radius=found.radius)
+            else:
+                name = found.link.replace(".", "_")
+                contacts.append(
+                    ContactPoint(name=name, joint=holder, point=as_vector(found.point), radius=found.radius)
+                )
+                tree.notes.append(
+                    f"{found.link} is a further contact point of {self.limb_names[start]}: one foot a limb"
+                )
+        coordinates, gearing = self._gearing(inside, names)
+        return Limb(
+            joints=tuple(joints), coordinates=coordinates, gearing=gearing, actuators=tuple(motors),
+            springs=tuple(springs), foot=foot, contacts=tuple(contacts),
+        )  # fmt: skip
+
+    def _gearing(self, nodes: Sequence[Node], names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
+        """Coordinates of a limb and the matrix that makes joint values of them; none where no joint follows another."""
+        joints = [node.joint for node in nodes if node.joint is not None]
+        if all(joint.follows is None for joint in joints):
+            return (), None
+        own = [joint.name for joint in joints if joint.follows is None]
+        rows = []
+        for joint in joints:
+            master, ratio = self.masters[joint.name]
+            if master not in own:
+                required = "a joint of the same limb to follow; joints that follow another limb are not known"
+                raise RobotError(f"joint {joint.name}", master, required)
+            rows.append(tuple(ratio if name == master else 0.0 for name in own))
+        coordinates = tuple(name for joint, name in zip(joints, names, strict=True) if joint.follows is None)
+        self.tree.notes.append(f"joints that follow others by gears: {', '.join(j.name for j in joints if j.follows)}")
+        return coordinates, tuple(rows)
+
+    def _part(self, start: int, limb: Limb, foot: FoundFoot | None) -> Any:
+        """The limb as a tail, a leg whose foot can be pinned, or as it is."""
+        name = self.limb_names[start]
+        if start == self.tail:
+            turn = np.array(FORWARD_FRAMES[self.forward]).T
+            return FreeTail(shape=placed(limb, (0.0, 0.0, 0.0), as_matrix(turn)))
+        if foot is None:
+            return FreeLimb(limb=limb)
+        limb = self._parallel(name, limb)
+        files = [node.joint.name for node in map(self.tree.nodes.__getitem__, self.tree.subtree(start)) if node.joint]
+        angles = tuple(float(self.posture.get(joint, 0.0)) for joint in files)
+        try:
+            return OffsetLeg.from_posture(limb, angles)
+        except RobotError as error:
+            if error.path == "angles":
+                shown = {joint: round(value, 4) for joint, value in zip(files, angles, strict=True)}
+                known = f"; the file has {', '.join(map(repr, self.tree.postures))}" if self.tree.postures else ""
+                raise RobotError("posture", shown, f"{error.required}: give posture={{joint: value}}{known}") from None
+            self.tree.notes.append(
+                f"{name} cannot be pinned by its foot ({error.required}): it swings, and stands on compliant ground"
+            )
+            return FreeLimb(limb=limb)
+
+    def _parallel(self, name: str, limb: Limb) -> Limb:
+        """A leg of three hinges whose last two axes are parallel where the file's digits leave them nearly so."""
+        if [limb.index(joint.parent) for joint in limb.joints] != [-1, 0, 1]:
+            return limb
+        second, third = np.array(limb.joints[1].axis), np.array(limb.joints[2].axis)
+        away = float(np.linalg.norm(np.cross(second, third)))
+        if not 1e-15 < away < PARALLEL:
+            return limb
+        if away > 1e-12:
+            self.tree.notes.append(f"{name}: the last axis was turned by {away:.1e} rad, parallel to the one before")
+        axis = as_vector(second * np.sign(second @ third))
+        return dataclasses.replace(limb, joints=(*limb.joints[:2], dataclasses.replace(limb.joints[2], axis=axis)))
+
+    def _standing(self, parts: dict[str, Any]) -> tuple[dict[str, Any], float]:
+        """The parts with their feet on the ground, and the height of the base above it [m]."""
+        if not self.said and any(isinstance(part, OffsetLeg) for part in parts.values()):
+            self.tree.notes.append(
+                f"no posture in the file: assumed that each foot stands below its second hinge, {ASSUMED_EXTENSION:g} "
+                "of thigh and shank away; knees bend as in the middle of their ranges"
+            )
+            parts = {name: _under_hip(part) for name, part in parts.items()}
+        feet = {name: limb.foot for name, part in parts.items() if (limb := _limb_of(part)).foot is not None}
+        if not feet:
+            return parts, 0.0
+        lows = {name: foot.place[2] - foot.radius for name, foot in feet.items()}
+        height, spread = -min(lows.values()), max(lows.values()) - min(lows.values())
+        if spread > LEVEL:
+            self.tree.notes.append(f"feet of the posture differ by {spread:.3g} m in height: left so")
+        for name, foot in feet.items():
+            x, y, z = foot.place
+            level = foot.radius if spread <= LEVEL else z + height
+            limb = _limb_of(parts[name])
+            new = dataclasses.replace(limb, foot=dataclasses.replace(foot, place=(x, y, level)))
+            parts[name] = dataclasses.replace(parts[name], limb=new)
+        return parts, float(height)
+
+
+def _limb_of(part: Any) -> Limb:
+    return part.shape if isinstance(part, FreeTail) else part.limb
+
+
+def _under_hip(part: Any) -> Any:
+    """A leg with its foot below its second hinge at zero angle of the first."""
+    if not isinstance(part, OffsetLeg):
+        return part
+    hip, thigh, shank = part.limb.joints
+    foot = part.limb.foot
+    assert foot is not None
+    beyond = np.array(shank.offset) + np.array(foot.point)
+    axis = np.array(thigh.axis)
+    bars = sum(float(np.linalg.norm(v - (v @ axis) * axis)) for v in (np.array(shank.offset), np.array(foot.point)))
+    place = np.array(hip.offset) + np.array(thigh.offset) + (beyond @ axis) * axis
+    place = place - np.array([0.0, 0.0, ASSUMED_EXTENSION * bars])
+    return dataclasses.replace(
+        part, limb=dataclasses.replace(part.limb, foot=dataclasses.replace(foot, place=as_vector(place)))
+    )
+
+
+def _masters(tree: Tree) -> dict[str, tuple[str, float]]:
+    """By joint: the joint that it follows in the end, itself if none, and the ratio."""
+    joints = {joint.name: joint for joint in tree.joints()}
+    found: dict[str, tuple[str, float]] = {}
+    for name in joints:
+        master, ratio, seen = name, 1.0, [name]
+        while (follows := joints[master].follows) is not None:
+            if follows[0] not in joints:
+                required = "a joint to follow that is there and not fixed"
+                raise RobotError(f"joint {name}", follows[0], required)
+            if follows[0] in seen:
+                raise RobotError(f"joint {name}", follows[0], "joints that do not follow each other in a circle")
+            if joints[follows[0]].motion != joints[master].motion:
+                raise RobotError(f"joint {name}", follows[0], "a hinge that follows a hinge, or a slider a slider")
+            master, ratio = follows[0], ratio * follows[1]
+            seen.append(master)
+        found[name] = (master, ratio)
+    return found
+
+
+def _shapes(node: Node) -> tuple[Shape, ...]:
+    """What a node is drawn with: shapes for collisions, else visual ones; meshes are not among them."""
+    simple = [shape for shape in node.shapes if shape.kind != "mesh"]
+    chosen = [shape for shape in simple if shape.role == "collision"] or simple
+    return tuple(
+        Shape(kind=s.kind, size=s.size, place=as_vector(s.pose.place), rotation=as_matrix(s.pose.turn), color=s.color)
+        for s in chosen
+    )
+
+
+__all__ = ["Imported", "Pose", "from_tree"]

@@ -1,0 +1,276 @@
+"""A tree of moving bodies, as a URDF or an MJCF describes it: what the readers of both fill, in numbers alone.
+
+Bodies that are fixed to each other are one node. Lengths in m, angles in rad, SI units throughout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tailwork.errors import RobotError
+from tailwork.robots.body import Body
+from tailwork.robots.limb import IDENTITY, Matrix, Vector
+from tailwork.robots.shapes import Shape
+from tailwork.typing import Floats
+
+ROUNDING = 1e-15
+"""What rounding alone leaves beside an exact 0 or ±1 in a rotation matrix."""
+DIGITS = 1e-10
+"""Axes nearer than this to one of the base's [rad] lie along it: 1.57079632679 is meant to be a right angle."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where a frame is in another: its place [m] and its axes, as columns."""
+
+    place: Floats
+    turn: Floats
+
+    def __matmul__(self, inner: Pose) -> Pose:
+        """The pose of a frame that is given in this one."""
+        return Pose(self.place + self.turn @ inner.place, exact(self.turn @ inner.turn))
+
+    def point(self, x: Floats) -> Floats:
+        """A point of this frame [m] in the outer one."""
+        return self.place + self.turn @ x
+
+
+HERE = Pose(np.zeros(3), np.eye(3))
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """Mass [kg], centre of mass [m] and the central inertia [kg m²] in the axes of its frame."""
+
+    mass: float = 0.0
+    com: Floats = field(default_factory=lambda: np.zeros(3))
+    tensor: Floats = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def placed(self, pose: Pose) -> Inertial:
+        """The same body, whose frame is at a pose."""
+        if pose is HERE:
+            return self
+        return Inertial(self.mass, pose.point(self.com), pose.turn @ self.tensor @ pose.turn.T)
+
+    def __add__(self, other: Inertial) -> Inertial:
+        """Two bodies that are fixed to each other; one that is nothing changes nothing."""
+        if other.is_nothing():
+            return self
+        if self.is_nothing():
+            return other
+        mass = self.mass + other.mass
+        com = (self.mass * self.com + other.mass * other.com) / mass if mass else np.zeros(3)
+        tensor = self.tensor + other.tensor
+        for part in (self, other):
+            away = part.com - com
+            tensor = tensor + part.mass * (away @ away * np.eye(3) - np.outer(away, away))
+        return Inertial(mass, com, tensor)
+
+    def is_nothing(self) -> bool:
+        """Whether it has neither mass nor inertia."""
+        return self.mass == 0.0 and not self.tensor.any()
+
+    def body(self, shapes: Sequence[Shape] = ()) -> Body | None:
+        """As a body of a description; None: nothing. RobotError: no body can have this mass and inertia."""
+        if self.is_nothing():
+            return None
+        t = 0.5 * (self.tensor + self.tensor.T)
+        inertia = (t[0, 0], t[1, 1], t[2, 2], t[0, 1], t[0, 2], t[1, 2])
+        return Body(mass=self.mass, com=as_vector(self.com), inertia=tuple(map(float, inertia)), shapes=tuple(shapes))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A link of the file that is fixed to a node, under its name."""
+
+    name: str
+    pose: Pose
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A shape of the file; `role` is "visual" or "collision". A mesh has the name of its file, which is not opened."""
+
+    role: str
+    kind: str
+    size: tuple[float, ...]
+    pose: Pose
+    link: str
+    color: tuple[float, ...] | None = None
+    file: str = ""
+    scale: tuple[float, ...] = (1.0, 1.0, 1.0)  # of a mesh
+
+
+@dataclass(frozen=True)
+class TreeJoint:
+    """A hinge or a slider, by its name in the file, and all that the file says of it."""
+
+    name: str
+    motion: str  # "hinge" or "slider"
+    axis: Floats  # in the joint's frame
+    pose: Pose  # of the joint at zero, in the frame of the parent node
+    range: tuple[float, float] | None = None
+    effort: float = 0.0  # 0: not known
+    speed: float = 0.0  # 0: not known
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+    driven: bool = True  # by a motor
+    follows: tuple[str, float, float] | None = None  # joint, ratio, offset: value = ratio · its value + offset
+
+
+@dataclass
+class Node:
+    """A moving body: the joint that carries it, and all that is fixed to it."""
+
+    parent: int  # −1: this is the base
+    joint: TreeJoint | None
+    inertial: Inertial = field(default_factory=Inertial)
+    frames: list[Frame] = field(default_factory=list)
+    shapes: list[Seen] = field(default_factory=list)
+
+    def fix(self, name: str, pose: Pose, inertial: Inertial, shapes: Sequence[Seen]) -> None:
+        """Fixes a link of the file to this node."""
+        self.inertial = self.inertial + inertial.placed(pose)
+        self.frames.append(Frame(name, pose))
+        self.shapes += [moved(shape, pose) for shape in shapes]
+
+    def body(self, shapes: Sequence[Shape] = ()) -> Body | None:
+        """All that is fixed together as a body; RobotError: no body can have its mass and inertia."""
+        try:
+            return self.inertial.body(shapes)
+        except RobotError as error:
+            names = [frame.name for frame in self.frames]
+            raise error.within("links " + " + ".join(names[:4]) + (" + …" if len(names) > 4 else "")) from None
+
+
+@dataclass
+class Tree:
+    """A robot of a file. The first node is the base; parents come first."""
+
+    name: str
+    nodes: list[Node] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what was merged, dropped or assumed
+    postures: dict[str, dict[str, float]] = field(default_factory=dict)  # by name: joint values
+    end_effectors: list[str] = field(default_factory=list)  # links
+    gravity: float = 9.81
+
+    def children(self, k: int) -> list[int]:
+        """The nodes on a node."""
+        return [i for i, node in enumerate(self.nodes) if node.parent == k]
+
+    def subtree(self, k: int) -> list[int]:
+        """A node and all that it carries, parents first."""
+        inside = {k}
+        for i in range(k + 1, len(self.nodes)):
+            if self.nodes[i].parent in inside:
+                inside.add(i)
+        return sorted(inside)
+
+    def joints(self) -> list[TreeJoint]:
+        """All joints, in the order of the nodes."""
+        return [node.joint for node in self.nodes if node.joint is not None]
+
+    def poses(self, values: Mapping[str, float]) -> list[Pose]:
+        """The poses of all nodes in the frame of the base, for joint values by name; zero where none is given."""
+        found = [HERE]
+        for node in self.nodes[1:]:
+            assert node.joint is not None
+            found.append(found[node.parent] @ node.joint.pose @ moved_by(node.joint, values.get(node.joint.name, 0.0)))
+        return found
+
+
+def moved(shape: Seen, pose: Pose) -> Seen:
+    """A shape whose frame is at a pose."""
+    fields = {**shape.__dict__, "pose": pose @ shape.pose}
+    return Seen(**fields)
+
+
+def moved_by(joint: TreeJoint, value: float) -> Pose:
+    """What a joint does at a value."""
+    if joint.motion == "slider":
+        return Pose(joint.axis * value, np.eye(3))
+    return Pose(np.zeros(3), turned_about(joint.axis, value))
+
+
+def turned_about(axis: Floats, angle: float) -> Floats:
+    """The rotation about a unit vector by an angle [rad]."""
+    x, y, z = axis
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return exact(np.eye(3) + math.sin(angle) * skew + (1.0 - math.cos(angle)) * (skew @ skew))
+
+
+def exact(matrix: Floats) -> Floats:
+    """A rotation matrix in which 0 and ±1 are exact where rounding alone stands beside them."""
+    near = np.round(matrix)
+    return np.where(np.abs(matrix - near) <= ROUNDING, near, matrix)
+
+
+def straightened(tree: Tree) -> Tree:
+    """The same robot with all frames parallel to the base's at zero, so that no fixed rotations are left.
+
+    Axes that differ from one of the base's by rounding of the file's digits alone are put there, which is noted.
+    """
+    most = 0.0
+    new = Tree(tree.name, [], tree.notes, tree.postures, tree.end_effectors, tree.gravity)
+    turns: list[Floats] = []
+    for node in tree.nodes:
+        joint = node.joint
+        if joint is None:
+            turns.append(np.eye(3))
+            new.nodes.append(node)
+            continue
+        before = turns[node.parent]
+        turn = exact(before @ joint.pose.turn)
+        turns.append(turn)
+        own = Pose(np.zeros(3), turn)
+        pose = Pose(before @ joint.pose.place, np.eye(3))
+        axis = turn @ joint.axis
+        if (away := float(np.abs(axis - np.round(axis)).max())) < DIGITS:
+            axis, most = np.round(axis), max(most, away)
+        new.nodes.append(
+            Node(
+                node.parent,
+                TreeJoint(**{**joint.__dict__, "pose": pose, "axis": axis / np.linalg.norm(axis)}),
+                node.inertial.placed(own),
+                [Frame(frame.name, own @ frame.pose) for frame in node.frames],
+                [moved(shape, own) for shape in node.shapes],
+            )
+        )
+    if most > 10 * ROUNDING:
+        new.notes.append(f"axes put straight, by {most:.1e} rad at most")
+    return new
+
+
+def turned_base(tree: Tree, turn: Floats) -> Tree:
+    """The same robot with a base frame whose axes lie at `turn`, as columns, in the old one."""
+    back = Pose(np.zeros(3), turn.T)
+    base = tree.nodes[0]
+    nodes = [Node(-1, None, base.inertial.placed(back), [Frame(f.name, back @ f.pose) for f in base.frames],
+                  [moved(shape, back) for shape in base.shapes])]  # fmt: skip
+    for node in tree.nodes[1:]:
+        assert node.joint is not None
+        joint = node.joint if node.parent else TreeJoint(**{**node.joint.__dict__, "pose": back @ node.joint.pose})
+        nodes.append(Node(node.parent, joint, node.inertial, node.frames, node.shapes))
+    return Tree(tree.name, nodes, tree.notes, tree.postures, tree.end_effectors, tree.gravity)
+
+
+def as_vector(x: Floats) -> Vector:
+    """Three numbers as a description holds them, exact zeros where rounding alone is left."""
+    scale = ROUNDING * float(np.abs(x).max(initial=0.0))
+    a, b, c = (0.0 if abs(v) <= scale else float(v) for v in x)
+    return a, b, c
+
+
+def as_matrix(x: Floats) -> Matrix:
+    """A rotation as a description holds it."""
+    if (x == np.eye(3)).all():
+        return IDENTITY
+    a, b, c = ((float(row[0]), float(row[1]), float(row[2])) for row in x + 0.0)
+    return a, b, c
