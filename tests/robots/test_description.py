@@ -44,7 +44,7 @@ def test_a_mount_rotation_turns_the_whole_tail_about_its_mount(tail: str, forwar
 
 def test_a_quarter_turn_of_the_mount_is_exact() -> None:
     """A pitch of 90° makes the tail point straight up: no entry is left to rounding."""
-    tail = robots.pendulum()
+    tail = Pendulum(length=0.4, mass=1.0)
     up = replace(tail, mount_rotation=(0.0, np.pi / 2, 0.0))
     rotation = up.limbs("tail", "x")["tail"].joints[0].rotation
     assert set(np.ravel(rotation)) <= {-1.0, 0.0, 1.0}
@@ -58,11 +58,12 @@ def test_an_own_tail_that_ignores_its_mount_rotation_says_so() -> None:
         kind = "stiff"
 
         def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
-            return {name: placed(replace(self, mount=(0.0, 0.0, 0.0)).limb, self.mount, FORWARD_FRAMES[forward])}
+            tail = Pendulum(length=self.length, mass=self.mass)
+            return {name: placed(tail.limb, self.mount, FORWARD_FRAMES[forward])}
 
-    tail = Stiff(length=0.4, mass=1.0)
+    robot = robots.liu2020().with_part("tail", Stiff(length=0.4, mass=1.0))
     with pytest.raises(RobotError, match="on_torso"):
-        replace(tail, mount_rotation=(0.1, 0.0, 0.0))
+        robot.replace({"tail.mount_rotation": (0.1, 0.0, 0.0)})
 
 
 def link(**fields: Any) -> Joint:

@@ -196,6 +196,12 @@ class Robot(Described):
         for name, part in self.parts.items():
             try:
                 built = part.limbs(name, self.forward)
+                turn = getattr(part, "mount_rotation", ())
+                if any(turn) and built == dataclasses.replace(part, mount_rotation=(0.0,) * 3).limbs(
+                    name, self.forward
+                ):
+                    required = "no rotation: this kind of tail ignores it; its `limbs` should end with `self.on_torso`"
+                    raise RobotError("mount_rotation", turn, required)
             except RobotError as error:
                 raise error.within(name) from None
             for limb_name, limb in built.items():

@@ -65,12 +65,6 @@ class Tail(Described):
     _: KW_ONLY
     mount_rotation: Vector = vector("rad", (0.0, 0.0, 0.0), structure=True)  # roll, pitch, yaw of the tail's frame
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if any(self.mount_rotation) and self.limbs("tail") == self._unturned().limbs("tail"):
-            required = "no rotation: this kind of tail ignores it; its `limbs` should end with `self.on_torso`"
-            raise RobotError("mount_rotation", self.mount_rotation, required)
-
     def _unturned(self) -> Self:
         return replace(self, mount_rotation=(0.0, 0.0, 0.0)) if any(self.mount_rotation) else self
 
