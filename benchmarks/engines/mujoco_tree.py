@@ -99,7 +99,9 @@ class MujocoTree:
                 mujoco.mju_mat2Quat(quaternion, np.array(joint.rotation, dtype=float).ravel())
                 here = parent.add_body(name=body_name(name, joint.name), pos=joint.offset, quat=quaternion)
             here.name = body_name(name, joint.name)
-            here.add_joint(name=body_name(name, joint.name), axis=joint.axis, armature=joint.armature / self.unit)
+            kind = mujoco.mjtJoint.mjJNT_SLIDE if joint.slides else mujoco.mjtJoint.mjJNT_HINGE
+            armature = joint.armature / self.unit
+            here.add_joint(name=body_name(name, joint.name), type=kind, axis=joint.axis, armature=armature)
             self._set_body(here, joint.body)
             last = joint
 

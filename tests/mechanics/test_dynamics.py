@@ -216,12 +216,13 @@ def tree_forces(robot: Robot, rng: np.random.Generator) -> tuple[list[Push], lis
 
 
 @pytest.mark.parametrize("torso", ["free", "fixed"])
-@pytest.mark.parametrize("geared", [False, True], ids=["hinges", "geared"])
+@pytest.mark.parametrize("kind", ["hinges", "geared", "sliders", "geared sliders"])
 @pytest.mark.parametrize("bodies", [2, 4])
-def test_random_trees(bodies: int, geared: bool, torso: str) -> None:
+def test_random_trees(bodies: int, kind: str, torso: str) -> None:
     """Trees that branch, with any axes, rotors, springs and gears: mass matrix, bias and accelerations."""
+    geared, sliders = "geared" in kind, "sliders" in kind
     rng = np.random.default_rng([bodies, geared])
-    robot = random_tree(rng, bodies, geared)
+    robot = random_tree(rng, bodies, geared, sliders)
     pushes, forces = tree_forces(robot, rng)
     model, oracle = Model(robot, "none", torso=torso, pushes=pushes), PinocchioOracle(robot, torso=torso)
     pushed = np.array([force for *_, force in forces])

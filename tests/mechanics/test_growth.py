@@ -13,7 +13,7 @@ from benchmarks.races.growth import Growth, fitted_exponent, legs_of, r3_of, usr
 from tailwork.kernels.graph import split
 from tailwork.mechanics.layout import Layout, make_layout
 from tailwork.model.questions import recorded
-from tailwork.robots import Robot
+from tailwork.robots import Articulated, Continuum, Robot, liu2020
 from tailwork.robots.paths import rebuild
 from tailwork.view.draw.style import rendered
 
@@ -29,8 +29,25 @@ def operations(robot: Robot) -> int:
     return split(graph)[1].flops
 
 
+def rod_of(links: int) -> Robot:
+    """The 2020 robot with a continuum tail."""
+    return liu2020(None).with_part("tail", Continuum(length=0.5, mass=1.0, rigidity=2.0, links=links, taper=0.5))
+
+
+def links_of(links: int) -> Robot:
+    """The 2020 robot with an articulated tail of two segments."""
+    return liu2020(None).with_part("tail", Articulated(links_per_segment=links // 2))
+
+
 @pytest.mark.parametrize(
-    ("robot_of", "sizes"), [(usrt_of, (4, 8, 12, 24)), (r3_of, (4, 8, 12, 24)), (legs_of, (2, 4, 6, 12))]
+    ("robot_of", "sizes"),
+    [
+        (usrt_of, (4, 8, 12, 24)),
+        (r3_of, (4, 8, 12, 24)),
+        (legs_of, (2, 4, 6, 12)),
+        (rod_of, (4, 8, 12, 24)),
+        (links_of, (4, 8, 12, 24)),
+    ],
 )
 def test_cost_is_linear(robot_of: Callable[[int], Robot], sizes: tuple[int, ...]) -> None:
     """Every link, and every leg, costs the same number of operations, however many there are."""

@@ -57,6 +57,8 @@ LAYOUTS: dict[str, Callable[[], Layout]] = {
     "cockroach": lambda: Layout(blaberus(), ()),
     "fixed tree": lambda: Layout(FIXED_TREE, (), torso="fixed"),
     "free trees": lambda: Layout(FREE_TREES, ()),
+    "sliders": lambda: Layout(random_tree(np.random.default_rng(2), 3, sliders=True), ()),
+    "geared sliders": lambda: Layout(random_tree(np.random.default_rng(4), 3, geared=True, sliders=True), ()),
     "geared trees": lambda: Layout(random_tree(np.random.default_rng(4), 3, geared=True), ()),
 }
 

@@ -42,9 +42,9 @@ def random_forces(robot: Robot, rng: np.random.Generator) -> list[PointForce]:
 @pytest.mark.parametrize("torso", ["free", "fixed"])
 @pytest.mark.parametrize("bodies", [1, 2, 4, 8, 16, 25])
 def test_matrices_of_random_trees(bodies: int, torso: str) -> None:
-    for seed in range(4):
+    for seed in range(6):
         rng = np.random.default_rng([bodies, seed])
-        robot = random_tree(rng, bodies, geared=seed == 3)
+        robot = random_tree(rng, bodies, geared=seed in (3, 5), sliders=seed > 3)
         one, other = PinocchioOracle(robot, torso=torso), MujocoOracle(robot, torso=torso)
         q, v, tau = random_state(robot, (), rng, torso)
         forces = random_forces(robot, rng)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from tailwork.robots import (
     R3,
     Articulated,
     Body,
+    Continuum,
     FreeTail,
     Joint,
     Limb,
@@ -38,6 +40,13 @@ BAR = {"link_length": 0.48, "link_com": 0.24, "link_mass": 1.0, "link_inertia": 
 TAILS: dict[str, Tail] = {
     "articulated": Articulated(links_per_segment=3, mount=MOUNT),
     "articulated by cables, in a plane": Articulated(axes=("yaw",), drive="cables", segments=3, mount=MOUNT),
+    "continuum": Continuum(
+        length=0.5, mass=0.6, rigidity=0.4, damping_rigidity=0.01, links=4, segments=2, taper=0.4, mount=MOUNT,
+        section_inertia=(1e-4, 2e-4, 1e-4, 0.0, 0.0, 0.0), carried_gravity=9.8,
+    ),
+    "continuum by motors": Continuum(
+        length=0.5, mass=0.6, rigidity=0.4, links=3, drive="motors", armature=0.002, mount=MOUNT
+    ),
     "two links": TwoLink(first_length=0.3, second_length=0.2, first_mass=0.6, second_mass=0.3, mount=MOUNT),
     "two links, passive": TwoLink(
         first_length=0.3, second_length=0.2, first_mass=0.6, second_mass=0.3, tip_mass=0.1, second="passive",
@@ -52,15 +61,17 @@ def carrying(tail: Tail) -> Robot:
     return liu2020(None).with_part("tail", tail)
 
 
+@pytest.mark.measured("tails")
 @pytest.mark.parametrize("name", TAILS)
-def test_accelerations(name: str) -> None:
+def test_accelerations(measured: Callable[..., None], name: str) -> None:
     """Accelerations and foot forces are those of a dense solve of Pinocchio's matrices, and MuJoCo's."""
     rng, robot = np.random.default_rng(1), carrying(TAILS[name])
     model, oracle, other = Model(robot), PinocchioOracle(robot, ALL), MujocoOracle(robot, ALL)
     for k in range(3):
         q, v, tau = random_state(robot, ALL, rng)
         found, (expected, feet) = model.path(q, v, tau), oracle.accelerations(q, v, tau)
-        assert oracle.layout.difference(found.acceleration, expected) < 1e-12
+        apart = oracle.layout.difference(found.acceleration, expected)
+        measured("accelerations with other tails beside Pinocchio's matrices", apart, at_most=1e-12)
         assert relative(found.foot_forces, feet) < 5e-13
         if k == 0:
             assert oracle.layout.difference(found.acceleration, other.accelerations(q, v, tau)[0]) < 1e-8
@@ -176,9 +187,9 @@ def test_totals_and_links(name: str) -> None:
     other = tail.with_totals({key: value for key, value in wanted.items() if key in tail.totals()})
     for total in tail.totals():
         assert other.total(total) == pytest.approx(wanted[total], rel=1e-14)
-    if isinstance(tail, Articulated):
+    if isinstance(tail, (Articulated, Continuum)):
         more = tail.with_links(5)
-        assert more.links_per_segment == 5
+        assert more.links == 5 * (tail.segments if isinstance(tail, Articulated) else 1)
         assert more.total_mass() == pytest.approx(tail.total_mass(), rel=1e-14)
         assert more.total_length() == pytest.approx(tail.total_length(), rel=1e-14)
 
@@ -189,6 +200,9 @@ def test_totals_and_links(name: str) -> None:
         (lambda: Articulated(links_per_segment=0), "an integer from 1"),
         (lambda: Articulated(axes=("roll",)), "'pitch', 'yaw'"),
         (lambda: Articulated(drive="ropes"), "motors"),
+        (lambda: Continuum(length=0.5, mass=1.0, rigidity=0.0), "rigidity or damping_rigidity"),
+        (lambda: Continuum(length=0.5, mass=1.0, rigidity=1.0, taper=1.0), "a share below 1"),
+        (lambda: Continuum(length=0.5, mass=1.0, rigidity=1.0, drive="motors", segments=2), "1 with motors"),
         (lambda: TwoLink(first_length=1.0, second_length=1.0, first_mass=1.0, second_mass=1.0, second="no"), "passi"),
         (lambda: ReactionWheel(mass=1.0, radius=0.1, wheels=("pitch", "pitch")), "each once"),
         (lambda: ReactionWheel(mass=1.0, radius=0.1, gyration=1.2), "at most 1"),

@@ -51,9 +51,9 @@ def denser(body: Body, factor: float) -> Body:
     return replace(body, mass=factor * body.mass, inertia=(xx, yy, zz, xy, xz, yz))
 
 
-def plain_tree(rng: np.random.Generator, bodies: int) -> Robot:
+def plain_tree(rng: np.random.Generator, bodies: int, sliders: bool = False) -> Robot:
     """A random tree without rotors and springs, its masses within two decades."""
-    robot = random_tree(rng, bodies)  # with masses from 0.5 to 2 kg
+    robot = random_tree(rng, bodies, sliders=sliders)  # with masses from 0.5 to 2 kg
     limb = robot.limbs()["tree"]
     joints = tuple(
         replace(joint, armature=0.0, body=joint.body and denser(joint.body, 5.0 ** rng.uniform(-1.0, 1.0)))
@@ -116,11 +116,11 @@ class Engine:
         return [(tree.point(limb, joint, point), np.array(force)) for limb, joint, point, force in self.point_forces]
 
 
-def random_engine(bodies: int, seed: int, reach: float) -> Engine:
+def random_engine(bodies: int, seed: int, reach: float, sliders: bool = False) -> Engine:
     """A random tree, the torso's Euler angles anywhere but singular, joint angles within ±reach, pushed in three
     places."""
     rng = np.random.default_rng([bodies, seed])
-    robot = plain_tree(rng, bodies)
+    robot = plain_tree(rng, bodies, sliders)
     carriers = [joint.name for joint in robot.limbs()["tree"].joints if joint.body]
     places = [("torso", None), *(("tree", str(rng.choice(carriers))) for _ in range(2))]
     pushes = [Push(limb, joint, tuple(rng.uniform(-0.3, 0.3, 3).tolist())) for limb, joint in places]
@@ -200,7 +200,7 @@ def test_matrices_are_those_of_nelson_and_quinn(bodies: int, seed: int) -> None:
 @trees
 def test_matrices_are_those_of_pinocchio_and_mujoco(bodies: int, seed: int) -> None:
     """MuJoCo's bodies have a little more inertia, without which it takes no thin ones."""
-    engine = random_engine(bodies, seed, reach=np.pi)
+    engine = random_engine(bodies, seed, reach=np.pi, sliders=seed % 2 == 1)
     for oracle, tolerance in (
         (PinocchioOracle(engine.layout.robot), 2e-14),
         (MujocoOracle(engine.layout.robot), 1e-12),
@@ -225,6 +225,21 @@ def test_accelerations_are_those_of_nelson_and_quinn_and_pinocchio(
     expected, _ = PinocchioOracle(robot).accelerations(q, v, engine.tau, engine.point_forces)
     apart = relative(engine.acceleration, expected)
     measured("trees of up to 25 bodies beside Pinocchio's matrices", apart, at_most=1e-12)
+
+
+@pytest.mark.measured("equations")
+@examples(15)
+@trees
+def test_accelerations_with_sliders_are_those_of_pinocchio(
+    measured: Callable[..., None], bodies: int, seed: int
+) -> None:
+    """About every other joint slides instead of turning."""
+    engine = random_engine(bodies, seed, reach=0.5, sliders=True)
+    expected, _ = PinocchioOracle(engine.layout.robot).accelerations(
+        engine.q, engine.v, engine.tau, engine.point_forces
+    )
+    apart = relative(engine.acceleration, expected)
+    measured("trees with sliders, up to 25 bodies, beside Pinocchio's matrices", apart, at_most=1e-12)
 
 
 @pytest.mark.measured("equations")

@@ -24,6 +24,7 @@ CASES: dict[str, tuple[Robot, str | tuple[str, ...], str]] = {
     "biswal": (biswal(), "all", "free"),
     "blaberus": (blaberus(), "none", "free"),
     "fixed": (liu2020("r3"), "none", "fixed"),
+    "sliders": (random_tree(np.random.default_rng(3), 2, sliders=True), "none", "free"),
     "tree": (random_tree(np.random.default_rng(1), 2, geared=True), "none", "free"),
 }
 OFFSET = (0.03, -0.2, 0.1)

@@ -200,7 +200,8 @@ def _hinge_springs(limb: Limb, angles: dict[str, float], rates: dict[str, float]
     for spring in limb.springs:
         if isinstance(spring, JointSpring):
             stretch = angles[spring.joint] - spring.rest
-            torques[spring.joint] -= spring.stiffness * stretch + spring.damping * rates[spring.joint]
+            pull = spring.stiffness * stretch + spring.damping * rates[spring.joint]
+            torques[spring.joint] += spring.preload - pull
         elif isinstance(spring, BendingSpring):
             names = (spring.first, spring.second)
             a, b = (angles[name] for name in names)

@@ -29,7 +29,7 @@ def spring_force(
     if isinstance(spring, JointSpring):
         joint = tree.model.joints[tree.ids[name, spring.joint]]
         stretch = pin_q[joint.idx_q] - spring.rest
-        force[joint.idx_v] = -spring.stiffness * stretch - spring.damping * pin_v[joint.idx_v]
+        force[joint.idx_v] = spring.preload - spring.stiffness * stretch - spring.damping * pin_v[joint.idx_v]
         return force
     sigma, sine, gradient = _bending(tree, name, spring)
     rows = [tree.model.joints[tree.ids[name, joint]].idx_v for joint in (spring.first, spring.second)]
@@ -46,7 +46,8 @@ def spring_energy(
     if isinstance(spring, PointSpring):
         stretch = tree.span(*_ends(tree, name, spring))[0] - spring.rest_length
     elif isinstance(spring, JointSpring):
-        stretch = pin_q[tree.model.joints[tree.ids[name, spring.joint]].idx_q] - spring.rest
+        angle = pin_q[tree.model.joints[tree.ids[name, spring.joint]].idx_q]
+        return 0.5 * spring.stiffness * (angle - spring.rest) ** 2 - spring.preload * angle
     else:
         stretch = _bending(tree, name, spring)[0]
     return 0.5 * spring.stiffness * stretch**2

@@ -1,4 +1,4 @@
-"""A described robot as a Pinocchio model: its tree of hinges, and places, velocities and spans of its points."""
+"""A described robot as a Pinocchio model: its tree of joints, and places, velocities and spans of its points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Point: TypeAlias = tuple[int, Array]
 
 
 class PinocchioTree:
-    """The whole tree: a free-flyer (nothing, for a fixed torso) and every hinge; neither gears nor pinned feet.
+    """The whole tree: a free-flyer (nothing, for a fixed torso) and every joint; neither gears nor pinned feet.
 
     Points are asked for after `place`, which leaves frames and Jacobians in `data`.
     """
@@ -45,8 +45,8 @@ class PinocchioTree:
 
     def _add_joint(self, name: str, joint: Joint, parent_id: int) -> int:
         placement = pin.SE3(np.array(joint.rotation), np.array(joint.offset))
-        hinge = pin.JointModelRevoluteUnaligned(np.array(joint.axis))
-        here = self.model.addJoint(parent_id, hinge, placement, f"{name}/{joint.name}")
+        made = pin.JointModelPrismaticUnaligned if joint.slides else pin.JointModelRevoluteUnaligned
+        here = self.model.addJoint(parent_id, made(np.array(joint.axis)), placement, f"{name}/{joint.name}")
         armature = self.model.armature.copy()
         armature[self.model.joints[here].idx_v] = joint.armature
         self.model.armature = armature

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -12,12 +14,12 @@ from tailwork.robots.quantities import Matrix, Symmetric, Vector
 from tailwork.robots.robot import FreeLimb, Robot, Torso
 
 
-def random_tree(rng: np.random.Generator, bodies: int, geared: bool = False) -> Robot:
+def random_tree(rng: np.random.Generator, bodies: int, geared: bool = False, sliders: bool = False) -> Robot:
     """A robot of a torso and `bodies` further bodies of about 1 kg and 0.3 m, on joints of one to three hinges.
 
     Hinge axes are any unit vectors, or axes of the frame; half of the frames are turned. Joints are listed parents
     first but not branch by branch, and coordinates in any order. Some hinges have rotors, springs and dampers. With
-    `geared`, half as many coordinates move all joints together.
+    `geared`, half as many coordinates move all joints together; with `sliders`, about every other joint is one.
     """
     joints: list[Joint] = []
     carriers: list[str | None] = [None]
@@ -39,6 +41,8 @@ def random_tree(rng: np.random.Generator, bodies: int, geared: bool = False) -> 
             )
             parent = name
         carriers.append(parent)
+    if sliders:
+        joints = [replace(joint, motion=str(rng.choice(["hinge", "slider"]))) for joint in joints]
     return Robot(
         name=f"tree-{bodies}",
         torso=_torso(rng),

@@ -39,6 +39,8 @@ from tailwork.robots import (
     PointSpring,
     Robot,
     Shape,
+    Stops,
+    StopSpring,
     ThreeHingeLegs,
     Tip,
     Torso,
@@ -82,6 +84,7 @@ def everything() -> FreeLimb:
         ),
         springs=(
             JointSpring(joint="turn", stiffness=1.5, rest=-0.1, damping=0.2),
+            StopSpring(joint="bend", lower=-1.0, upper=2.0, stiffness=20.0, damping=0.1),
             BendingSpring(first="turn", second="bend", stiffness=20.0, damping=1.0, blend=0.02),
             PointSpring(
                 first=None, first_point=(0.0, 0.0, 0.0305), second="bend", second_point=(0.0, 0.02, 0.02),
@@ -105,7 +108,9 @@ ROBOTS = {
         gravity=0.0,
         forward="x",
         contacts=(ContactPoint(name="chin", point=(0.3, 0.0, -0.05), radius=0.01),),
+        stops=Stops(stiffness=100.0, damping=1 / 3, slider_stiffness=1e4),
     ),
+    "continuum": robots.liu2020(None).with_part("tail", robots.Continuum(length=0.5, mass=1.0, rigidity=2.0)),
     "real legs": tailwork.load(urdf("solo12")),
     "own tail": robots.liu2020(None).with_part("tail", robots.FreeTail(shape=everything().limb)),
     "turned tail": robots.liu2020("pendulum").replace({"tail.mount_rotation": (0.0, math.pi / 2, 0.1)}),

@@ -39,8 +39,8 @@ def segments(limb: Limb) -> list[Segment]:
     start = 0
     for end in sorted(ends):
         joints = range(start, end + 1)
-        pitch = tuple(k for k in joints if limb.joints[k].axis == PITCH)
-        yaw = tuple(k for k in joints if limb.joints[k].axis == YAW)
+        pitch = tuple(k for k in joints if limb.joints[k].axis == PITCH and not limb.joints[k].slides)
+        yaw = tuple(k for k in joints if limb.joints[k].axis == YAW and not limb.joints[k].slides)
         found.append(Segment(pitch, yaw, tuple(ends[end])))
         start = end + 1
     return found

@@ -1,13 +1,13 @@
-"""Springs, dampers and cables of a limb: torques on its joints, energies, and the cables' arms."""
+"""Springs, dampers, stops, dry friction and cables of a limb: torques on its joints, energies, the cables' arms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tailwork.algebra.expression import Scalar, sqrt
+from tailwork.algebra.expression import Scalar, is_zero, larger, sqrt
 from tailwork.algebra.vectors import Array, array, cross, dot, times
-from tailwork.mechanics.frames import Angle, Turn
-from tailwork.robots.limb import BendingSpring, Cable, JointSpring, Limb
+from tailwork.mechanics.frames import Angle, Turn, joint_place
+from tailwork.robots.limb import BendingSpring, Cable, Joint, JointSpring, Limb, StopSpring
 
 # atan(x)/x as a polynomial in x² for 0 ≤ x² ≤ 1, by interpolation in Chebyshev points; relative error below 2e-16.
 ARCTANGENT = (
@@ -17,6 +17,27 @@ ARCTANGENT = (
     0.011122014669752633, -0.005484778971809356, 0.002090633535263676, -0.0005727925781292097, 9.978410811953032e-05,
     -8.26799581733715e-06,
 )  # fmt: skip
+
+FRICTION_RATE = {"hinge": 0.01, "slider": 0.001}
+"""By motion of a joint: the rate at which dry friction has reached 71 % of its size [rad/s, m/s]."""
+
+
+def dry_friction(joint: Joint, rate: Scalar) -> Scalar:
+    """Torque [N m], or force [N] on a slider, of a joint's dry friction: −friction · rate / sqrt(rate² + s²).
+
+    The law is smooth, with s = `FRICTION_RATE`: from 0.07 rad/s (7 mm/s) on it is within 1 % of Coulomb's. A joint does
+    not stick: under a load of a share p of the friction it creeps at s p / sqrt(1 − p²), at p = 0.7 by 0.01 rad/s.
+    """
+    least = FRICTION_RATE[joint.motion]
+    return -(rate * joint.friction) / sqrt(rate * rate + least * least)
+
+
+def stop(spring: StopSpring, value: Scalar, rate: Scalar) -> tuple[Scalar, Scalar]:
+    """How far a joint is beyond its stops [rad, m], either way, and the stop's torque [N m, N] (Hunt & Crossley's law):
+    stiffness · depth · (1 + damping · rate of depth), which never pulls."""
+    above, below = larger(value - spring.upper, 0.0), larger(spring.lower - value, 0.0)
+    push = below * larger(1.0 - rate * spring.damping, 0.0) - above * larger(rate * spring.damping + 1.0, 0.0)
+    return above - below, push * spring.stiffness
 
 
 def bending(first: Angle, second: Angle) -> tuple[Scalar, Scalar, Scalar, Scalar]:
@@ -41,12 +62,20 @@ def bending(first: Angle, second: Angle) -> tuple[Scalar, Scalar, Scalar, Scalar
 def spring_torques(
     limb: Limb, values: Sequence[Scalar], angles: Sequence[Angle], rates: Sequence[Scalar]
 ) -> list[Scalar]:
-    """Torque of all springs and dampers on each joint [N m], from joint angles, their cosines and sines, and rates."""
-    torques: list[Scalar] = [0.0] * len(limb.joints)
+    """Torque of all springs, dampers, stops and dry friction on each joint [N m; N on sliders], from its angle, that's
+    cosine and sine, and its rate."""
+    torques: list[Scalar] = [
+        0.0 if is_zero(joint.friction) else dry_friction(joint, rate)
+        for joint, rate in zip(limb.joints, rates, strict=True)
+    ]
     for spring in limb.springs:
-        if isinstance(spring, JointSpring):
+        if isinstance(spring, StopSpring):
             k = limb.index(spring.joint)
-            torques[k] = torques[k] - (values[k] - spring.rest) * spring.stiffness - rates[k] * spring.damping
+            torques[k] = torques[k] + stop(spring, values[k], rates[k])[1]
+        elif isinstance(spring, JointSpring):
+            k = limb.index(spring.joint)
+            pull = (values[k] - spring.rest) * spring.stiffness + rates[k] * spring.damping
+            torques[k] = torques[k] - pull + spring.preload
         elif isinstance(spring, BendingSpring):
             i, k = limb.index(spring.first), limb.index(spring.second)
             ratio, sine2, ga, gb = bending(angles[i], angles[k])
@@ -68,9 +97,13 @@ def spring_energy(limb: Limb, values: Sequence[Scalar], angles: Sequence[Angle])
     """Energy stored in all springs [J]."""
     energy: Scalar = 0.0
     for spring in limb.springs:
-        if isinstance(spring, JointSpring):
-            stretch = values[limb.index(spring.joint)] - spring.rest
-            energy = energy + stretch * stretch * (spring.stiffness * 0.5)
+        if isinstance(spring, StopSpring):
+            depth, _ = stop(spring, values[limb.index(spring.joint)], 0.0)
+            energy = energy + depth * depth * (spring.stiffness * 0.5)
+        elif isinstance(spring, JointSpring):
+            value = values[limb.index(spring.joint)]
+            stretch = value - spring.rest
+            energy = energy + stretch * stretch * (spring.stiffness * 0.5) - value * spring.preload
         elif isinstance(spring, BendingSpring):
             ratio, sine2, _, _ = bending(angles[limb.index(spring.first)], angles[limb.index(spring.second)])
             energy = energy + ratio * ratio * sine2 * (spring.stiffness * 0.5)
@@ -81,11 +114,18 @@ def spring_energy(limb: Limb, values: Sequence[Scalar], angles: Sequence[Angle])
     return energy
 
 
-def damping_power(limb: Limb, angles: Sequence[Angle], rates: Sequence[Scalar]) -> Scalar:
-    """Power that the dampers take out of the motion [W], never negative."""
+def damping_power(limb: Limb, values: Sequence[Scalar], angles: Sequence[Angle], rates: Sequence[Scalar]) -> Scalar:
+    """Power that dampers, stops and dry friction take out of the motion [W], never negative."""
     power: Scalar = 0.0
+    for joint, rate in zip(limb.joints, rates, strict=True):
+        if not is_zero(joint.friction):
+            power = power - dry_friction(joint, rate) * rate
     for spring in limb.springs:
-        if isinstance(spring, JointSpring):
+        if isinstance(spring, StopSpring):
+            k = limb.index(spring.joint)
+            depth, push = stop(spring, values[k], rates[k])
+            power = power - (push + depth * spring.stiffness) * rates[k]
+        elif isinstance(spring, JointSpring):
             rate = rates[limb.index(spring.joint)]
             power = power + rate * rate * spring.damping
         elif isinstance(spring, BendingSpring):
@@ -112,7 +152,7 @@ def span(
     limb: Limb, angles: Sequence[Angle], first: str | None, first_point: tuple[Scalar, ...], second: str | None,
     second_point: tuple[Scalar, ...],
 ) -> tuple[Scalar, dict[int, Scalar]]:  # fmt: skip
-    """Distance between points of two bodies [m] and its derivative by each joint between them [m]."""
+    """Distance between points of two bodies [m] and its derivative by each joint between them [m; 1 of a slider]."""
     chains = [_ancestors(limb, limb.index(first)), _ancestors(limb, limb.index(second))]
     shared = set(chains[0]) & set(chains[1])
     a, joints_a = _seen_from(limb, angles, [k for k in chains[0] if k not in shared], array(first_point))
@@ -124,7 +164,8 @@ def span(
     # Turning the second body about r moves its point by axis × (b − r); along the span that is axis · ((a−r) × (b−r)).
     for joints, sign in ((joints_b, 1.0), (joints_a, -1.0)):
         for k, (origin, axis) in joints.items():
-            arms[k] = dot(axis, cross(a - origin, b - origin)) * per_length * sign
+            arm = difference if limb.joints[k].slides else cross(a - origin, b - origin)
+            arms[k] = dot(axis, arm) * per_length * sign
     return length, arms
 
 
@@ -147,7 +188,7 @@ def _seen_from(
     joints: dict[int, tuple[Array, Array]] = {}
     for k in chain:
         joint = limb.joints[k]
-        turn, offset = Turn(joint, angles[k]), array(joint.offset)
+        turn, offset = Turn(joint, angles[k]), joint_place(joint, angles[k])
         point = offset + turn.inward(point)
         joints = {j: (offset + turn.inward(origin), turn.inward(axis)) for j, (origin, axis) in joints.items()}
         joints[k] = (offset, times(array(joint.rotation), array(joint.axis)))

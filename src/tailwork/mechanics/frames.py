@@ -11,7 +11,7 @@ from tailwork.mechanics.moments import Moments, moments_of
 from tailwork.robots.limb import IDENTITY, Joint, Limb
 
 Angle = tuple[Scalar, Scalar]
-"""Cosine and sine of a joint angle."""
+"""Cosine and sine of a hinge's angle; of a slider its way [m] and 0."""
 
 
 def principal_axis(axis: Iterable[Scalar]) -> int:
@@ -22,9 +22,10 @@ def principal_axis(axis: Iterable[Scalar]) -> int:
 
 
 class Turn:
-    """The rotation from a frame to its parent, R = (fixed rotation) · Rot(axis, angle)."""
+    """The rotation from a frame to its parent, R = (fixed rotation) · Rot(axis, angle); a slider turns nothing."""
 
     def __init__(self, joint: Joint, angle: Angle) -> None:
+        angle = (1.0, 0.0) if joint.slides else angle
         self.fixed = None if joint.rotation == IDENTITY else array(joint.rotation)
         self.hinge = rotation(joint.axis, *angle)
         self.principal = principal_axis(joint.axis)
@@ -72,6 +73,12 @@ class Turn:
         return result
 
 
+def joint_place(joint: Joint, angle: Angle) -> Array:
+    """Where a joint's frame is in its parent's [m]: at its offset, a slider further along its axis."""
+    offset = array(joint.offset)
+    return offset + times(array(joint.rotation), array(joint.axis)) * angle[0] if joint.slides else offset
+
+
 NO_TURN = Turn(Joint(name="none", axis=(0.0, 0.0, 1.0)), (1.0, 0.0))
 
 
@@ -83,9 +90,15 @@ class Link:
     turn: Turn  # from this frame to the parent's
     axis: Array
     offset: Array  # of the joint, in the parent's frame [m]
-    moments: Moments  # of the body, about the joint; zero for a hinge without one
+    moments: Moments  # of the body, about the joint; zero for a joint without one
     orientation: Array  # of the body's own frame in this one
     armature: Scalar
+    slides: bool  # along its axis; else it turns about it
+
+    def moved(self, linear: Array, angular: Array, rate: Scalar) -> tuple[Array, Array]:
+        """A velocity or acceleration (linear at the joint, angular) with that of the joint itself added."""
+        along = self.axis * rate
+        return (linear + along, angular) if self.slides else (linear, angular + along)
 
 
 def own_frames(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
@@ -95,10 +108,11 @@ def own_frames(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
             parent=limb.index(joint.parent),
             turn=Turn(joint, angle),
             axis=array(joint.axis),
-            offset=array(joint.offset),
+            offset=joint_place(joint, angle),
             moments=moments_of(joint.body),
             orientation=array(IDENTITY),
             armature=joint.armature,
+            slides=joint.slides,
         )
         for joint, angle in zip(limb.joints, angles, strict=True)
     ]
@@ -115,7 +129,7 @@ def one_frame(limb: Limb, angles: Sequence[Angle]) -> list[Link]:
         if link.parent >= 0:
             before = links[link.parent].orientation
             orientation = times(before, link.turn.matrix())
-            axis = times(array(joint.rotation), link.axis)  # a hinge does not move its own axis
+            axis = times(array(joint.rotation), link.axis)  # a joint does not turn its own axis
             links[k] = replace(
                 link, turn=NO_TURN, axis=times(before, axis), offset=times(before, link.offset),
                 moments=link.moments.turned(orientation), orientation=orientation,

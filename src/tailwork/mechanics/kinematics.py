@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, skew, times, zeros
-from tailwork.mechanics.frames import Angle, Turn, own_frames
+from tailwork.mechanics.frames import Angle, Turn, joint_place, own_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.moments import NO_MASS, Moments, moments_of
 from tailwork.mechanics.pinned import rate_bias
@@ -28,9 +28,14 @@ from tailwork.robots.limb import Limb
 class Frame:
     """The frame of a joint in another frame."""
 
-    place: Array  # of the hinge [m]
+    place: Array  # of the joint [m]
     rotation: Array  # columns: the axes of the joint's frame
-    axis: Array  # of the hinge
+    axis: Array  # of the joint
+    slides: bool  # along the axis; else it turns about it
+
+    def arm(self, point: Array) -> Array:
+        """How a point [m] of the bodies beyond moves for a unit rate of the joint."""
+        return self.axis if self.slides else cross(self.axis, point - self.place)
 
 
 def joint_frames(limb: Limb, angles: Sequence[Angle], place: Array, rotation: Array) -> list[Frame]:
@@ -39,12 +44,13 @@ def joint_frames(limb: Limb, angles: Sequence[Angle], place: Array, rotation: Ar
     for joint, angle in zip(limb.joints, angles, strict=True):
         before = None if joint.parent is None else found[limb.index(joint.parent)]
         start, turned = (place, rotation) if before is None else (before.place, before.rotation)
-        hinge = times(array(joint.rotation), array(joint.axis))  # a hinge does not turn its own axis
+        axis = times(array(joint.rotation), array(joint.axis))  # a joint does not turn its own axis
         found.append(
             Frame(
-                start + times(turned, array(joint.offset)),
+                start + times(turned, joint_place(joint, angle)),
                 times(turned, Turn(joint, angle).matrix()),
-                times(turned, hinge),
+                times(turned, axis),
+                joint.slides,
             )
         )
     return found
@@ -75,7 +81,7 @@ class MovingBody:
     rotation: Array  # from the body's frame to the inertial
     velocity: Array  # of the frame's origin [m/s], in the body's frame
     omega: Array  # [rad/s], in the body's frame
-    moments: Moments  # zero for a hinge without a body, or a fixed torso
+    moments: Moments  # zero for a joint without a body, or a fixed torso
 
 
 def bodies(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[MovingBody]]:
@@ -89,7 +95,7 @@ def bodies(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str
         for frame, link, rate in zip(frames, own_frames(state.limb, state.angles), state.rates, strict=True):
             before = base if link.parent < 0 else found[link.parent]
             velocity = link.turn.outward(before.velocity + cross(before.omega, link.offset))
-            omega = link.turn.outward(before.omega) + link.axis * rate
+            velocity, omega = link.moved(velocity, link.turn.outward(before.omega), rate)
             found.append(MovingBody(frame.place, frame.rotation, velocity, omega, link.moments))
         seen[name] = found
     return seen
@@ -142,14 +148,14 @@ def joint_names(layout: Layout) -> list[str]:
 
 
 def joint_angles(layout: Layout, q: Sequence[Scalar]) -> list[Scalar]:
-    """Angles of all joints of all limbs, pinned legs included [rad]."""
+    """Angles of all joints of all limbs, pinned legs included [rad], and ways of sliders [m]."""
     still = at_rest(layout)
     states = limb_states(layout, torso_state(layout, q, still), q, still)
     return [value for state in states.values() for value in state.values]
 
 
 def joint_rates(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """Rates of all joints of all limbs, pinned legs included [rad/s]."""
+    """Rates of all joints of all limbs, pinned legs included [rad/s], of sliders [m/s]."""
     states = limb_states(layout, torso_state(layout, q, v), q, v)
     return [rate for state in states.values() for rate in state.rates]
 
@@ -183,7 +189,8 @@ def frame_jacobians(layout: Layout, q: Sequence[Scalar]) -> list[FrameJacobian]:
         for joint, frame, row in zip(limb.joints, frames, rates, strict=True):
             before = base if joint.parent is None else found[limb.index(joint.parent)]
             linear = before.linear - times(skew(frame.place - before.place), before.angular)
-            angular = before.angular + array([[a * rate for rate in row] for a in frame.axis])
+            own, angular = array([[a * rate for rate in row] for a in frame.axis]), before.angular
+            linear, angular = (linear + own, angular) if frame.slides else (linear, angular + own)
             found.append(FrameJacobian(frame.place, frame.rotation, linear, angular, moments_of(joint.body)))
         result += found
     return result

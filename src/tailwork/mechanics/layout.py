@@ -14,7 +14,7 @@ from typing import Any
 
 from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.mechanics.attitude import ATTITUDES, attitude_size
-from tailwork.robots.limb import Cable, Limb
+from tailwork.robots.limb import Limb
 from tailwork.robots.quantities import Described, Vector, vector
 from tailwork.robots.robot import Robot
 
@@ -125,6 +125,9 @@ class Layout:
     def _limb_names(self) -> list[str]:
         return [f"{name}.{c}" for name in self.moving for c in self.limbs[name].coordinates]
 
+    def _limb_units(self) -> list[str]:
+        return [self.limbs[name].coordinate_unit(c) for name in self.moving for c in self.limbs[name].coordinates]
+
     @cached_property
     def actuator_names(self) -> tuple[str, ...]:
         """Names of the entries of tau."""
@@ -134,21 +137,20 @@ class Layout:
     def actuator_units(self) -> tuple[str, ...]:
         """Units of the entries of tau."""
         return tuple(
-            "N" if isinstance(actuator, Cable) else actuator.unit
-            for name in self.actuated
-            for actuator in self.limbs[name].actuators
+            self.limbs[name].effort_unit(actuator) for name in self.actuated for actuator in self.limbs[name].actuators
         )
 
     @cached_property
     def coordinate_units(self) -> tuple[str, ...]:
         """Units of the entries of q; those of a quaternion have none."""
         turns = ("1",) * 4 if attitude_size(self.attitude) == 4 else ("rad",) * 3
-        return (*(("m",) * 3 + turns if self.torso_free else ()), *("rad" for _ in self._limb_names()))
+        return (*(("m",) * 3 + turns if self.torso_free else ()), *self._limb_units())
 
     @cached_property
     def velocity_units(self) -> tuple[str, ...]:
         """Units of the entries of v."""
-        return (*(("m/s",) * 3 + ("rad/s",) * 3 if self.torso_free else ()), *("rad/s" for _ in self._limb_names()))
+        of_torso = ("m/s",) * 3 + ("rad/s",) * 3 if self.torso_free else ()
+        return (*of_torso, *(f"{unit}/s" for unit in self._limb_units()))
 
     @cached_property
     def prescribed_names(self) -> tuple[str, ...]:
@@ -162,11 +164,6 @@ def make_layout(
 ) -> Layout:  # fmt: skip
     """A layout whose names are checked; for the arguments see `tailwork.Model`."""
     limbs = robot.limbs()
-    for name, limb in limbs.items():
-        for joint in limb.joints:
-            if joint.motion != "hinge" or joint.friction != 0.0:
-                required = "a hinge without dry friction: models of others are not there yet"
-                raise RobotError(f"{name}.{joint.name}", joint.motion, required)
     legs = [name for name, limb in limbs.items() if limb.foot is not None]
     pinned = _stance(stance, limbs, legs)
     if torso not in ("free", "fixed"):

@@ -11,7 +11,7 @@ from tailwork.mechanics.elements import cable_arms, damping_power, spring_energy
 from tailwork.mechanics.forward import ForwardSolution, Inputs, forward_dynamics, ground_force
 from tailwork.mechanics.kinematics import MovingBody, at_rest, bodies, frame_jacobians, limb_states
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.torso import torso_state
+from tailwork.mechanics.torso import pinned_values, torso_state
 from tailwork.robots.limb import Motor
 
 
@@ -103,7 +103,7 @@ class Path:
     extensions: list[Scalar]  # by pinned foot: 1 is a straight leg
     prescribed_efforts: list[Scalar]  # by prescribed coordinate [N m]
     powers: list[Scalar]  # by actuator, then by prescribed coordinate: power given to the robot [W]
-    dissipation: Scalar  # power that the dampers take [W]
+    dissipation: Scalar  # power that dampers, stops and dry friction take [W]
     outside_power: Scalar = 0.0  # power that outside forces give [W]
 
 
@@ -120,8 +120,10 @@ def path(layout: Layout, inputs: Inputs) -> Path:
     efforts = zip(solution.prescribed_efforts, layout.prescribed_rates, strict=True)
     powers += [effort * inputs.v[k] for effort, k in efforts]
     dissipation: Scalar = 0.0
-    for limb in (*solution.legs.values(), *solution.states.values()):
-        dissipation = dissipation + damping_power(limb.limb, limb.angles, limb.rates)
+    for leg in solution.legs.values():
+        dissipation = dissipation + damping_power(leg.limb, pinned_values(leg), leg.angles, leg.rates)
+    for state in solution.states.values():
+        dissipation = dissipation + damping_power(state.limb, state.values, state.angles, state.rates)
     outside = _outside_power(layout, inputs) if layout.pushes else 0.0
     return Path(solution.acceleration, forces, extensions, solution.prescribed_efforts, powers, dissipation, outside)
 

@@ -42,6 +42,10 @@ class Wrench(Sum):
     force: Array
     moment: Array
 
+    def on(self, link: Link) -> Scalar:
+        """What a joint feels of it: the moment about its axis [N m], or the force along it [N]."""
+        return dot(link.axis, self.force if link.slides else self.moment)
+
     def __sub__(self, other: Wrench) -> Wrench:
         return Wrench(self.force - other.force, self.moment - other.moment)
 
@@ -65,8 +69,12 @@ def motions(
         if not nothing(link.offset):
             start = start + times(before.spin(), link.offset)
         start, omega, alpha = (link.turn.outward(x) for x in (start, before.omega, before.alpha))
-        alpha = alpha + cross(omega, link.axis) * rate + link.axis * acceleration
-        result.append(Motion(omega + link.axis * rate, alpha, start))
+        turning = cross(omega, link.axis) * rate
+        if link.slides:
+            result.append(Motion(omega, alpha, start + turning * 2.0 + link.axis * acceleration))
+        else:
+            alpha = alpha + turning + link.axis * acceleration
+            result.append(Motion(omega + link.axis * rate, alpha, start))
     return result
 
 
@@ -143,8 +151,8 @@ class Articulated:
     def solve(
         self, linear: Array, angular: Array, efforts: Sequence[Scalar] | None = None
     ) -> tuple[list[Scalar], list[tuple[Array, Array]]]:
-        """Joint accelerations [rad/s²] from the torso's, linear at P and angular, in the torso frame; and what both add
-        to the motion of each link, (linear at its joint, angular), in its frame. `efforts` take the place of u."""
+        """Joint accelerations [rad/s², m/s²] from the torso's, linear at P and angular, in its frame; and what both
+        add to the motion of each link, (linear at its joint, angular), in its frame. `efforts` take the place of u."""
         motion: list[tuple[Array, Array]] = []
         result: list[Scalar] = []
         for k, (link, (u_lin, u_ang, per_d, u)) in enumerate(zip(self.links, self.steps, strict=True)):
@@ -154,7 +162,7 @@ class Articulated:
             effort = u if efforts is None else efforts[k]
             acceleration = (effort - dot(u_lin, a) - dot(u_ang, alpha)) * per_d
             result.append(acceleration)
-            motion.append((a, alpha + link.axis * acceleration))
+            motion.append(link.moved(a, alpha, acceleration))
         return result, motion
 
     def passed(self, k: int, wrench: Wrench, torque: Scalar = 0.0) -> tuple[list[Scalar], Wrench]:
@@ -163,14 +171,14 @@ class Articulated:
         efforts: list[Scalar] = [0.0] * len(self.links)
         while k >= 0:
             link, (u_lin, u_ang, per_d, _) = self.links[k], self.steps[k]
-            efforts[k] = torque + dot(link.axis, wrench.moment)
+            efforts[k] = torque + wrench.on(link)
             if not is_zero(efforts[k]):
                 share = efforts[k] * per_d
-                moment = wrench.moment - u_ang * share
+                force, moment = wrench.force - u_lin * share, wrench.moment - u_ang * share
                 gone = principal_axis(link.axis) if is_zero(link.armature) else -1
                 if gone >= 0:
-                    moment[gone] = -torque * link.axis[gone]
-                wrench = Wrench(wrench.force - u_lin * share, moment)
+                    (force if link.slides else moment)[gone] = -torque * link.axis[gone]
+                wrench = Wrench(force, moment)
             wrench, torque, k = carried(link, wrench), 0.0, link.parent
         return efforts, wrench
 
@@ -191,9 +199,10 @@ def articulated(
     steps: list[tuple[Array, Array, Scalar, Scalar]] = [(zeros(3), zeros(3), 0.0, 0.0)] * len(links)
     for k in range(len(links) - 1, -1, -1):
         link, inertia, wrench = links[k], inertias[k], wrenches[k]
-        u_lin, u_ang = times(inertia.b, link.axis), times(inertia.d, link.axis)
-        u = torques[k] - dot(link.axis, wrench.moment)
-        per_d = 1.0 / (dot(link.axis, u_ang) + link.armature)
+        rows = (inertia.a, inertia.b.T) if link.slides else (inertia.b, inertia.d)
+        u_lin, u_ang = (times(x, link.axis) for x in rows)
+        u = torques[k] - wrench.on(link)
+        per_d = 1.0 / (Wrench(u_lin, u_ang).on(link) + link.armature)
         steps[k] = (u_lin, u_ang, per_d, u)
         inertia, wrench = _without_joint(inertia, wrench, link, u_lin, u_ang, per_d, u, torques[k])
         inertias[link.parent] = inertias[link.parent] + inertia.carried(link)
@@ -204,21 +213,23 @@ def articulated(
 def _without_joint(
     inertia: Inertia6, wrench: Wrench, link: Link, u_lin: Array, u_ang: Array, per_d: Scalar, u: Scalar, torque: Scalar
 ) -> tuple[Inertia6, Wrench]:
-    """The inertia and wrench that are felt through a joint which is free to turn."""
+    """The inertia and wrench that are felt through a joint which is free to move."""
     lin, ang = u_lin * per_d, u_ang * per_d
     a, b, d = inertia.a.copy(), inertia.b.copy(), inertia.d.copy()
-    # About a principal axis without armature the joint passes nothing but its torque: that row is known exactly.
+    # About or along a principal axis without armature the joint passes nothing but its torque or force: that row is
+    # known exactly.
     gone = principal_axis(link.axis) if is_zero(link.armature) else -1
-    moment = wrench.moment + u_ang * (u * per_d)
+    turned, slid = (-1, gone) if link.slides else (gone, -1)
+    force, moment = wrench.force + u_lin * (u * per_d), wrench.moment + u_ang * (u * per_d)
     for i in range(3):
         for k in range(i + 1):
-            a[i, k] = a[k, i] = inertia.a[i, k] - lin[i] * u_lin[k]
-            d[i, k] = d[k, i] = 0.0 if gone in (i, k) else inertia.d[i, k] - ang[i] * u_ang[k]
+            a[i, k] = a[k, i] = 0.0 if slid in (i, k) else inertia.a[i, k] - lin[i] * u_lin[k]
+            d[i, k] = d[k, i] = 0.0 if turned in (i, k) else inertia.d[i, k] - ang[i] * u_ang[k]
         for k in range(3):
-            b[i, k] = 0.0 if gone == k else inertia.b[i, k] - lin[i] * u_ang[k]
+            b[i, k] = 0.0 if turned == k or slid == i else inertia.b[i, k] - lin[i] * u_ang[k]
     if gone >= 0:
-        moment[gone] = torque * link.axis[gone]
-    return Inertia6(a, b, d), Wrench(wrench.force + u_lin * (u * per_d), moment)
+        (force if link.slides else moment)[gone] = torque * link.axis[gone]
+    return Inertia6(a, b, d), Wrench(force, moment)
 
 
 def collected(links: Sequence[Link], bodies: Sequence[Wrench]) -> tuple[list[Scalar], Wrench]:
@@ -227,7 +238,7 @@ def collected(links: Sequence[Link], bodies: Sequence[Wrench]) -> tuple[list[Sca
     torques: list[Scalar] = [0.0] * len(links)
     for k in range(len(links) - 1, -1, -1):
         link = links[k]
-        torques[k] = dot(link.axis, wrenches[k].moment)
+        torques[k] = wrenches[k].on(link)
         wrenches[link.parent] = wrenches[link.parent] + carried(link, wrenches[k])
     return torques, wrenches[-1]
 
@@ -249,15 +260,18 @@ def composite(links: Sequence[Link], gearing: Array) -> Composite:
     mass = zeros(count, count)
     for k in range(len(links) - 1, -1, -1):
         link, whole, column = links[k], moments[k], columns[k]
-        own = Wrench(cross(link.axis, whole.first), times(whole.inertia(), link.axis))
+        if link.slides:
+            own = Wrench(link.axis * whole.mass, cross(whole.first, link.axis))
+        else:
+            own = Wrench(cross(link.axis, whole.first), times(whole.inertia(), link.axis))
         geared = [c for c in range(count) if gearing[k, c] != 0.0]
         for c in geared:
             for d, other in enumerate(column):  # this joint against those beyond it, both ways
-                product = dot(link.axis, other.moment) * gearing[k, c]
+                product = other.on(link) * gearing[k, c]
                 mass[c, d] = mass[c, d] + product
                 mass[d, c] = mass[d, c] + product
             for d in geared:
-                alone = dot(link.axis, own.moment) + link.armature
+                alone = own.on(link) + link.armature
                 mass[c, d] = mass[c, d] + alone * (gearing[k, c] * gearing[k, d])
         for c in geared:
             column[c] = column[c] + own * gearing[k, c]

@@ -81,9 +81,9 @@ class LimbState:
 
     limb: Limb
     gearing: Array  # joints × coordinates
-    values: list[Scalar]  # joint angles [rad]
+    values: list[Scalar]  # joint angles [rad], ways of sliders [m]
     angles: list[Angle]
-    rates: list[Scalar]  # joint rates [rad/s]
+    rates: list[Scalar]  # joint rates [rad/s], of sliders [m/s]
 
 
 def gearing_of(limb: Limb) -> Array:
@@ -97,7 +97,7 @@ def limb_state(limb: Limb, coordinates: Sequence[Scalar], rates: Sequence[Scalar
     """Joint angles and rates from a limb's coordinates and their rates."""
     gearing = gearing_of(limb)
     values = list(times(gearing, array(list(coordinates))))
-    angles = [(cos(value), sin(value)) for value in values]
+    angles = [(x, 0.0) if joint.slides else (cos(x), sin(x)) for joint, x in zip(limb.joints, values, strict=True)]
     return LimbState(limb, gearing, values, angles, list(times(gearing, array(list(rates)))))
 
 
@@ -107,8 +107,13 @@ def stance_leg(layout: Layout, torso: TorsoState, name: str) -> PinnedLeg:
 
 
 def pinned_values(leg: PinnedLeg) -> list[Scalar]:
-    """Joint angles of a stance leg [rad]."""
-    return [arctan2(sine, cosine) for cosine, sine in leg.angles]
+    """Joint angles of a stance leg [rad]: within half a turn of the middle of the joint's range, or of zero."""
+    found: list[Scalar] = []
+    for joint, (cosine, sine) in zip(leg.limb.joints, leg.angles, strict=True):
+        middle = 0.0 if joint.range is None else (joint.range[0] + joint.range[1]) * 0.5
+        c, s = cos(middle), sin(middle)
+        found.append(arctan2(sine * c - cosine * s, cosine * c + sine * s) + middle)
+    return found
 
 
 def pushes_on(layout: Layout, torso: TorsoState, name: str, forces: Sequence[Array]) -> list[list[tuple[Array, Array]]]:

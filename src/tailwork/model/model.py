@@ -82,7 +82,7 @@ class Model:
         self.robot = robot
         self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
         self._numbers = own
-        described = structure((robot.torso, robot.parts, robot.contacts))
+        described = structure((robot.torso, robot.parts, robot.stops, robot.contacts))
         self.structure = Structure((described, robot.forward, robot.gravity != 0.0, self.layout.drive()))
         self._calls: dict[str, Call] = {}
         self._systems: dict[Any, Any] = {}  # simulations of late; see tailwork.simulation.system

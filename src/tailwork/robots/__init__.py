@@ -21,6 +21,7 @@ from tailwork.robots.limb import (
     Limb,
     Motor,
     PointSpring,
+    StopSpring,
     Tip,
     placed,
 )
@@ -28,11 +29,12 @@ from tailwork.robots.presets.biswal import biswal
 from tailwork.robots.presets.blaberus import blaberus
 from tailwork.robots.presets.liu2018 import liu2018
 from tailwork.robots.presets.liu2020 import liu2020
-from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
+from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Stops, Torso
 from tailwork.robots.shapes import Shape
 from tailwork.robots.tails import (
     R3,
     Articulated,
+    Continuum,
     FreeTail,
     Pendulum,
     ReactionWheel,
@@ -46,11 +48,12 @@ from tailwork.robots.tails import (
 )
 
 __all__ = [
-    "FORWARD_FRAMES", "R3", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "DhChain", "DhRow", "Foot",
-    "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint", "JointSpring", "Limb", "Motor", "OffsetLeg",
-    "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot", "Shape", "Tail", "ThreeHingeLegs", "Tip",
-    "Torso", "TwoLink", "Usrt", "bar", "biswal", "blaberus", "dh_frames", "dh_transform", "import_robot", "liu2018",
-    "liu2020", "load", "pendulum", "placed", "point_mass", "presets", "r3", "tail_name", "usrt",
+    "FORWARD_FRAMES", "R3", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "Continuum", "DhChain",
+    "DhRow", "Foot", "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint", "JointSpring", "Limb",
+    "Motor", "OffsetLeg", "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot", "Shape", "StopSpring",
+    "Stops", "Tail", "ThreeHingeLegs", "Tip", "Torso", "TwoLink", "Usrt", "bar", "biswal", "blaberus", "dh_frames",
+    "dh_transform", "import_robot", "liu2018", "liu2020", "load", "pendulum", "placed", "point_mass", "presets",
+    "r3", "tail_name", "usrt",
 ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from tailwork.robots.quantities import (
     Described,
     Matrix,
     Vector,
+    all_numbers,
     check_rotation,
     interval,
     matrix,
@@ -61,6 +62,11 @@ class Joint(Described):
     speed_limit: Scalar = nonnegative("rad/s", 0.0)  # largest rate, either way; m/s of a slider; 0: not known
     friction: Scalar = nonnegative("N m", 0.0)  # dry friction, see `mechanics.elements`; N of a slider
 
+    @property
+    def slides(self) -> bool:
+        """Whether it is a slider."""
+        return self.motion == "slider"
+
     def check(self) -> None:
         """The axis is a unit vector, the rotation a rotation."""
         check_name("name", self.name)
@@ -75,14 +81,39 @@ class Joint(Described):
 
 @dataclass(frozen=True, kw_only=True)
 class JointSpring(Described):
-    """A spring and damper on one hinge: torque = −stiffness (angle − rest) − damping · rate."""
+    """A spring and damper on one joint: torque = preload − stiffness (angle − rest) − damping · rate.
+
+    On a slider the units are N/m, m and N s/m.
+    """
 
     kind: ClassVar[str] = "joint"
 
-    joint: str  # the hinge
+    joint: str  # the joint
     stiffness: Scalar = nonnegative("N m/rad", 0.0)  # of the spring
-    rest: Scalar = number("rad", 0.0)  # the angle at which it gives no torque
+    rest: Scalar = number("rad", 0.0)  # the angle at which the spring gives no torque
     damping: Scalar = nonnegative("N m s/rad", 0.0)  # of the damper
+    preload: Scalar = number("N m", 0.0)  # a torque that is always there; its energy is −preload · angle
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopSpring(Described):
+    """Stops at both ends of a joint's way: torque = −stiffness · depth · (1 + damping · rate of depth) beyond them.
+
+    It never pulls (Hunt & Crossley's law). On a slider the units are m, N/m and s/m.
+    """
+
+    kind: ClassVar[str] = "stop"
+
+    joint: str  # the joint
+    lower: Scalar = number("rad")  # where one stop begins
+    upper: Scalar = number("rad")  # where the other does
+    stiffness: Scalar = positive("N m/rad")  # of each stop
+    damping: Scalar = nonnegative("s/rad", 0.0)  # share by which a rate of 1 rad/s into the stop adds to its torque
+
+    def check(self) -> None:
+        """A way between the stops."""
+        if all_numbers(self.lower, self.upper) and not self.lower < self.upper:
+            raise RobotError("upper", self.upper, f"more than the lower one, {self.lower:g}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +149,9 @@ class PointSpring(Described):
     rest_length: Scalar = nonnegative("m")  # at which it neither pulls nor pushes
 
 
+Spring: TypeAlias = JointSpring | StopSpring | BendingSpring | PointSpring
+
+
 @dataclass(frozen=True, kw_only=True)
 class Hole(Described):
     """A point of a body that a cable runs through."""
@@ -150,7 +184,8 @@ class Cable(Described):
 class Motor(Described):
     """An actuator on one coordinate: generalised force = ratio · effort.
 
-    A torque has ratio 1. A cable on a pulley has the arm [m] as its ratio and its tension [N] as its effort.
+    A torque has ratio 1. A cable on a pulley has the arm [m] as its ratio and its tension [N] as its effort. Where the
+    coordinate is geared to several joints, the motor drives them all.
     """
 
     kind: ClassVar[str] = "motor"
@@ -158,7 +193,7 @@ class Motor(Described):
     name: str  # of the actuator
     coordinate: str  # that it drives
     ratio: Scalar = number("", 1.0)  # [1], or the arm [m] where the effort is a tension
-    unit: str = "N m"  # of the effort: a torque, unless it is said to be a tension, "N"
+    unit: str | None = None  # of the effort, such as "N" of a tension; None: N m, or N on a slider
     limit: Scalar = nonnegative("", 0.0)  # largest effort, either way, in that unit; 0: no limit is known
 
     def check(self) -> None:
@@ -233,7 +268,7 @@ class Limb(Described):
     coordinates: tuple[str, ...] = ()  # their names, in order; none given: those of the joints
     gearing: tuple[tuple[float, ...], ...] | None = None  # joints × coordinates [1], structure; None: one each
     actuators: tuple[Motor | Cable, ...] = ()  # what drives it, in the order of its efforts
-    springs: tuple[JointSpring | BendingSpring | PointSpring, ...] = ()  # what holds it
+    springs: tuple[Spring, ...] = ()  # what holds it
     foot: Foot | None = None  # where it can stand on the ground; None: a limb without a foot, such as a tail
     tip: Tip | None = None  # its far end, to be drawn and asked for; None: none is marked
     closed_form: ClosedForm | None = None  # joint angles from the place of the foot; None: the foot cannot be pinned
@@ -303,7 +338,7 @@ class Limb(Described):
                 known(f"{path}.route.{k + 1}.joint", hole.joint, names, "joint")
         for k, spring in enumerate(self.springs):
             path = f"springs.{k + 1}"
-            if isinstance(spring, JointSpring):
+            if isinstance(spring, (JointSpring, StopSpring)):
                 known(f"{path}.joint", spring.joint, names, "joint")
                 continue
             known(f"{path}.first", spring.first, names, "joint")
@@ -338,6 +373,20 @@ class Limb(Described):
             if joint.name == name:
                 return joint
         raise UnknownNameError.among(name, name, (j.name for j in self.joints), "joint")
+
+    def coordinate_unit(self, name: str) -> str:
+        """Unit of a coordinate: "m" where it moves sliders alone, else "rad"."""
+        if self.gearing is None:
+            return "m" if self.joint(name).slides else "rad"
+        k = self.coordinates.index(name)
+        moved = [joint for joint, row in zip(self.joints, self.gearing, strict=True) if row[k] != 0.0]
+        return "m" if all(joint.slides for joint in moved) else "rad"
+
+    def effort_unit(self, actuator: Motor | Cable) -> str:
+        """Unit of an actuator's effort."""
+        if isinstance(actuator, Cable):
+            return "N"
+        return actuator.unit or ("N" if self.coordinate_unit(actuator.coordinate) == "m" else "N m")
 
     def index(self, name: str | None) -> int:
         """Position of a joint in the list; −1 for the torso (None)."""
@@ -392,7 +441,7 @@ def placed(limb: Limb, offset: Vector, rotation: Matrix) -> Limb:
             return x
         return replace(x, offset=moved(x.offset), rotation=as_matrix(times(turn, array(x.rotation))))
 
-    def spring(x: JointSpring | BendingSpring | PointSpring) -> JointSpring | BendingSpring | PointSpring:
+    def spring(x: Spring) -> Spring:
         if not isinstance(x, PointSpring) or (x.first is not None and x.second is not None):
             return x
         first_point = moved(x.first_point) if x.first is None else x.first_point

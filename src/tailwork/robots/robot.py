@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
-from tailwork.algebra.expression import Scalar
+from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.body import Body, plate_inertia
-from tailwork.robots.limb import FORWARD_FRAMES, ContactPoint, Foot, Limb, check_contact_names
+from tailwork.robots.limb import FORWARD_FRAMES, ContactPoint, Foot, Limb, StopSpring, check_contact_names
 from tailwork.robots.paths import replace
 from tailwork.robots.quantities import Described, Symmetric, Vector, caption, nonnegative, positive, symmetric, vector
 from tailwork.robots.shapes import Shape
@@ -84,6 +84,34 @@ class FreeLimb(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Stops(Described):
+    """Stops of all joints that have a range: what `StopSpring` says, with these numbers."""
+
+    stiffness: Scalar = positive("N m/rad")  # of hinges
+    damping: Scalar = nonnegative("s/rad", 0.0)  # of hinges
+    slider_stiffness: Scalar = nonnegative("N/m", 0.0)  # of sliders; greater than 0 where sliders have a range
+    slider_damping: Scalar = nonnegative("s/m", 0.0)  # of sliders
+
+    def on(self, limb: Limb) -> Limb:
+        """A limb with stops where its joints have ranges."""
+        springs = list(limb.springs)
+        for joint in limb.joints:
+            if joint.range is not None:
+                lower, upper = joint.range
+                size = (self.stiffness, self.damping)
+                if joint.slides:
+                    size = (self.slider_stiffness, self.slider_damping)
+                    if is_zero(size[0]):
+                        required = f"a stiffness greater than 0 [N/m]: the slider {joint.name} has a range"
+                        raise RobotError("slider_stiffness", size[0], required)
+                stiffness, damping = size
+                springs.append(
+                    StopSpring(joint=joint.name, lower=lower, upper=upper, stiffness=stiffness, damping=damping)
+                )
+        return dataclasses.replace(limb, springs=tuple(springs))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Robot(Described):
     """A torso with parts on it, and the gravity it lives in.
 
@@ -99,6 +127,7 @@ class Robot(Described):
     stand: Vector = vector("m", (0.0, 0.0, 0.0))  # where P is when the robot stands, in the inertial frame
     forward: str = "y"  # axis of the torso frame that points forward: "y" (x right) or "x" (y left, as in URDF)
     contacts: tuple[ContactPoint, ...] = ()  # points of the torso that can touch the ground
+    stops: Stops | None = None  # of all joints that have a range; None: ranges are watched and stop nothing
 
     def check(self) -> None:
         """Names that can stand in paths, parts that build limbs, a torso that is a body."""
@@ -135,7 +164,7 @@ class Robot(Described):
 
     def __hash__(self) -> int:
         parts = frozenset(self.parts.items())
-        return hash((self.name, self.torso, parts, self.gravity, self.stand, self.forward, self.contacts))
+        return hash((self.name, self.torso, parts, self.gravity, self.stand, self.forward, self.contacts, self.stops))
 
     def __repr__(self) -> str:
         def weighed(names: Iterable[str]) -> str:
@@ -207,7 +236,10 @@ class Robot(Described):
             for limb_name, limb in built.items():
                 if limb_name in limbs:
                     raise RobotError(name, limb_name, "limb names that differ")
-                limbs[limb_name] = limb
+                try:
+                    limbs[limb_name] = limb if self.stops is None else self.stops.on(limb)
+                except RobotError as error:
+                    raise error.within("stops") from None
                 joints += len(limb.joints)
             if joints > MOST_ROBOT_JOINTS:
                 raise RobotError(name, part, f"at most {MOST_ROBOT_JOINTS} joints in the whole robot")

@@ -6,15 +6,16 @@ They are looked at where steps end, then located within the step; one that dips 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tailwork.algebra.expression import Scalar, is_zero, larger, sqrt
+from tailwork.algebra.expression import Scalar, is_zero, larger, smaller, sqrt
 from tailwork.control.context import Context
 from tailwork.errors import ArgumentError
+from tailwork.mechanics.kinematics import limb_states
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
-from tailwork.robots.limb import Cable, Motor
+from tailwork.robots.limb import Cable, Joint, Motor
 
 ACTIONS = ("stop", "record")
 
@@ -145,6 +146,60 @@ class BeyondLimit(Event):
         return left + [
             limit - size(path.prescribed_efforts[k]) for k, limit in limited_motions(context.layout).values()
         ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointRange(Event):
+    """A joint leaves its range. Every run of a robot whose joints have ranges watches this."""
+
+    def names(self, layout: Layout) -> list[str]:
+        """One a joint that has a range."""
+        return [f"{name}.{joint.name} leaves its range" for name, joint in ranged(layout)]
+
+    def values(self, context: Context, path: Path) -> list[Scalar]:
+        """What is left of each range, to the nearer end [rad, m]."""
+        states = limb_states(context.layout, context.torso, context.q, context.v)
+        left: list[Scalar] = []
+        for name, joint in ranged(context.layout):
+            assert joint.range is not None
+            lower, upper = joint.range
+            value = states[name].values[states[name].limb.index(joint.name)]
+            left.append(smaller(value - lower, upper - value))
+        return left
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointSpeed(Event):
+    """A joint moves faster than its limit. Every run of a robot whose joints have such limits watches this."""
+
+    def names(self, layout: Layout) -> list[str]:
+        """One a joint that has a limit."""
+        return [f"{name}.{joint.name} is faster than its limit" for name, joint in quick(layout)]
+
+    def values(self, context: Context, path: Path) -> list[Scalar]:
+        """What is left of each limit [rad/s, m/s]."""
+        states = limb_states(context.layout, context.torso, context.q, context.v)
+        return [
+            joint.speed_limit - size(states[name].rates[states[name].limb.index(joint.name)])
+            for name, joint in quick(context.layout)
+        ]
+
+
+def ranged(layout: Layout) -> list[tuple[str, Joint]]:
+    """Joints that have a range, each with its limb."""
+    return [(name, joint) for name, limb in layout.limbs.items() for joint in limb.joints if joint.range is not None]
+
+
+def quick(layout: Layout) -> list[tuple[str, Joint]]:
+    """Joints whose speed has a limit, each with its limb."""
+    joints = [(name, joint) for name, limb in layout.limbs.items() for joint in limb.joints]
+    return [(name, joint) for name, joint in joints if not is_zero(joint.speed_limit)]
+
+
+def always_watched(layout: Layout, given: Sequence[Event]) -> list[Event]:
+    """What no run leaves unwatched, unless it is among the given events."""
+    all_events = (CablePushes(), BeyondLimit(), JointRange(), JointSpeed())
+    return [event for event in all_events if event.names(layout) and not any(isinstance(x, type(event)) for x in given)]
 
 
 def size(x: Scalar) -> Scalar:

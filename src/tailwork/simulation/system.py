@@ -43,7 +43,7 @@ from tailwork.model.results import PathValues
 from tailwork.progress import announced
 from tailwork.robots.paths import numbers, rebuild, structure, total_paths, visited, with_totals
 from tailwork.robots.quantities import Described, Kind
-from tailwork.simulation.events import BeyondLimit, CablePushes, Event, cables, limited, limited_motions
+from tailwork.simulation.events import Event, always_watched, limited, limited_motions
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.stage import StagePoint, factored_stage, stage_solution
@@ -159,7 +159,7 @@ class System:
         self.servos = tuple(law for law in laws if isinstance(law, JointServo))
         self.laws = tuple(law.law() if isinstance(law, JointServo) else law for law in laws)
         self.targets = followed(self.servos, model.layout)
-        self.watched = (*events, *_always_watched(model.layout))
+        self.watched = (*events, *always_watched(model.layout, events))
         self.respect_limits = respect_limits
         if respect_limits and limited_motions(model.layout):
             required = "'report' where a prescribed limb's motors have limits: its motion is imposed, whatever it needs"
@@ -577,12 +577,6 @@ def _starts(layout: Layout, motions: Mapping[str, Motion], start: float) -> dict
         else:
             found[name] = {coordinate: profile.value(start) for coordinate, profile in motion.items()}
     return found
-
-
-def _always_watched(layout: Layout) -> list[Event]:
-    """What no run leaves unwatched."""
-    pulls: list[Event] = [CablePushes()] if cables(layout) else []
-    return [*pulls, BeyondLimit()] if limited(layout) or limited_motions(layout) else pulls
 
 
 def _checked_motions(motions: Any, layout: Layout) -> dict[str, Any]:

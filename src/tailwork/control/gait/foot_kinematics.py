@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.algebra.columns import columns, plain
-from tailwork.algebra.vectors import array, cross, times, zeros
+from tailwork.algebra.vectors import array, times, zeros
 from tailwork.errors import RobotError, check_known
 from tailwork.mechanics.kinematics import joint_frames
 from tailwork.mechanics.torso import limb_state
@@ -285,7 +285,7 @@ def _foot(limb: Limb, coordinates: Floats) -> tuple[Floats, Floats]:
     last = frames[limb.index(end.joint)]
     foot = last.place + times(last.rotation, array(end.point))
     way = _way_to_foot(limb)
-    arms = array([cross(frames[k].axis, foot - frames[k].place) for k in way])  # hinges × 3
+    arms = array([frames[k].arm(foot) for k in way])  # joints × 3
     return plain(foot, lead), plain(times(arms.T, state.gearing[way]), lead)
 
 

@@ -7,7 +7,7 @@ inertia, velocity product and wrench of all bodies from joint i on,
     d tau_i/d q_j = S_iᵀ (2 B D_j + I E_j),                d tau_i/d q-dot_j = 2 S_iᵀ (B S_j + I D_j),
     d tau_j/d q_i = S_jᵀ (2 B D_i + I E_i + S_i ×* f),     d tau_j/d q-dot_i = 2 S_jᵀ (B S_i + I D_i)
 
-(Singh, Russo & Wensing 2022, IEEE Robotics and Automation Letters 7(2), for hinges: a hinge does not turn its own axis;
+(Singh, Russo & Wensing 2022, IEEE Robotics and Automation Letters 7(2), for joints that do not turn their own axis;
 the last terms only for i beyond j). Summed over particles m at x, B (w; ·) is the force w × p and the moment Y w, with
 the momentum p = Σ m x-dot and Y = Σ m ((x · x-dot) 1 − x-dot xᵀ). P may be taken to rest: a velocity that all bodies
 share does not matter.
@@ -135,7 +135,8 @@ def _moving(state: LimbState, torso: Motion, accelerations: Sequence[Scalar]) ->
     flows: list[Flow] = []
     frames = joint_frames(limb, state.angles, zeros(3), array(IDENTITY))
     for k, (joint, frame) in enumerate(zip(limb.joints, frames, strict=True)):
-        parent, twist = limb.index(joint.parent), Twist(frame.axis, cross(frame.place, frame.axis))
+        parent = limb.index(joint.parent)
+        twist = Twist(zeros(3), frame.axis) if joint.slides else Twist(frame.axis, cross(frame.place, frame.axis))
         velocity, acceleration = start if parent < 0 else moving[parent]
         first = velocity.cross(twist)
         axes.append(Axis(twist, first, acceleration.cross(twist) + velocity.cross(first)))

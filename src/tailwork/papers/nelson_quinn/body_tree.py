@@ -150,8 +150,12 @@ def _check_limb(limb: Limb) -> None:
     if limb.springs:
         raise RobotError("springs", limb.springs, "no springs and dampers; add their torques to those of the joints")
     for joint in limb.joints:
-        if joint.armature != 0.0:
-            raise RobotError(f"joints.{joint.name}.armature", joint.armature, "0: the formulation has no rotors")
+        if joint.slides:
+            raise RobotError(f"joints.{joint.name}.motion", joint.motion, "'hinge': the formulation has no sliders")
+        for what, name in (("armature", "rotors"), ("friction", "dry friction")):
+            if getattr(joint, what) != 0.0:
+                required = f"0: the formulation has no {name}"
+                raise RobotError(f"joints.{joint.name}.{what}", getattr(joint, what), required)
         if joint.body is None and sum(other.parent == joint.name for other in limb.joints) > 1:
             required = "a body, because several joints sit on it: a joint of several rotations ends in one body"
             raise RobotError(f"joints.{joint.name}.body", None, required)

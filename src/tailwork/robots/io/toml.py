@@ -39,12 +39,12 @@ from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import Described, alternatives, field_hints, item_hint, label
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
-from tailwork.robots.tails import R3, Articulated, FreeTail, Pendulum, ReactionWheel, Tail, TwoLink, Usrt
+from tailwork.robots.tails import R3, Articulated, Continuum, FreeTail, Pendulum, ReactionWheel, Tail, TwoLink, Usrt
 
 TORSOS = (Torso, PlateTorso)
 PARTS = (
-    ThreeHingeLegs, OffsetLeg, InsectLeg, DhChain, Pendulum, R3, Usrt, Articulated, TwoLink, ReactionWheel, FreeTail,
-    FreeLimb,
+    ThreeHingeLegs, OffsetLeg, InsectLeg, DhChain, Pendulum, R3, Usrt, Articulated, Continuum, TwoLink, ReactionWheel,
+    FreeTail, FreeLimb,
 )  # fmt: skip
 """Kinds of parts that every file may name; own tails join them, see `part_kinds`."""
 
@@ -113,8 +113,8 @@ def as_text(robot: Robot) -> str:
         if not isinstance(value, float):
             raise RobotError(path_in_robot, value, "a number; a file cannot hold symbols")
     first = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, "forward": robot.forward}
-    data = {**first, "torso": robot.torso, "contacts": robot.contacts, **robot.parts}
-    plain = {key: _plain(value) for key, value in data.items() if value != ()}
+    data = {**first, "torso": robot.torso, "stops": robot.stops, "contacts": robot.contacts, **robot.parts}
+    plain = {key: _plain(value) for key, value in data.items() if value not in (None, ())}
     # Vectors on one line each, which is how one reads them. Text never spans lines here, so it cannot match.
     return _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))
 

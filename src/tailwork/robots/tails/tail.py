@@ -275,12 +275,13 @@ class _Joints:
 
     places: list[Array]  # [m]
     axes: list[Array]
+    slides: list[bool]
     firsts: list[Array]  # mass times centre of mass of all bodies that the joint carries [kg m]
     masses: list[Scalar]  # of these bodies [kg]
 
     @classmethod
     def at(cls, limb: Limb, angles: Sequence[Scalar]) -> _Joints:
-        """From the joint angles [rad]."""
+        """From the joint angles [rad], of sliders their ways [m]."""
         places, axes, rotations, firsts, masses = [], [], [], [], []
         for k, (joint, angle) in enumerate(zip(limb.joints, angles, strict=True)):
             parent = limb.index(joint.parent)
@@ -289,12 +290,14 @@ class _Joints:
             origin = zeros(3) if k == 0 else array(joint.offset)
             place = origin if parent < 0 else places[parent] + times(before, origin)
             unturned = times(before, fixed)
-            rotation = times(unturned, _turn(joint.axis, angle))
+            axis = times(unturned, array(joint.axis))
+            place = place + axis * angle if joint.slides else place
+            rotation = unturned if joint.slides else times(unturned, _turn(joint.axis, angle))
             body = joint.body
             mass = 0.0 if body is None else body.mass
             first = zeros(3) if body is None else (place + times(rotation, array(body.com))) * body.mass
             places.append(place)
-            axes.append(times(unturned, array(joint.axis)))
+            axes.append(axis)
             rotations.append(rotation)
             firsts.append(first)
             masses.append(mass)
@@ -302,10 +305,12 @@ class _Joints:
             parent = limb.index(limb.joints[k].parent)
             if parent >= 0:
                 firsts[parent], masses[parent] = firsts[parent] + firsts[k], masses[parent] + masses[k]
-        return cls(places, axes, firsts, masses)
+        return cls(places, axes, [joint.slides for joint in limb.joints], firsts, masses)
 
     def moved(self, k: int) -> Array:
-        """How the first moment of mass changes with the angle of a joint [kg m/rad]."""
+        """How the first moment of mass changes with the angle of a joint [kg m/rad], or the way of a slider [kg]."""
+        if self.slides[k]:
+            return self.axes[k] * self.masses[k]
         return cross(self.axes[k], self.firsts[k] - self.places[k] * self.masses[k])
 
 
@@ -374,7 +379,11 @@ def _axes(limb: Limb, gearing: Sequence[tuple[float, ...]]) -> tuple[list[str], 
     driven = {actuator.coordinate for actuator in limb.actuators if isinstance(actuator, Motor)}
     found: tuple[list[str], list[str]] = ([], [])
     for k, name in enumerate(limb.coordinates):
-        axes = {joint.axis for joint, row in zip(limb.joints, gearing, strict=True) if row[k] != 0.0}
+        axes = {
+            None if joint.slides else joint.axis
+            for joint, row in zip(limb.joints, gearing, strict=True)
+            if row[k] != 0.0
+        }
         for group, axis in zip(found, ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)), strict=True):
             if name in (driven or limb.coordinates) and axes == {axis}:
                 group.append(name)
