@@ -15,7 +15,7 @@ from tailwork.papers.claims import Claim
 from tailwork.studies.compare.comparison import Progress
 from tailwork.typing import Floats
 from tailwork.view.draw.style import PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
-from tailwork.view.report.page import Drawings, Picture, Report, Section, Table, write_numbers, write_report
+from tailwork.view.report.page import Drawings, Picture, Playback, Report, Section, Table, write_numbers, write_report
 
 
 def claim_table(claims: Sequence[Claim]) -> Table:
@@ -28,12 +28,14 @@ def claim_table(claims: Sequence[Claim]) -> Table:
 class PaperReport:
     """What the report of a paper shows, after its claims."""
 
-    summary: str  # above all else
+    conclusion: str  # from the numbers, above all else
+    summary: str  # what is reproduced, and how it is to be read
     drawings: Drawings  # captions and what draws the figures, by file name
     sections: Callable[[Mapping[str, Picture]], Sequence[Section]]  # from the pictures, by file name
     tables: Mapping[str, Table] = field(default_factory=dict)  # that the terminal shows, too, by title
     numbers: Mapping[str, tuple[Sequence[str], Iterable[Sequence[float]]]] = field(default_factory=dict)  # by CSV file
     footer: str = ""  # below all
+    playback: Playback | None = None  # the run that the page opens with
     counterparts: Sequence[tuple[str, str, str]] = ()  # of the paper's figures and tables: number, what, where here
 
     def write_numbers(self, folder: Path) -> None:
@@ -46,10 +48,11 @@ class PaperReport:
         self.write_numbers(folder)
         first = Section("Paper and ours", "", (), [claim_table(claims)])
         header = ("in the paper", "what it shows", "its counterpart here")
-        last = Section("Figures and tables of the paper", "", (), [Table(header, self.counterparts)])
+        last = Section("Figures and tables of the paper", "", (), [Table(header, self.counterparts)], folded=True)
+        opening = [Section("", playback=self.playback), Section("", self.summary)]
         whole = Report(
-            f"{title}, reproduced", self.summary, self.drawings, lambda drawn: [first, *self.sections(drawn), last],
-            self.footer,
+            f"{title}, reproduced", self.conclusion, self.drawings,
+            lambda drawn: [*opening, first, *self.sections(drawn), last], self.footer,
         )  # fmt: skip
         return write_report(whole, folder, lambda what: progress(0, 1, what), processes)
 

@@ -224,6 +224,20 @@ line). A and C start with a straight knee; B ends with one.
 """
 
 
+def conclusion(result: Biswal) -> str:
+    """What the reproduction shows, from its numbers."""
+    foot = {name: MM * path[-1] for name, path in result.leg.feet.items()}
+    quoted = MM * paper.foot_place(paper.Leg(), np.radians(paper.POSTURE))
+    near = min(foot, key=lambda name: float(np.linalg.norm(foot[name] - quoted)))
+    largest = ", ".join(f"{x:.0f}" for x in MM * np.abs(result.leg.torques[near]).max(axis=0))
+    return (
+        f"The quoted posture is where the motion ends if theta_3 is read as in reading {near}, "
+        f"{np.linalg.norm(foot[near] - quoted):.0e} mm away; as printed it ends "
+        f"{np.linalg.norm(foot['A'] - quoted):.0f} mm away. The motion takes {largest} N mm at most, with estimated "
+        f"masses. The whole robot trots at {result.trot.speed:.3f} m/s, where {SPEED:g} are asked for."
+    )
+
+
 def report(result: Biswal) -> PaperReport:
     """Tables, figures and text."""
     leg, gait, run, feet = paper.Leg(), trot_gait(), result.trot.run, foot_table(result.leg)
@@ -281,7 +295,7 @@ def report(result: Biswal) -> PaperReport:
             Section("Motion of the foot", READING_TEXT, [drawn["figures-7-9"]], [feet, readings]),
             Section("Joint torques", "", [drawn["figures-4-6"]]),
             Section("Singular postures", SINGULAR_TEXT, [drawn["singularities"]]),
-            Section("Trot", trot_said, trotting, (), played),
+            Section("Trot", trot_said, trotting),
         ]
 
     footer = (
@@ -289,4 +303,6 @@ def report(result: Biswal) -> PaperReport:
         f"it to {result.trot.closure:.1e} of the weight's impulse. Made by tailwork."
     )
     shown = {"The foot in the motion of Sect. 4, by reading": feet}
-    return PaperReport(SUMMARY, drawings, sections, shown, numbers(result), footer, COUNTERPARTS)
+    return PaperReport(
+        conclusion(result), SUMMARY, drawings, sections, shown, numbers(result), footer, played, COUNTERPARTS
+    )

@@ -14,10 +14,11 @@ from tailwork.papers.report import PaperReport
 from tailwork.studies.compare.comparison import SWEPT, sweep_rotations, torso_angles
 from tailwork.studies.compare.curvature import segment_curvatures
 from tailwork.studies.measures import AXES
+from tailwork.studies.motions import motion_text
 from tailwork.view.draw.style import FAINT
 from tailwork.view.figures.runs import Panel, curvature_tracking, net_rotation, series
 from tailwork.view.report.comparison import comparison_figures, comparison_sections
-from tailwork.view.report.page import Drawings, Picture, Section, Table
+from tailwork.view.report.page import Drawings, Picture, Playback, Section, Table
 
 SUMMARY = (
     "The comparative study of Liu & Ben-Tzvi 2020 in the open loop of Eq. 85, with their claims beside ours. "
@@ -135,6 +136,15 @@ def wave_figures(result: Liu2020) -> tuple[Figure, Figure]:
     )
 
 
+def conclusion(result: Liu2020) -> str:
+    """R3 against pendulum beside the paper, from the numbers."""
+    by = {(ratio.motion.name, ratio.axis): ratio for ratio in result.ratios}
+    named = [("yaw40", "yaw"), ("roll40", "roll"), ("roll80", "roll"), ("coupled", "roll")]
+    said = [f"{axis} in {name} {fixed(by[name, axis].ours[0], 0, signed=True)} % (paper: {by[name, axis].paper})"
+            for name, axis in named if (name, axis) in by]  # fmt: skip
+    return f"R3 against pendulum, by the paper's own map of the bend: {', '.join(said)}. {crossing_text(result, 'yaw')}"
+
+
 def report(result: Liu2020) -> PaperReport:
     """R3 against pendulum in every reading, then the comparison of all tails."""
     ratios = Table(("motion", "torso", "paper", *VARIANT_NAMES), [ratio_row(ratio) for ratio in result.ratios])
@@ -165,6 +175,9 @@ def report(result: Liu2020) -> PaperReport:
             *comparison_sections(result.comparison, drawn),
         ]
 
+    first = result.comparison.plan.motions[0]
+    runs = {tail: r.run for tail, r in result.comparison.of(first).items()}
     return PaperReport(
-        SUMMARY, drawings, sections, {"Torso rotation with R3 against pendulum": ratios}, counterparts=COUNTERPARTS
-    )
+        conclusion(result), SUMMARY, drawings, sections, {"Torso rotation with R3 against pendulum": ratios},
+        playback=Playback(runs, f"{first.name}: {motion_text(first)}, to be played."), counterparts=COUNTERPARTS,
+    )  # fmt: skip

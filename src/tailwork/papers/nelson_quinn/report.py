@@ -219,6 +219,21 @@ COUNTERPARTS = (
 )
 
 
+def conclusion(result: NelsonQuinn) -> str:
+    """What the reproduction shows, from its numbers."""
+    impulse = {row: float(result.reactions.stance[row].mean()) / paper.G_CM_PER_S for row in paper.ROWS}
+    said = ", ".join(f"{row} {fixed(impulse[row], 0, signed=True)} ({fixed(paper.PAPER_IMPULSES[row], 0, signed=True)})"
+                     for row in paper.ROWS)  # fmt: skip
+    least = min(result.sweep, key=lambda row: row.front_effort)
+    best = int(np.argmin(paper.PAPER_EFFORTS))
+    return (
+        f"Walking, the front legs brake and the hind legs drive, as in the paper: longitudinal impulses of a stance in "
+        f"g cm/s are {said}, the paper's in brackets. Standing, the torque effort of the front legs has a minimum: "
+        f"{least.front_effort:.0f} (mN cm)² where joints give way by {least.error:.2f}° in the mean; the paper's is "
+        f"{paper.PAPER_EFFORTS[best]:.0f} at {paper.PAPER_ERRORS[best]:.2f}°."
+    )
+
+
 def report(result: NelsonQuinn) -> PaperReport:
     """Tables, figures and text."""
     gait, end, table = walking_gait(), result.walk.duration, table_1_shown(result)
@@ -272,7 +287,7 @@ def report(result: NelsonQuinn) -> PaperReport:
                 [drawn["figure-4"]],
                 [impulse_table(result), mode_table(result), damping_table(result)],
             ),
-            Section("The walk", "", [drawn[name] for name in ("footfall", "timelapse-walk", "torso")], (), played),
+            Section("The walk", "", [drawn[name] for name in ("footfall", "timelapse-walk", "torso")]),
         ]
 
     footer = (
@@ -281,4 +296,6 @@ def report(result: NelsonQuinn) -> PaperReport:
         "impulse. Made by tailwork."
     )
     shown = {"Table 1: standing with joints of various stiffness": table}
-    return PaperReport(SUMMARY, drawings, sections, shown, numbers(result), footer, COUNTERPARTS)
+    return PaperReport(
+        conclusion(result), SUMMARY, drawings, sections, shown, numbers(result), footer, played, COUNTERPARTS
+    )

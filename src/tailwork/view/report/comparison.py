@@ -233,5 +233,6 @@ def _everything(comparison: Comparison) -> Section:
         [meaning_of(name), unit_of(name), *(number(r.measures[name], 3) for r in results)] for name in shown_measures()
     ]
     return Section(
-        "All measures", "The same numbers, and those of the sweeps, are in measures.csv.", (), [Table(header, rows)]
-    )
+        "All measures", "The same numbers, and those of the sweeps, are in measures.csv.", (), [Table(header, rows)],
+        folded=True,
+    )  # fmt: skip

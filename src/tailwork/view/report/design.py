@@ -140,7 +140,11 @@ def _sections(
 ) -> list[Section]:
     best = answers[0]
     goal, words = text.plain_name(best.study.goals[0].measure), text.motion_words(best)
-    sections = [_best(answers, drawn)]
+    runs, name = _runs(best), text.best_words(best.study)
+    for other in answers[1 : MOST_PLAYED + 1 - len(runs)]:
+        runs[text.choice_words(other.choice)] = other.verified.run
+    played = Playback(runs, "The runs that verify the designs, to be played.")
+    sections = [Section("", playback=played), Section("", _method(best)), _best(best, drawn, name)]
     if len(answers) > 1:
         heads, cells = tables.choice_table(answers)
         table = Table(list(map(_whole_unit, heads)), cells)
@@ -157,33 +161,37 @@ def _sections(
     optima = Table(tables.optima_header(best.study), tables.optima_rows(best))
     screen = [drawn["screen"]] if "screen" in drawn else []
     sections += [
-        Section("What moves it", "", [drawn["tornado"], drawn["sobol"]], moved),
-        Section("What scatter does", text.tolerance_words(best), [drawn["tolerance"]], [scatter]),
-        Section("How it was found", text.optima_words(best), screen, [optima]),
+        Section("What moves it", "", [drawn["tornado"], drawn["sobol"]], moved, folded=True),
+        Section("What scatter does", text.tolerance_words(best), [drawn["tolerance"]], [scatter], folded=True),
+        Section("How it was found", text.optima_words(best), screen, [optima], folded=True),
     ]
     if "feet" in drawn:
-        sections.append(Section("Feet", f"{text.feet_words(best)}\n\n{FEET}", [drawn["feet"]]))
+        sections.append(Section("Feet", f"{text.feet_words(best)}\n\n{FEET}", [drawn["feet"]], folded=True))
     verified = Table(tables.VERIFIED_HEADER, tables.verified_rows(best, every=True))
-    sections.append(Section("Verification", text.verified_words(best), (), [verified]))
+    sections.append(Section("Verification", text.verified_words(best), (), [verified], folded=True))
     if known := tables.literature_rows(best):
-        sections.append(Section("Beside the literature", "", (), [Table(LITERATURE_HEADER, known)]))
+        sections.append(Section("Beside the literature", "", (), [Table(LITERATURE_HEADER, known)], folded=True))
     return [
         *sections,
-        Section("To run it again", REPEATED.format(words), listing=_code(problem, best, folder)),
-        Section("The problem", listing=problem.text),
+        Section("To run it again", REPEATED.format(words), listing=_code(problem, best, folder), folded=True),
+        Section("The problem", listing=problem.text, folded=True),
     ]
 
 
 def _summary(answers: Sequence[Answer]) -> str:
     best = answers[0]
-    study, prices = best.study, text.price_words(best)
-    said = f"Wanted: {text.goal_words(study)}, of the robot {study.robot.name}: {text.scenario_words(study)}. "
-    said += text.headline(best)
-    said += f" What holds it back: {'; '.join(prices)}." if prices else " No limit holds it back."
+    prices = text.price_words(best)
+    held = f"What holds it back: {'; '.join(prices)}." if prices else "No limit holds it back."
+    return "\n\n".join([f"{text.headline(best)} {held}", *(WARNING + caution for caution in text.warnings(best))])
+
+
+def _method(best: Answer) -> str:
+    """What was wanted, and what else there is to know, in a paragraph each."""
+    study = best.study
+    said = f"Wanted: {text.goal_words(study)}, of the robot {study.robot.name}: {text.scenario_words(study)}."
     feet = "" if text.feet_pull(best) else text.feet_words(best)
     checked = "" if best.verified.disagreements() else text.verified_words(best)
-    more = " ".join(filter(None, [feet, text.airborne_words(best), checked]))
-    return "\n\n".join([said, *(WARNING + caution for caution in text.warnings(best)), more])
+    return "\n\n".join([said, " ".join(filter(None, [feet, text.airborne_words(best), checked]))])
 
 
 def _code(problem: ProblemFile, best: Answer, folder: Path) -> str:
@@ -199,19 +207,14 @@ def _runs(answer: Answer) -> dict[str, Run]:
     return runs if answer.given is None else {"as given": answer.given.run, **runs}
 
 
-def _best(answers: Sequence[Answer], drawn: Mapping[str, Picture]) -> Section:
-    best = answers[0]
-    runs, name = _runs(best), text.best_words(best.study)
-    for other in answers[1 : MOST_PLAYED + 1 - len(runs)]:
-        runs[text.choice_words(other.choice)] = other.verified.run
-    playback = Playback(runs, "The runs that verify the designs, to be played.")
+def _best(best: Answer, drawn: Mapping[str, Picture], name: str) -> Section:
     marks = tables.measure_caption(best)
     shown = [
         Table(tables.DESIGN_HEADER, tables.design_rows(best), f"The variables of {name}"),
         Table(tables.MEASURE_HEADER, tables.measure_rows(best),
               "What is wanted and what is limited" + (f" ({marks})" if marks else "")),
     ]  # fmt: skip
-    return Section(capitalised(name), "", [drawn["motion"]], shown, playback)
+    return Section(capitalised(name), "", [drawn["motion"]], shown)
 
 
 def _whole_unit(head: str) -> str:

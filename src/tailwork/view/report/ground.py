@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from functools import partial
 
-from tailwork.format import fixed
+from tailwork.format import fixed, number
 from tailwork.mechanics.contact import friction_ratio
 from tailwork.simulation.contact.ground import critical_damping
 from tailwork.studies.compare.ground_comparison import FirstTimes, GroundComparison, stiffness_text
@@ -112,7 +112,29 @@ def ground_report(comparison: GroundComparison) -> Report:
         "folder."
     )
     return Report(
-        "Pinned feet and compliant ground", _summary(comparison), found, partial(_sections, comparison), footer
+        "Pinned feet and compliant ground", conclusion(comparison), found, partial(_sections, comparison), footer
+    )
+
+
+def conclusion(comparison: GroundComparison) -> str:
+    """Whether the feet stay where the pinned model holds them, on the stiffest ground, and how far off the torso is."""
+    stiffest, label = comparison.grounds[-1], list(comparison.runs)[-1]
+    firsts = [(time, foot, what) for foot, first in stiffest.first_times.items()
+              for what, time in (("slips", first.slips), ("lifts", first.lifts)) if time is not None]  # fmt: skip
+    needed = comparison.pinned.friction_needed()
+    asked = "feet that pull" if math.isinf(needed) else f"a friction of {needed:.2f}"
+    if firsts:
+        time, foot, what = min(firsts)
+        said = (
+            f"The feet do not all stay: {foot} is the first that {what}, at {1e3 * time:.0f} ms on ground of {label}. "
+            f"The pinned model asks for {asked}; the ground has {comparison.friction:.2g}."
+        )
+    else:
+        said = f"All feet stay: the pinned model asks for {asked}, and the ground has {comparison.friction:.2g}."
+    apart, turned = float(stiffest.place_difference[-1]), float(stiffest.attitude_difference[-1])
+    return (
+        f"{said} On ground of {label} the torso ends {number(1e3 * apart, 2)} mm and "
+        f"{number(math.degrees(turned), 2)}° away from where pinned feet bring it."
     )
 
 
@@ -120,18 +142,21 @@ def _sections(comparison: GroundComparison, drawn: Mapping[str, Picture]) -> lis
     feet = [picture for name, picture in drawn.items() if name.startswith("feet")]
     times = ("foot", "friction needed", *(f"{label} [ms]" for label in comparison.runs))
     return [
+        Section("", playback=Playback(comparison.runs, "All runs in one place, to be played.", "overlay")),
+        Section("", _summary(comparison)),
         Section(
             "When feet slip or lift",
             "\n\n".join([FEET_TEXT, *(f"{note}." for note in ground_notes(comparison))]),
             feet,
             [Table(times, time_rows(comparison))],
         ),
-        Section("The torso", "", [drawn["torso"]], (), Playback(comparison.runs, "The runs, to be played.", "overlay")),
+        Section("The torso", "", [drawn["torso"]]),
         Section(
             "Nearer to pinned feet with stiffness",
             f"{CONVERGENCE_TEXT} All feet stick until {comparison.sticking * 1e3:.1f} ms.",
             [drawn[name] for name in ("convergence",) if name in drawn],
             [Table(CONVERGENCE_HEADER, convergence_rows(comparison))],
+            folded=True,
         ),
     ]
 

@@ -77,6 +77,7 @@ class Section:
     tables: Sequence[Table] = ()  # below the figures
     playback: Playback | None = None  # runs that the reader can play; None: none
     listing: str = ""  # a file or code, shown with its lines as they are
+    folded: bool = False  # whether a reader opens it to see more than its title
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,7 @@ def page(title: str, summary: str, sections: Sequence[Section], footer: str = ""
     contents = "".join(f'<li><a href="#{name}">{escape(section.title)}</a></li>' for name, section in named)
     assets = player_assets() if any(section.playback for section in sections) else ""
     opening = "\n".join(_content(section) for section in sections if not section.title)
-    body = "\n".join(
-        f'<section id="{name}">\n<h2>{escape(section.title)}</h2>\n{_content(section)}\n</section>'
-        for name, section in named
-    )
+    body = "\n".join(f'<section id="{name}">\n{_titled(section)}\n</section>' for name, section in named)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -124,8 +122,10 @@ def page(title: str, summary: str, sections: Sequence[Section], footer: str = ""
 {opening}
 </header>
 <nav aria-label="Contents">
-<p class="label">Contents</p>
+<details>
+<summary class="label">Contents</summary>
 <ol>{contents}</ol>
+</details>
 </nav>
 <main>
 {body}
@@ -147,6 +147,11 @@ def _style() -> str:
 def write_page(path: str | os.PathLike[str], html: str) -> None:
     """Write the page as a whole or not at all."""
     write_whole(path, html)
+
+
+def _titled(section: Section) -> str:
+    heading, content = f"<h2>{escape(section.title)}</h2>", _content(section)
+    return f"<details>\n<summary>{heading}</summary>\n{content}\n</details>" if section.folded else heading + content
 
 
 def _content(section: Section) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from tailwork.format import capitalised
+from tailwork.format import capitalised, with_unit
 from tailwork.studies.measures import meaning_of, unit_of
 from tailwork.studies.motions import motion_text
 from tailwork.studies.sweep.axes import LOG, SweepAxis
@@ -16,6 +16,8 @@ from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
 from tailwork.view.figures.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
 from tailwork.view.report.page import Drawing, Drawings, Picture, Report, Section, Table, scenario_title
 
+MOST_NAMED = 2
+"""Measures that the conclusion names."""
 NOTHING = "No design has a value: this robot has nothing that it measures."
 EARLY = (
     "Where a run ended early, measures are those of its time until then and cannot be compared with others: maps are "
@@ -25,7 +27,32 @@ EARLY = (
 
 def sweep_report(results: Results) -> Report:
     """The report: maps or curves of all measures, the designs at their ends, and why designs ended early."""
-    return Report("Sweep of designs", _summary(results), _figures(results), partial(_sections, results))
+    return Report("Sweep of designs", conclusion(results), _figures(results), partial(_sections, results))
+
+
+def conclusion(results: Results) -> str:
+    """Between which values each of the first measures lies and for which designs, and how many designs ended early."""
+    sweep, said = results.sweep, []
+    for name in sweep.measures[:MOST_NAMED]:
+        values = np.where(results.whole, results.measures[name], np.nan)
+        if not np.isfinite(values).any():
+            said.append(f"{name.replace('_', ' ')} has no value: {NOTHING[0].lower()}{NOTHING[1:-1]}")
+            continue
+        ends = [int(np.nanargmin(values)), int(np.nanargmax(values))]
+        low, high = (f"{with_unit(float(values[k]), unit_of(name), 3)} ({_design(results, k)})" for k in ends)
+        said.append(f"{name.replace('_', ' ')} goes from {low} to {high}")
+    lost = [f"{count:,} {what}" for count, what in
+            ((results.early.sum(), "ended early"), (results.refused.sum(), "are not possible")) if count]  # fmt: skip
+    rest = f" Of {sweep.designs:,} designs, {' and '.join(lost)}." if lost else ""
+    return f"{capitalised('; '.join(said))}.{rest}"
+
+
+def _design(results: Results, k: int) -> str:
+    """What is varied, of one design."""
+    return ", ".join(
+        f"{one.path} {with_unit(float(column[k]), one.unit, 3)}"
+        for one, column in zip(results.sweep.varied, results.values.values(), strict=True)
+    )
 
 
 def _figures(results: Results) -> Drawings:
@@ -57,11 +84,11 @@ def _figures(results: Results) -> Drawings:
 
 
 def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
-    sweep, sections = results.sweep, list[Section]()
-    if "curves" in drawn:
-        sections.append(Section("Measures", "", [drawn["curves"]]))
+    sweep, first = results.sweep, next(iter(drawn.values()), None)
+    sections = [Section("", "", [first] if first else []), Section("", _summary(results))]
     for name in sweep.measures:
         pictures = [drawn[kind] for kind in (f"map-{name}", f"matrix-{name}") if kind in drawn]
+        pictures = [picture for picture in pictures if picture is not first]
         header = ("", "design", *(varied_label(one) for one in sweep.varied), measure_label(name))
         rows = extremes(results, name)
         tables = [Table(header, rows, "Designs at the ends, of those that ran to their end")] if rows else []
@@ -74,7 +101,8 @@ def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
         rows = [[f"{count:,}", str(example), reason] for count, example, reason in ended]
         text = f"{results.early.sum():,} designs ended early; {results.refused.sum():,} are not possible."
         text += f" {EARLY}" if results.early.any() else ""
-        sections.append(Section("Why designs ended early", text, (), [Table(("designs", "one of them", "note"), rows)]))
+        sections.append(Section("Why designs ended early", text, (), [Table(("designs", "one of them", "note"), rows)],
+                                folded=True))  # fmt: skip
     if results.warned:
         sections.append(Section("Warning", f"{warning_text(results)}."))
     names = ", ".join([*results.values, *results.measures])
@@ -84,7 +112,7 @@ def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
         f"it; so they do {PARTS}/*.parquet while a sweep goes on. Units stand in the metadata of the columns. "
         "plan.json says what the sweep is."
     )
-    return [*sections, Section("The results", text)]
+    return [*sections, Section("The results", text, folded=True)]
 
 
 def _summary(results: Results) -> str:
