@@ -37,7 +37,7 @@ class MujocoPeer:
 
     def __init__(self, model: Model, integrator: str = "RK4", step: float = 1e-3) -> None:
         self.source = model
-        self.tree = MujocoTree(model.robot, model.foot_names, joined=True, sprung=True)
+        self.tree = MujocoTree(model.robot, model.foot_names, joined=True, bending="hinges")
         self.model = self.tree.model
         option = self.model.opt
         option.timestep, option.iterations, option.tolerance = step, 20, 1e-10
@@ -62,7 +62,7 @@ class MujocoPeer:
                 data.qpos[position], data.qvel[velocity] = joints.angles[key], joints.rates[key]
                 data.qfrc_applied[velocity] = (joints.motors[key] + joints.bending[key]) / unit
             for actuator, effort in zip(limb.actuators, tau[model.layout.efforts[name]], strict=True):
-                number = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_ACTUATOR, f"{name}:{actuator.name}")
+                number = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_ACTUATOR, f"{name}.{actuator.name}")
                 if number >= 0:
                     data.ctrl[number] = effort / unit
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.engines.mujoco_peer import mujoco_rollout
-from benchmarks.engines.mujoco_tree import MujocoTree, body_name, mujoco
+from benchmarks.engines.mujoco_tree import MujocoTree, mujoco
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
+from tailwork.robots.io.written import joint_name
 from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.typing import Floats
 
@@ -27,7 +28,7 @@ def walking_model(model: Model, ground: CompliantGround, servo: JointServo, step
     MuJoCo states a contact's stiffness by the acceleration it gives, so a spring k on the mass m that a foot moves with
     is its squared frequency k/m [rad²/s²]; the damping is critical.
     """
-    tree = MujocoTree(model.robot, joined=True, sprung=True)
+    tree = MujocoTree(model.robot, joined=True, bending="hinges")
     spec, unit = tree.spec, tree.unit
     option = spec.option
     option.timestep, option.iterations, option.tolerance = step, 100, 1e-8
@@ -41,12 +42,12 @@ def walking_model(model: Model, ground: CompliantGround, servo: JointServo, step
     spec.worldbody.add_geom(type=plane, size=(0, 0, 1), contype=0, conaffinity=1, pos=(0, 0, -FOOT_RADIUS), **contact)
     for name, limb in tree.limbs.items():
         if limb.foot is not None:
-            spec.body(body_name(name, limb.foot.joint)).add_geom(
+            spec.body(joint_name(name, limb.foot.joint)).add_geom(
                 size=(FOOT_RADIUS, 0, 0), pos=limb.foot.point, contype=1, conaffinity=0, mass=0.0, **contact
             )
     for name in servo.table.coordinates:
         motor = spec.add_actuator(
-            name=name, target=name.replace(".", "/"), trntype=mujoco.mjtTrn.mjTRN_JOINT,
+            name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT,
             biastype=mujoco.mjtBias.mjBIAS_AFFINE,
         )  # fmt: skip
         motor.gainprm[0], motor.biasprm[1], motor.biasprm[2] = 1.0 / unit, -servo.kp / unit, -servo.kd / unit
@@ -66,7 +67,7 @@ def walk(
     data.qpos[:3], data.qpos[3:7] = q[:3], (1.0, 0.0, 0.0, 0.0)
     data.qvel[:6] = v[:6]  # the torso starts level
     for name in model.coordinate_names[6:]:
-        joint = engine.joint(name.replace(".", "/"))
+        joint = engine.joint(name)
         data.qpos[joint.qposadr[0]] = q[model.coordinate_names.index(name)]
         data.qvel[joint.dofadr[0]] = v[model.velocity_names.index(f"{name} rate")]
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from benchmarks.engines.mujoco_tree import MujocoTree, body_name
+from benchmarks.engines.mujoco_tree import MujocoTree
 from oracles.layout import Array, Layout, PointForce, joint_matrix
-from tailwork.robots.limb import BendingSpring, JointSpring, Limb, Motor
+from tailwork.robots.io.written import joint_name
+from tailwork.robots.limb import BendingSpring, Limb
 from tailwork.robots.robot import Robot
 
 CLOSURE = 1e-9
@@ -19,18 +20,20 @@ CLOSURE = 1e-9
 
 
 class MujocoOracle:
-    """The dynamics of a described robot by MuJoCo, for one stance."""
+    """The dynamics of a described robot by MuJoCo, for one stance; of an exported file, if its text is given."""
 
-    def __init__(self, robot: Robot, stance: tuple[str, ...] = (), torso: str = "free") -> None:
+    def __init__(
+        self, robot: Robot, stance: tuple[str, ...] = (), torso: str = "free", text: str | None = None
+    ) -> None:
         self.robot = robot
         self.layout = Layout(robot, stance, torso)
-        self.tree = MujocoTree(robot, self.layout.pinned, torso_free=torso == "free")
+        self.tree = MujocoTree(robot, self.layout.pinned, torso_free=torso == "free", text=text)
         self.model = self.tree.model
         self.data = mujoco.MjData(self.model)
         self._sprung = [
             (limb, self.tree.positions(name), self.tree.velocities(name))
             for name, limb in self.layout.limbs.items()
-            if limb.springs
+            if text is None and any(isinstance(spring, BendingSpring) for spring in limb.springs)
         ]
 
     def accelerations(
@@ -50,7 +53,7 @@ class MujocoOracle:
         """
         model, data = self.model, self.data
         turn = self._set(q, v)
-        data.qfrc_applied[:] = self._applied(tau, forces) + self._hinge_springs(data)
+        data.qfrc_applied[:] = self._applied(tau, forces) + self._bending_springs(data)
         mujoco.mj_forward(model, data)
         asked = data.efc_aref.copy()
         for _ in range(refinements):
@@ -58,7 +61,7 @@ class MujocoOracle:
             mujoco.mj_fwdConstraint(model, data)
         if not np.isfinite(data.qacc).all() or any(warning.number for warning in data.warning):
             raise ArithmeticError("MuJoCo has no finite answer")
-        feet = [data.efc_force[data.efc_id == model.equality(f"{name}:foot").id] for name in self.layout.pinned]
+        feet = [data.efc_force[data.efc_id == model.equality(f"{name}.foot").id] for name in self.layout.pinned]
         return np.linalg.pinv(self._to_mujoco(turn)) @ data.qacc, np.array(feet).reshape(-1, 3) * self.tree.unit
 
     def motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, duration: float, step: float) -> tuple[Array, Array]:
@@ -73,7 +76,7 @@ class MujocoOracle:
         model.opt.timestep, model.opt.integrator, model.opt.tolerance = step, mujoco.mjtIntegrator.mjINT_RK4, 1e-12
 
         def springs(_: mujoco.MjModel, data: mujoco.MjData) -> None:
-            data.qfrc_passive[:] += self._hinge_springs(data)
+            data.qfrc_passive[:] += self._bending_springs(data)
 
         try:
             mujoco.set_mjcb_passive(springs)
@@ -156,8 +159,8 @@ class MujocoOracle:
     def _hold(self, name: str) -> None:
         """Gives the joints of a pinned leg the rates that keep its foot where it is."""
         model, data = self.model, self.data
-        site = model.site(f"{name}:foot").id
-        miss = np.linalg.norm(data.site_xpos[site] - data.site(f"{name}:place").xpos)
+        site = model.site(f"{name}.foot").id
+        miss = np.linalg.norm(data.site_xpos[site] - data.site(f"{name}.place").xpos)
         if miss > CLOSURE:
             raise ValueError(f"the closed form puts the foot of {name} {miss:.3g} m off")
         jacobian = np.zeros((3, model.nv))
@@ -170,39 +173,35 @@ class MujocoOracle:
         layout, model, data = self.layout, self.model, self.data
         applied = np.zeros(model.nv)
         for (name, actuator), effort in zip(layout.efforts, np.asarray(tau, float), strict=True):
-            if isinstance(actuator, Motor):
+            if mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, f"{name}.{actuator.name}") < 0:
                 limb = layout.limbs[name]
                 wanted = np.zeros(len(limb.coordinates))
                 wanted[limb.coordinates.index(actuator.coordinate)] = actuator.ratio * effort
                 applied[self.tree.velocities(name)] += np.linalg.pinv(joint_matrix(limb)).T @ wanted
             else:
-                data.ctrl[model.actuator(f"{name}:{actuator.name}").id] = effort / self.tree.unit
+                data.ctrl[model.actuator(f"{name}.{actuator.name}").id] = effort / self.tree.unit
         for name, joint, point, force in forces:
-            body = model.body(body_name(name, joint)).id
+            body = model.body(joint_name(name, joint)).id
             at = data.xpos[body] + data.xmat[body].reshape(3, 3) @ np.asarray(point, float)
             mujoco.mj_applyFT(model, data, np.asarray(force, float), np.zeros(3), at, body, applied)
         return applied / self.tree.unit
 
-    def _hinge_springs(self, data: mujoco.MjData) -> Array:
-        """Torques of springs on hinges, where they are now, in the model's unit."""
+    def _bending_springs(self, data: mujoco.MjData) -> Array:
+        """Torques of springs on universal joints, which MuJoCo lacks, in the model's unit."""
         torques = np.zeros(self.model.nv)
         for limb, positions, velocities in self._sprung:
             names = [joint.name for joint in limb.joints]
             angles = dict(zip(names, data.qpos[positions].tolist(), strict=True))
             rates = dict(zip(names, data.qvel[velocities].tolist(), strict=True))
-            torques[velocities] = _hinge_springs(limb, angles, rates)
+            torques[velocities] = _bending_springs(limb, angles, rates)
         return torques / self.tree.unit
 
 
-def _hinge_springs(limb: Limb, angles: dict[str, float], rates: dict[str, float]) -> Array:
-    """Torques of joint springs and bending springs on the joints of a limb [N m], from the angles."""
+def _bending_springs(limb: Limb, angles: dict[str, float], rates: dict[str, float]) -> Array:
+    """Torques of bending springs on the joints of a limb [N m], from the angles."""
     torques = {joint.name: 0.0 for joint in limb.joints}
     for spring in limb.springs:
-        if isinstance(spring, JointSpring):
-            stretch = angles[spring.joint] - spring.rest
-            pull = spring.stiffness * stretch + spring.damping * rates[spring.joint]
-            torques[spring.joint] += spring.preload - pull
-        elif isinstance(spring, BendingSpring):
+        if isinstance(spring, BendingSpring):
             names = (spring.first, spring.second)
             a, b = (angles[name] for name in names)
             sigma = np.arccos(np.cos(a) * np.cos(b))

@@ -290,6 +290,26 @@ class Robot(Described):
 
         toml.save(self, path)
 
+    def export(self, path: str | os.PathLike[str], stance: str | Sequence[str] = "none") -> tuple[str, ...]:
+        """Writes the robot for other programs, with every digit; returns what the format cannot say, in words.
+
+        A name that ends in .xml or .mjcf gives MJCF for MuJoCo: gears and cables as tendons and constraints, springs,
+        motors in the order of a model's efforts, feet and contact points as balls on a floor, the standing posture as a
+        key frame. One that ends in .urdf gives URDF, with a .yaml of the same name beside it for what URDF lacks
+        (gears, cables, springs, rotors, where feet stand), and a folder of meshes if the robot has any.
+
+        Args:
+            path: of the file.
+            stance: "none", "all", or the legs whose feet are pinned where the robot says they stand.
+
+        Raises:
+            FileError: the file cannot be written.
+            RobotError: the robot has something that such a file cannot hold: a symbol, a control character in a name.
+        """
+        from tailwork.robots.io.export import export  # here, because it imports this module
+
+        return export(self, path, stance)
+
 
 def listed(names: Sequence[str], most: int = 8) -> str:
     """Names one after the other, the first few of many."""

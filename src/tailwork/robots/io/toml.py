@@ -114,7 +114,7 @@ def as_text(robot: Robot) -> str:
             raise RobotError(path_in_robot, value, "a number; a file cannot hold symbols")
     first = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, "forward": robot.forward}
     data = {**first, "torso": robot.torso, "stops": robot.stops, "contacts": robot.contacts, **robot.parts}
-    plain = {key: _plain(value) for key, value in data.items() if value not in (None, ())}
+    plain = {key: as_plain(value) for key, value in data.items() if value not in (None, ())}
     # Vectors on one line each, which is how one reads them. Text never spans lines here, so it cannot match.
     return _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))
 
@@ -241,7 +241,7 @@ def _require_kind(path: str, value: Any, classes: tuple[type, ...]) -> None:
         raise RobotError(path, value, "one of the kinds that files know: " + ", ".join(cls.kind for cls in classes))
 
 
-def _plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """A description as tables, lists, text and numbers."""
     if isinstance(value, Described):
         fields = {"kind": getattr(value, "kind", None)}
@@ -249,5 +249,5 @@ def _plain(value: Any) -> Any:
             item, kind = getattr(value, f.name), f.metadata.get("kind")
             usual = item == f.default and (item == () or (kind is not None and kind.structure))
             fields[f.name] = None if usual else item  # no empty lists, no rotations that turn nothing
-        return {name: _plain(item) for name, item in fields.items() if item is not None}
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+        return {name: as_plain(item) for name, item in fields.items() if item is not None}
+    return [as_plain(item) for item in value] if isinstance(value, tuple) else value
