@@ -72,7 +72,8 @@ def test_shares_of_the_torso_are_those_of_the_2020_robot() -> None:
         assert as_published(liu2020(kind).part("tail"))
     assert not as_published(liu2020(None).with_tail("r3").part("tail"))
     assert with_named_tail(liu2020("r3"), "none") == liu2020(None)
-    assert tail_text(liu2020("usrt")) == "usrt of 1.02 kg and 0.48 m"
+    assert tail_text(liu2020("usrt").part("tail")) == "usrt of 1.02 kg and 0.48 m (as published)"
+    assert tail_text(biswal().with_tail("r3").part("tail")) == "r3 of 0.167 kg and 0.346 m"
 
 
 def test_where_a_torso_ends() -> None:

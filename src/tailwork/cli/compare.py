@@ -18,6 +18,7 @@ from tailwork.cli.inputs import (
     add_robot,
     default_policy,
     robots_of,
+    warn_postures,
 )
 from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.files import ready_folder
@@ -63,6 +64,8 @@ def run(options: argparse.Namespace) -> int:
     console = wide_console()
     plan = _plan(options)
     cases(plan)  # what is impossible fails before anything is done
+    if plan.policy != "airborne":
+        warn_postures(plan.robots.values())
     ready_folder(options.out)
     ready_folder(options.out / "figures")
     with bar(console, f"runs are kept in {options.out}: the same command goes on") as tell:

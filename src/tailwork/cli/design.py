@@ -14,7 +14,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from tailwork.cli.inputs import CLUSTER_HELP, THREADS_HELP, check_threads, measures_help
+from tailwork.cli.inputs import CLUSTER_HELP, THREADS_HELP, check_threads, measures_help, warn_postures
 from tailwork.cli.terminal import bar, plain_table, wide_console
 from tailwork.errors import FileError, RobotError
 from tailwork.files import write_whole
@@ -68,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
         raise RobotError("problem", None, "a problem file, or --example to write one")
     problem = load_problem(options.problem)
     every = cases(problem.study, _settings(options, problem))
+    if problem.study.scenario.policy != "airborne":
+        warn_postures([problem.study.robot])
     kept = open_kept(options.out, problem.text)
     console.print(text.problem_words(problem.study))
     found = _solved(console, kept, every, options)

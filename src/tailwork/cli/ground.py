@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tailwork.cli.inputs import POLICY_HELP, Once, add_robot, default_policy, numbers, robot_of
+from tailwork.cli.inputs import POLICY_HELP, Once, add_robot, default_policy, numbers, robot_of, warn_postures
 from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.files import ready_folder
@@ -70,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
         raise RobotError("--stiffness", options.stiffness, "stiffnesses that differ")
     grounds = grounds_for(scenario.robot, stiffnesses, *friction)
     check_possible(scenario)  # what is impossible fails before anything is done
+    warn_postures([scenario.robot])
     for needed in (options.out, options.out / "runs", options.out / "figures"):
         ready_folder(needed)
     with bar(console, "nothing is kept: run the command again") as tell:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
+from tailwork.control.posture import posture_warnings
 from tailwork.errors import FileError, RobotError, nearest
 from tailwork.robots import Robot, load, presets
+from tailwork.robots.io.load import OTHERS
 from tailwork.robots.tails.fit import PUBLISHED, with_named_tail
 from tailwork.simulation import Run, load_run
 from tailwork.studies.measures import meaning_of, shown_measures, unit_of
 
 PAPER_ROBOT = "liu2020"
 """The preset whose tails are those of its paper."""
-FILES = (".toml",)
+FILES = (".toml", *OTHERS)
 """How the names of robot files end."""
 ROBOT_HELP = "a preset (see `tailwork robots`) or a robot file"
 POLICY_HELP = "what the legs do (default: paper for liu2020, else constant)"
@@ -126,6 +130,13 @@ def robots_of(options: argparse.Namespace) -> dict[str, Robot]:
         made = with_named_tail(robot, tail, mass=options.tail_mass, length=options.tail_length, published=published)
         found[label] = made.replace(of_tail) if of_tail else made
     return found
+
+
+def warn_postures(robots: Iterable[Robot]) -> None:
+    """Tell, on stderr, what is impossible about the postures of robots; what several share, once."""
+    warnings = dict.fromkeys(text for robot in robots for text in posture_warnings(robot))
+    for text in warnings:
+        Console(stderr=True, highlight=False, markup=False).print(f"warning: {text}", style="yellow", soft_wrap=True)
 
 
 def named_robot(name: str) -> Robot:

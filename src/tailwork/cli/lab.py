@@ -6,7 +6,7 @@ import argparse
 import threading
 from typing import Any
 
-from tailwork.cli.inputs import PAPER_ROBOT, ROBOT_HELP, named_robot
+from tailwork.cli.inputs import PAPER_ROBOT, ROBOT_HELP, named_robot, warn_postures
 from tailwork.cli.terminal import show_page, wide_console
 from tailwork.errors import RobotError, check_known
 from tailwork.robots import Robot
@@ -60,6 +60,7 @@ def lab_inputs(options: argparse.Namespace) -> tuple[Robot, list[str]]:
     for tail in tails:
         check_known("--tail", [tail], ("own", *PUBLISHED), "tail")
         with_named_tail(robot, tail)
+    warn_postures([robot])
     return robot, tails
 
 

@@ -15,10 +15,13 @@ from rich.text import Text
 
 from tailwork.cli.inputs import add_robot, robot_of
 from tailwork.cli.terminal import plain_table, wide_console
-from tailwork.format import fixed
+from tailwork.control.posture import posture_warnings
+from tailwork.errors import StateError
+from tailwork.format import fixed, minus
 from tailwork.model import Model
 from tailwork.model.summary import StandingSummary, pinnable, standing
-from tailwork.robots import Robot, presets
+from tailwork.robots import Robot, Tail, presets
+from tailwork.robots.tails.fit import tail_text
 
 TORSO = 6
 """Coordinates of the torso, which come first."""
@@ -61,6 +64,10 @@ def run_show(options: argparse.Namespace) -> int:
     headline = f"{robot.mass():.4g} kg, {freedom}, {feet}, g {float(robot.gravity):.4g} m/s²"
     console.rule(Text.assemble((robot.name, "bold"), f"  {headline}"), align="left", style="dim")
     console.print(_bodies(robot))
+    for name, part in robot.parts.items():
+        if isinstance(part, Tail):
+            place = ", ".join(f"{x:.3g}" for x in robot.limbs()[name].joints[0].offset)
+            console.print(f"\n{name}: {tail_text(part)}, mounted at ({minus(place)}) m")
     if not legs:
         console.print(
             f"\ncoordinates  {_shortened(model.coordinate_names)}\nactuators    {_shortened(model.actuator_names)}"
@@ -68,9 +75,17 @@ def run_show(options: argparse.Namespace) -> int:
         text = "No leg can be pinned by its foot (three hinges, closed form): the robot flies; no torques hold it."
         console.print(f"\n{text}\n", style="dim")
         return 0
-    rest = standing(model)
-    x, y, z = rest.q[:3]
+    x, y, z = (float(value) for value in robot.stand)
     console.print(f"\nStanding with the torso upright at x {x:.3f}, y {y:.3f}, z {z:.3f} m")
+    warnings = posture_warnings(robot)
+    for text in warnings:
+        console.print(f"warning: {text}", style="yellow", soft_wrap=True)
+    try:
+        rest = standing(model)
+    except StateError:
+        if not warnings:
+            raise
+        return 0  # a posture that cannot be: there is no more to say of it
     for note in _notes(model, rest):
         console.print(note, style="yellow")
     tables = [_legs(model, rest), *([_others(model, rest)] if len(model.coordinate_names) > TORSO else [])]

@@ -23,6 +23,7 @@ from tailwork.cli.inputs import (
     check_threads,
     measures_help,
     robot_of,
+    warn_postures,
 )
 from tailwork.cli.terminal import plain_table, wide_console
 from tailwork.errors import RobotError
@@ -89,6 +90,8 @@ def run(options: argparse.Namespace) -> int:
     """Sweep, print the tables, write results and report."""
     console = wide_console()
     sweep = _sweep(options)
+    if sweep.scenario.policy != "airborne":
+        warn_postures([sweep.scenario.robot])
     folder = open_folder(options.out, sweep)
     done, damaged = folder.finished()
     names = " × ".join(one.path for one in sweep.varied)

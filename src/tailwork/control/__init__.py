@@ -7,6 +7,7 @@ from tailwork.control.gait.foot_kinematics import foot_angles, foot_place, posed
 from tailwork.control.gait.gait import Gait, bound, pace, tripod, trot, walk
 from tailwork.control.gait.joint_table import JointTable, held_posture, joint_table, walking_start
 from tailwork.control.laws import Constant, Driven, FootImpedance, JointImpedance, Tracking
+from tailwork.control.posture import posture_warnings
 from tailwork.control.profiles import (
     Mapped,
     PiecewiseCubic,
@@ -56,6 +57,7 @@ __all__ = [
     "pace",
     "point_to_point",
     "posed",
+    "posture_warnings",
     "tripod",
     "trot",
     "walk",

@@ -59,7 +59,7 @@ class RestTorques(Described):
         torso = torso_state(layout, q, [0.0] * len(layout.velocity_names))
         efforts: dict[str, Scalar] = {}
         for name, normal in zip(layout.stance, normal_forces(layout, q), strict=True):
-            torques = _leg_torques(layout, torso, name, array([0.0, 0.0, normal]))
+            torques = standing_torques(layout, torso, name, array([0.0, 0.0, normal]))
             efforts |= by_motors(context, name, torques)
         return efforts
 
@@ -159,7 +159,7 @@ def normal_forces(layout: Layout, q: Sequence[Scalar]) -> list[Scalar]:
     return [first + by_x * foot[0] + by_y * foot[1] for foot in feet]
 
 
-def _leg_torques(layout: Layout, torso: TorsoState, name: str, force: Array) -> dict[str, Scalar]:
+def standing_torques(layout: Layout, torso: TorsoState, name: str, force: Array) -> dict[str, Scalar]:
     """Joint torques of a leg at rest whose foot the ground pushes by a force, inertial frame [N]."""
     leg = stance_leg(layout, torso, name)
     still = [0.0] * len(leg.axes)

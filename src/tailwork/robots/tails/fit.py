@@ -161,10 +161,10 @@ def default_mount(robot: Robot) -> Vector:
     return torso_size(robot).rear
 
 
-def tail_text(robot: Robot) -> str:
-    """The tail of a robot in a few words: kind, total mass and length."""
-    part: Tail = robot.part(tail_name(robot))
-    return f"{part.kind} of {float(part.total_mass()):.3g} kg and {float(part.total_length()):.3g} m"
+def tail_text(tail: Tail) -> str:
+    """A tail in a few words: kind, total mass and length, and whether it is as published."""
+    size = f"{tail.kind} of {float(tail.total_mass()):.3g} kg and {float(tail.total_length()):.3g} m"
+    return f"{size} (as published)" if as_published(tail) else size
 
 
 def as_published(tail: Tail) -> bool:
