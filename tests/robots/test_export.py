@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,16 +10,17 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+import yaml
 from scipy.spatial.transform import Rotation
 from test_forward import facing_x
 
-from oracles.layout import relative
+from oracles.layout import Layout, relative
 from oracles.mujoco_oracle import MujocoOracle
 from oracles.pinocchio_oracle import PinocchioOracle
 from oracles.states import ROBOTS, random_state, random_tree
 from tailwork.algebra.expression import Tape
 from tailwork.cli.main import main
-from tailwork.errors import FileError, RobotError, UnknownNameError
+from tailwork.errors import FileError, RobotError, TailworkError, UnknownNameError
 from tailwork.model import Model
 from tailwork.robots import (
     Body,
@@ -34,8 +34,11 @@ from tailwork.robots import (
     Robot,
     Shape,
     Torso,
+    import_robot,
     liu2020,
+    load,
 )
+from tailwork.robots.io.closure import read_closure
 from tailwork.robots.io.mjcf_writer import mjcf_text
 from tailwork.robots.io.urdf_writer import roll_pitch_yaw, urdf_texts
 
@@ -214,6 +217,75 @@ def test_urdf_is_the_same_tree_in_pinocchio(name: str) -> None:
     assert relative(pin.nonLinearEffects(read, read.createData(), found, v[order]), bias) < 1e-14
 
 
+def reread_error(robot: Robot, folder: Path, stance: tuple[str, ...] = ()) -> float:
+    """Writes a robot as URDF and reads it back: the largest relative difference of accelerations."""
+    robot.export(folder / "robot.urdf", stance)
+    again = load(folder / "robot.urdf")
+    here, there = Model(robot, stance or "none"), Model(again, stance or "none")
+    assert (there.coordinate_names, there.actuator_names) == (here.coordinate_names, here.actuator_names)
+    assert again.mass() == robot.mass() and again.stand == robot.stand and again.gravity == robot.gravity
+    layout, errors = Layout(robot, stance), []
+    for seed in range(3):
+        q, v, tau = random_state(robot, stance, np.random.default_rng(seed))
+        errors.append(layout.difference(there.forward_dynamics(q, v, tau), here.forward_dynamics(q, v, tau)))
+    return max(errors)
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_urdf_and_yaml_give_the_robot_back(name: str, tmp_path: Path) -> None:
+    """Written and read again, a robot has the same accelerations, in the air and on its feet, to 1e-12."""
+    assert reread_error(EXPORTED[name], tmp_path) < 1e-12
+    if name != "blaberus":
+        assert reread_error(EXPORTED[name], tmp_path, ALL) < 1e-12
+
+
+@pytest.mark.parametrize("geared", [False, True])
+def test_urdf_and_yaml_give_random_trees_back(geared: bool, tmp_path: Path) -> None:
+    """Branches, sliders, rotors, springs, turned frames and full matrices of gears."""
+    for seed in range(2):
+        assert reread_error(random_tree(np.random.default_rng(seed), 4, geared, sliders=True), tmp_path) < 1e-12
+
+
+def test_what_real_robots_have_is_read_back(tmp_path: Path) -> None:
+    """Ranges, speed limits, friction, rotors, springs, feet, contact points and simple shapes are as they were."""
+    robot = real_leg()
+    robot.export(tmp_path / "leg.urdf")
+    again = load(tmp_path / "leg.urdf")
+    before, after = robot.limbs()["leg"], again.limbs()["leg"]
+    for key in ("coordinates", "gearing", "actuators", "springs", "foot", "tip", "contacts"):
+        assert getattr(after, key) == getattr(before, key)
+    for one, other in zip(before.joints, after.joints, strict=True):
+        for key in ("name", "axis", "parent", "offset", "range", "speed_limit", "friction", "armature", "motion"):
+            assert getattr(other, key) == getattr(one, key)
+        np.testing.assert_allclose(other.rotation, one.rotation, rtol=0, atol=3e-16)
+        assert replace(other.body, shapes=()) == replace(one.body, shapes=())
+    assert again.contacts == robot.contacts and again.torso_body().shapes == robot.torso_body().shapes[:1]
+    notes = import_robot(tmp_path / "leg.urdf").notes
+    assert any("leg.yaml" in note for note in notes)
+
+
+def test_a_yaml_of_another_shape_is_refused(tmp_path: Path) -> None:
+    """Errors have the line; a YAML of somebody else's, or one beside a URDF that is read by options, is left alone."""
+    liu2020("r3").export(tmp_path / "robot.urdf")
+    file = tmp_path / "robot.yaml"
+    text = file.read_text(encoding="utf-8")
+    for old, new, message in (
+        ('  "tail":', "  tail: &anchor", r"line \d+: 'tail: &anchor'; required: an entry as tailwork writes"),
+        ("gravity: 9.8", "gravity: 9.8 !!python/object", r"line \d+: .* nothing but a comment"),
+        ("gravity: 9.8", "weight: 9.8", r"line \d+: .* one of the keys format, gravity"),
+        ("forward:", "gravity: 1.0\nforward:", r"line \d+: .* each key once"),
+        ('"bend_12"]', '"bend_13"]', "bend_12.*required: the joints of the URDF, each in one limb"),
+        ('"coordinate": "beta_2"', '"coordinate": "beta_3"', "tail.actuators.*beta_3"),
+        ("gearing: [[1.0", "gearing: [[[1.0]", r"gearing|JSON"),
+    ):
+        assert old in text
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises(TailworkError, match=message):
+            load(tmp_path / "robot.urdf")
+    file.write_text("any: [thing, &else]\n", encoding="utf-8")
+    assert "tail" in load(tmp_path / "robot.urdf", feet=["leg1.foot"], posture={"leg1.k": -1.0}).limbs()
+
+
 def test_roll_pitch_and_yaw_keep_every_digit() -> None:
     """Angles give the rotation back to rounding, also where roll and yaw turn about one axis."""
     rng = np.random.default_rng(1)
@@ -274,13 +346,14 @@ def test_what_cannot_be_exported_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_yaml_holds_what_urdf_lacks() -> None:
-    """Each entry stands on a line of its own, in the notation that YAML and JSON share."""
-    text = urdf_texts(liu2020("usrt"), ALL)[0][".yaml"]
-    lines = [line.strip() for line in text.splitlines()]
-    cables = [json.loads(line[2:]) for line in lines if line.startswith('- {"kind": "cable"')]
-    assert [cable["name"] for cable in cables] == [f"T_{k}" for k in range(1, 7)]
-    assert cables[0]["route"][0] == {
-        "point": pytest.approx([0.0325 * np.cos(np.pi / 6), 0.0325 * 0.0035 - 0.25, 0.01625])
-    }
-    assert sum(line.startswith('- {"kind": "bending"') for line in lines) == 6
+def test_the_yaml_holds_what_urdf_lacks(tmp_path: Path) -> None:
+    """It is YAML: a reader of YAML finds what ours finds."""
+    liu2020("usrt").export(tmp_path / "robot.urdf", ALL)
+    found = yaml.safe_load((tmp_path / "robot.yaml").read_text(encoding="utf-8"))
+    assert found == read_closure(tmp_path / "robot.yaml")
+    tail = found["limbs"]["tail"]
+    assert [cable["name"] for cable in tail["actuators"]] == [f"T_{k}" for k in range(1, 7)]
+    hole = [0.0325 * np.cos(np.pi / 6), 0.0325 * 0.0035 - 0.25, 0.01625]
+    assert tail["actuators"][0]["route"][0] == {"point": pytest.approx(hole)}
+    assert [spring["kind"] for spring in tail["springs"]] == ["bending", "point"] * 6
+    assert found["pinned"] == list(ALL)

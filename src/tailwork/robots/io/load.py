@@ -75,11 +75,18 @@ def import_robot(
     if not is_import(path):
         raise FileError(path, f"not a name of a URDF or an MJCF: let it end in {', '.join(OTHERS)}")
     from tailwork.robots.io import urdf  # what only these files need
+    from tailwork.robots.io.closure import closure_beside, from_closure
 
     if file.suffix.lower() == ".urdf" or urdf.is_urdf(path):
         if base is not None:
             raise ArgumentError("base", base, "nothing: the base of a URDF is its root link; this is for MJCF")
         tree = urdf.read_urdf(path, srdf)
+        beside = closure_beside(path)
+        given = [x for x in (feet, posture, forward, foot_radius, tail, srdf) if x is not None]
+        if beside is not None and not given:
+            return from_closure(tree, beside)
+        if beside is not None:
+            tree.notes.append(f"{beside.name} beside the file was left out, as options say how to read it")
     else:
         if srdf is not None:
             raise ArgumentError("srdf", srdf, "nothing: this is for URDF; keyframes of an MJCF are its postures")

@@ -153,7 +153,7 @@ def _robot(data: dict[str, Any]) -> Robot:
         if key == "torso":
             fields[key] = _described(value, TORSOS, key)
         elif key in own:
-            fields[key] = _value(value, field_hints(Robot)[key], key)
+            fields[key] = described_value(value, field_hints(Robot)[key], key)
         elif isinstance(value, dict):
             fields["parts"][key] = _described(value, part_kinds(), key)
         else:
@@ -174,7 +174,7 @@ def _described(data: Any, classes: tuple[type, ...], path: str) -> Any:
     given: dict[str, Any] = {}
     for key, value in data.items():
         if key in fields:
-            given[key] = _value(value, hints[key], f"{path}.{key}")
+            given[key] = described_value(value, hints[key], f"{path}.{key}")
         elif not (key == "kind" and hasattr(cls, "kind")):
             what = f"field of {getattr(cls, 'kind', cls.__name__.lower())!r}"
             raise UnknownNameError.among(f"{path}.{key}", key, fields, what)
@@ -215,7 +215,7 @@ def _is_readable(hint: Any) -> bool:
     return not any(getattr(option, "_is_protocol", False) for option in alternatives(hint))
 
 
-def _value(data: Any, hint: Any, path: str) -> Any:
+def described_value(data: Any, hint: Any, path: str) -> Any:
     """Tables become descriptions; anything else is checked when the description that holds it is created."""
     classes = _classes_in(hint)
     if not classes:

@@ -27,6 +27,7 @@ from tailwork.robots.io.written import (
 from tailwork.robots.limb import IDENTITY, Joint, JointSpring, Limb, Motor
 from tailwork.robots.robot import Robot
 from tailwork.robots.shapes import Shape
+from tailwork.robots.tails.tail import Tail
 
 FORMAT = "tailwork-urdf/1"
 """What the YAML says it is."""
@@ -216,6 +217,7 @@ def _yaml(robot: Robot, stance: Collection[str]) -> str:
         f"forward: {json.dumps(robot.forward)}  # the axis of the torso that points forward",
         f"pinned: {json.dumps(list(stance))}  # limbs whose feet are held at their places",
         f"contacts: {json.dumps([as_plain(x) for x in robot.contacts])}  # further points of the torso that can touch",
+        f"shapes: {json.dumps(_shaped(robot))}  # bodies that have shapes of their own",
         "limbs:",
     ]
     angles = standing_angles(robot)
@@ -231,11 +233,19 @@ def _yaml(robot: Robot, stance: Collection[str]) -> str:
             "tip": limb.tip and as_plain(limb.tip),
             "standing": {joint: angle for (limb_name, joint), angle in angles.items() if limb_name == name},
         }
+        if isinstance(robot.parts.get(name), Tail):
+            values["tail"] = True
         lines += [f"    {key}: {json.dumps(value)}" for key, value in values.items() if value]
         for key, items in (("actuators", limb.actuators), ("springs", limb.springs), ("contacts", limb.contacts)):
             if items:
                 lines += [f"    {key}:", *(f"      - {json.dumps(as_plain(item))}" for item in items)]
     return "\n".join(lines) + "\n"
+
+
+def _shaped(robot: Robot) -> list[str]:
+    bodies = [("torso", robot.torso_body())]
+    bodies += [(joint_name(n, x.name), x.body) for n, limb in robot.limbs().items() for x in limb.joints if x.body]
+    return [name for name, body in bodies if body.shapes]
 
 
 def _add(to: Element, tag: str, **attributes: str) -> Element:
