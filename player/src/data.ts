@@ -36,6 +36,15 @@ export interface Force {
   forces: Float32Array; // N, x, y, z a sample
 }
 
+/** When a point touches the ground, and how; in the air in between. */
+export interface Phases {
+  point: string;
+  frame: number;
+  place: Point;
+  color: string;
+  spans: readonly (readonly [number, number, "stick" | "slip"])[]; // from, to [s]
+}
+
 export interface Marker {
   name: string;
   color: string;
@@ -83,6 +92,7 @@ export interface Scene {
   solids: Solid[];
   threads: Thread[];
   forces: Force[];
+  phases: Phases[];
   markers: Marker[];
   terrain: Terrain | null;
   plots: Plot[];

@@ -2,6 +2,7 @@
 
 import type { Scene } from "./data.ts";
 import { element, icon } from "./dom.ts";
+import { footfallOf } from "./footfall.ts";
 import { SPEEDS, speedName, type Span } from "./time.ts";
 import { fixed } from "./units.ts";
 
@@ -61,7 +62,9 @@ export class Transport {
         scene.events.map(([time, what]) => ({ time, text: several ? `${what} (${scene.label})` : what })),
       )
       .sort((a, b) => a.time - b.time);
-    const track = element("div", { class: "tailwork-track" }, ...this.ticks(scenes), this.bar);
+    const slider = element("div", { class: "tailwork-track" }, ...this.ticks(scenes), this.bar);
+    const footfall = footfallOf(scenes, span);
+    const track = footfall ? element("div", { class: "tailwork-tracks" }, slider, footfall) : slider;
     const row = element("div", { class: "tailwork-transport" }, this.play, track, this.now, this.menu, this.loop);
     this.element = element("div", {}, row, ...(this.events.length ? [this.told] : []));
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { actionOf } from "../src/keys.ts";
 import { arranged, distanceFor, type Vector } from "../src/stage/camera.ts";
+import { stateAt } from "../src/stage/contacts.ts";
 import { legible } from "../src/theme.ts";
 import { decimalsFor, decimalsOf, fixed, forceName, lengthName, prefixed, roundBelow } from "../src/units.ts";
 
@@ -64,4 +65,12 @@ test("dark lines are lit on dark paper, others stay", () => {
   assert.equal(legible("#f0e442", true), "#f0e442");
   const lit = legible("#24292f", true);
   assert.ok(parseInt(lit.slice(1, 3), 16) > 0x70, lit);
+});
+
+test("what a point on the ground does", () => {
+  const spans = [[0, 0.1, "stick"], [0.1, 0.15, "slip"], [0.3, 0.4, "stick"]] as const;
+  const phases = { point: "leg1", frame: 0, place: [0, 0, 0] as const, color: "#000000", spans };
+  assert.deepEqual([0.05, 0.12, 0.2, 0.35, 0.5].map((time) => stateAt(phases, time)), [
+    "stick", "slip", null, "stick", null,
+  ]);
 });

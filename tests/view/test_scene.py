@@ -250,3 +250,19 @@ def test_captions_say_what_was_done_and_how_it_went() -> None:
     assert dict(scene_for("hills").caption.measures)["feet"] == "some slipped or lifted"
     with pytest.raises(UnknownNameError, match=r"tail\.tb"):
         scene_for("pendulum").frame("tail.tc")
+
+
+@pytest.mark.parametrize("kind", ["biswal", "cockroach", "hills"])
+def test_phases_are_those_of_the_run(kind: str) -> None:
+    """At every sample a foot is on the ground in its phases just where the run says so, and in the same state."""
+    run = run_of(kind)
+    scene, times = scene_of(run), run.data["time"].to_numpy()
+    changes = np.array([time for time, _, _ in run.changes])
+    assert len(scene.phases) == run.data.sizes["foot"]
+    for phases, states in zip(scene.phases, run.data["contact"].to_numpy().T, strict=True):
+        for time, state in list(zip(times, states, strict=True))[1:-1]:
+            if len(changes) and np.abs(changes - time).min() < 1e-9:
+                continue  # a sample on a change belongs to either side
+            now = [said for start, end, said in phases.spans if start <= time <= end]
+            assert now == ([] if state == 0 else [("air", "stick", "slip")[int(state)]])
+    assert scene_of(run_of("pendulum")).phases == (), "pinned feet have none"

@@ -5,6 +5,7 @@ import type { Scene } from "../data.ts";
 import { between, turnBetween } from "../pose.ts";
 import { momentAt } from "../time.ts";
 import { Arrows } from "./arrows.ts";
+import { Contacts } from "./contacts.ts";
 import type { Ground } from "./ground.ts";
 import { Masses } from "./masses.ts";
 import { meshOf } from "./shapes.ts";
@@ -22,6 +23,7 @@ export class Actor {
   private readonly materials: { material: MeshStandardMaterial; color: string; tail: boolean }[] = [];
   private readonly threads: Threads;
   private readonly arrows: Arrows;
+  private readonly contacts: Contacts;
   private readonly masses: Masses;
   private readonly robot = new Group();
 
@@ -39,8 +41,10 @@ export class Actor {
     }
     this.threads = new Threads(scene, this.frames);
     this.arrows = new Arrows(scene, this.frames, arrowLength);
+    this.contacts = new Contacts(scene, this.frames);
     this.masses = new Masses(scene);
-    this.root.add(ground.group, this.robot, this.threads.group, this.arrows.group, this.masses.ways, this.masses.signs);
+    const { arrows, contacts, masses, threads } = this;
+    this.root.add(ground.group, this.robot, threads.group, arrows.group, contacts.group, masses.ways, masses.signs);
   }
 
   private materialOf(color: string, tail: boolean): MeshStandardMaterial {
@@ -59,6 +63,7 @@ export class Actor {
       masses: this.masses.signs,
     };
     groups[kind].visible = shown;
+    if (kind === "forces") this.contacts.group.visible = shown;
   }
 
   /** In its own colours; among others in the same place, in that of its run, and translucent if not the first. */
@@ -83,6 +88,7 @@ export class Actor {
     });
     this.threads.update();
     this.arrows.update(moment);
+    this.contacts.update(time);
     this.masses.update(moment);
   }
 

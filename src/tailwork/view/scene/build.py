@@ -12,11 +12,12 @@ from tailwork.mechanics.kinematics import at_rest, bodies
 from tailwork.mechanics.layout import Layout
 from tailwork.robots import Robot
 from tailwork.simulation import Run
+from tailwork.simulation.contact.ground import CONTACT_NAMES
 from tailwork.typing import Floats
 from tailwork.view.scene.colors import CENTER, OTHERS, OUTSIDE, TAILS, lit
 from tailwork.view.scene.curves import caption_of, foot_color, plots_of
 from tailwork.view.scene.sample import quaternions
-from tailwork.view.scene.scene import ForceArrow, Marker, Rows, Scene, SceneFrame, Terrain, point_of
+from tailwork.view.scene.scene import ContactPhases, ForceArrow, Marker, Rows, Scene, SceneFrame, Terrain, point_of
 from tailwork.view.scene.shapes import Drawn, drawn
 
 Placed = tuple[Floats, Floats]
@@ -79,6 +80,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
         solids=tuple(shapes.solids),
         threads=tuple(shapes.threads),
         forces=forces,
+        phases=_phases(run, forces),
         markers=(
             Marker("centre of mass", middle - fall, CENTER, shapes.thickness),
             *(
@@ -175,6 +177,24 @@ def _forces(run: Run, shapes: Drawn, rows: Rows) -> tuple[ForceArrow, ...]:
         assert foot is not None
         frame = shapes.on(name, foot.joint)
         found.append(ForceArrow(name, frame, point_of(foot.point), force[:, k], foot_color(legs, name)))
+    return tuple(found)
+
+
+def _phases(run: Run, forces: tuple[ForceArrow, ...]) -> tuple[ContactPhases, ...]:
+    """When each point on the ground sticks and slips, from how it starts and its changes."""
+    if "contact" not in run.data:
+        return ()
+    times, found = run.data["time"].to_numpy(), []
+    at_start = dict(zip(run.data["foot"].to_numpy(), run.data["contact"].to_numpy()[0], strict=True))
+    for arrow in forces:
+        if arrow.foot not in at_start:
+            continue  # from outside
+        own = [(float(times[0]), CONTACT_NAMES[int(at_start[arrow.foot])])]
+        own += [(time, state) for time, point, state in run.changes if point == arrow.foot]
+        ends = [*(time for time, _ in own[1:]), float(times[-1])]
+        spans = tuple((start, end, state) for (start, state), end in zip(own, ends, strict=True)
+                      if state != "air" and end > start)  # fmt: skip
+        found.append(ContactPhases(arrow.foot, arrow.frame, arrow.point, arrow.color, spans))
     return tuple(found)
 
 

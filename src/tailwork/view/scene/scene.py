@@ -108,6 +108,17 @@ class ForceArrow:
     color: str  # "#rrggbb"
 
 
+@dataclass(frozen=True)
+class ContactPhases:
+    """When a point of the robot touches the ground, and how; in the air in between."""
+
+    point: str  # its name
+    frame: int  # number of the frame that holds it
+    place: Point  # in the frame [m]
+    color: str  # "#rrggbb", of its bar
+    spans: tuple[tuple[float, float, str], ...]  # (from [s], to [s], "stick" or "slip"), one after the other
+
+
 @dataclass(frozen=True, eq=False)
 class Marker:
     """A centre of mass and its path."""
@@ -181,6 +192,7 @@ class Scene:
     solids: tuple[Solid, ...]  # torso, links, joints and feet
     threads: tuple[Thread, ...]  # cables and springs
     forces: tuple[ForceArrow, ...]  # of the ground on the feet
+    phases: tuple[ContactPhases, ...]  # of what can touch the ground; none where feet are pinned or there is no ground
     markers: tuple[Marker, ...]  # centres of mass
     terrain: Terrain  # the ground
     weight: float  # of the robot [N]: what arrows are measured by
