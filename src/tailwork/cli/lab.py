@@ -6,7 +6,14 @@ import argparse
 import threading
 from typing import Any
 
-from tailwork.cli.inputs import PAPER_ROBOT, ROBOT_HELP, named_robot, warn_postures
+from tailwork.cli.inputs import (
+    PAPER_ROBOT,
+    ROBOT_HELP,
+    add_import_options,
+    import_options,
+    named_robot,
+    warn_postures,
+)
 from tailwork.cli.terminal import show_page, wide_console
 from tailwork.errors import RobotError, check_known
 from tailwork.robots import Robot
@@ -30,6 +37,7 @@ def add_lab(commands: Any, what: str) -> None:
     )
     command.add_argument("--port", type=int, default=PORT, help=f"port (default {PORT}; 0 for any that is free)")
     command.add_argument("--no-browser", action="store_true", help="only print the address")
+    add_import_options(command)
     command.set_defaults(run=run)
 
 
@@ -54,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
 
 def lab_inputs(options: argparse.Namespace) -> tuple[Robot, list[str]]:
     """The robot, and the names of its tails; none: those that the lab starts with."""
-    robot, tails = named_robot(options.robot), [] if options.tail is None else options.tail.split(",")
+    robot = named_robot(options.robot, import_options(options))
+    tails = [] if options.tail is None else options.tail.split(",")
     if len(tails) > 2:
         raise RobotError("--tail", options.tail, "one tail or two")
     for tail in tails:

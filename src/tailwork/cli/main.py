@@ -17,6 +17,7 @@ from tailwork.progress import quiet
 COMMANDS = {
     "robots": ("show", "list the robots of the papers"),
     "show": ("show", "print a summary of a robot"),
+    "import": ("importing", "a robot from a URDF or an MJCF, as a file to read and change"),
     "export": ("export", "write a robot for MuJoCo (MJCF) or as URDF"),
     "compare": ("compare", "compare tails on a robot, with a report"),
     "ground": ("ground", "a motion of the tail on compliant ground beside pinned feet: when do feet slip or lift?"),

@@ -161,16 +161,16 @@ class _Assembly:
         tree = self.tree
         inside = [tree.nodes[k] for k in tree.subtree(start)]
         joints, springs, motors = [], [], []
-        for node in inside:
+        for k, node in zip(tree.subtree(start), inside, strict=True):
             joint = node.joint
             assert joint is not None
             name, slider = str(self._short(joint)), joint.motion == "slider"
+            link = f"link {node.frames[0].name if node.frames else joint.name}"
             if node.inertial.mass == 0.0 and node.inertial.tensor.any():
-                raise RobotError(f"link {node.frames[0].name}", 0.0, "a mass, as it has an inertia")
+                raise RobotError(link, 0.0, "a mass, as it has an inertia")
             body = node.body(_shapes(node))
-            if body is None and not any(other.parent == tree.nodes.index(node) for other in inside):
-                required = f"a mass: it moves on {joint.name} and carries nothing that has one"
-                raise RobotError(f"link {node.frames[0].name}", 0.0, required)
+            if body is None and not tree.children(k):
+                raise RobotError(link, 0.0, f"a mass: it moves on {joint.name} and carries nothing that has one")
             joints.append(
                 Joint(
                     name=name, axis=as_vector(joint.axis), parent=self._short(tree.nodes[node.parent].joint),

@@ -74,7 +74,7 @@ def import_robot(
     file = Path(path)
     if not is_import(path):
         raise FileError(path, f"not a name of a URDF or an MJCF: let it end in {', '.join(OTHERS)}")
-    from tailwork.robots.io import urdf  # what only these files need
+    from tailwork.robots.io import mjcf, urdf  # what only these files need
     from tailwork.robots.io.closure import closure_beside, from_closure
 
     if file.suffix.lower() == ".urdf" or urdf.is_urdf(path):
@@ -90,5 +90,5 @@ def import_robot(
     else:
         if srdf is not None:
             raise ArgumentError("srdf", srdf, "nothing: this is for URDF; keyframes of an MJCF are its postures")
-        raise FileError(path, "an MJCF; only URDF can be read as yet")
+        tree = mjcf.read_mjcf(path, base)
     return from_tree(tree, feet, posture, forward or "x", foot_radius, tail)

@@ -25,11 +25,11 @@ def limb_names(tree: Tree, starts: Sequence[int], tail: int | None = None) -> tu
     for k in starts:
         joints = [joint.name for i in tree.subtree(k) if (joint := tree.nodes[i].joint) is not None]
         words[k] = [_words(name) for name in joints]
-        limbs[k] = "tail" if k == tail else "_".join(_common(words[k])) or plain(tree.nodes[k].frames[0].name)
+        limbs[k] = "tail" if k == tail else "_".join(_common(words[k])) or plain(_first_link(tree, k))
     often = Counter(limbs.values())
     for k in starts:
         if often[limbs[k]] > 1:
-            limbs[k] = plain(tree.nodes[k].frames[0].name)
+            limbs[k] = plain(_first_link(tree, k))
         while limbs[k] in TAKEN or sum(limbs[k] == other for other in limbs.values()) > 1:
             limbs[k] += "_limb"
     found: dict[str, str] = {}
@@ -43,6 +43,11 @@ def limb_names(tree: Tree, starts: Sequence[int], tail: int | None = None) -> tu
             short = [f"{name}_{i + 1}" for i, name in enumerate(short)]
         found |= {name: f"{limbs[k]}.{own}" for name, own in zip(joints, short, strict=True)}
     return limbs, found
+
+
+def _first_link(tree: Tree, k: int) -> str:
+    """The first link of a limb; a joint of several on one body has none."""
+    return next(node.frames[0].name for i in tree.subtree(k) if (node := tree.nodes[i]).frames)
 
 
 def plain(name: str) -> str:

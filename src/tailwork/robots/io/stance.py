@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tailwork.errors import NOTHING, RobotError, UnknownNameError
-from tailwork.robots.io.tree import Frame, Node, Tree
+from tailwork.robots.io.tree import Frame, Node, Seen, Tree
 from tailwork.typing import Floats
 
 FOOT_WORDS = ("foot", "feet", "toe", "sole")
@@ -45,21 +45,29 @@ def find_feet(tree: Tree, names: Sequence[str] | None, radius: float | None) -> 
                 raise UnknownNameError.among("feet", name, [*ends, *frames], "link of the file")
             if frames[name][0] == 0:
                 raise RobotError("feet", name, f"a link that moves; this one is fixed to the base. At the ends: {ends}")
-        return [_with_ball(tree, *frames[name], radius) for name in names]
-    named = [name for name in frames if _is_foot(name)]
-    chosen = [name for name in tree.end_effectors if name in named] or _outermost(tree, frames, named)
-    if not chosen:
-        for k in range(1, len(tree.nodes)):
-            balls = [shape for shape in _balls(tree.nodes[k]) if not tree.children(k)]
-            if balls:
-                far = max(balls, key=lambda ball: float(np.linalg.norm(ball.pose.place)))
-                chosen.append(far.link)
-    if not chosen:
-        offered = (
-            f"links that stand on the ground, feet=[…], of {', '.join(ends) or 'none'}; [] for a robot without feet"
-        )
-        raise RobotError("feet", NOTHING, offered)
-    return [_with_ball(tree, *frames[name], radius) for name in chosen if frames[name][0]]
+        chosen = list(dict.fromkeys(names))
+    else:
+        named = [name for name in frames if _is_foot(name)]
+        chosen = [name for name in tree.end_effectors if name in named] or _outermost(tree, frames, named)
+        chosen = chosen or _balls_at_ends(tree)
+        if not chosen:
+            offered = f"links that stand on the ground, feet=[…], of {', '.join(ends) or 'none'}; [] for no feet at all"
+            raise RobotError("feet", NOTHING, offered)
+    feet = [_with_ball(tree, *frames[name], radius) for name in chosen if frames[name][0]]
+    points = [foot.link for foot in feet if foot.radius == 0.0]
+    if points and radius is None:
+        tree.notes.append(f"feet without a ball in the file, taken as points (option foot_radius): {', '.join(points)}")
+    return feet
+
+
+def _balls_at_ends(tree: Tree) -> list[str]:
+    """Links at the ends that touch by a ball."""
+    ends = [node for k, node in enumerate(tree.nodes) if k and not tree.children(k)]
+    return [_farthest(balls).link for node in ends if (balls := _balls(node))]
+
+
+def _farthest(balls: Sequence[Seen]) -> Seen:
+    return max(balls, key=lambda ball: float(np.linalg.norm(ball.pose.place)))
 
 
 def _is_foot(name: str) -> bool:
@@ -79,23 +87,22 @@ def _links_at_ends(tree: Tree) -> list[str]:
     return [node.frames[-1].name for k, node in enumerate(tree.nodes) if k and not tree.children(k) and node.frames]
 
 
-def _balls(node: Node) -> list:
+def _balls(node: Node) -> list[Seen]:
     return [shape for shape in node.shapes if shape.kind == "sphere" and shape.role == "collision"]
 
 
 def _with_ball(tree: Tree, k: int, frame: Frame, radius: float | None) -> FoundFoot:
-    """A foot at the centre of its ball, if there is one near its frame, else at the frame."""
+    """A foot at the centre of its ball: one near its frame, or the farthest of its link; else at the frame."""
     balls = _balls(tree.nodes[k])
-    if balls:
-        near = min(balls, key=lambda ball: float(np.linalg.norm(ball.pose.place - frame.pose.place)))
-        away = float(np.linalg.norm(near.pose.place - frame.pose.place))
-        if away <= NEAR * near.size[0] or near.link == frame.name:
-            if away > 1e-6:
-                tree.notes.append(f"foot {frame.name}: taken at the centre of its ball, {away:.3g} m from its frame")
-            return FoundFoot(frame.name, k, near.pose.place, near.size[0] if radius is None else radius)
-    if radius is None:
-        tree.notes.append(f"foot {frame.name}: the file has no ball there; a point, radius 0 (option foot_radius)")
-    return FoundFoot(frame.name, k, frame.pose.place, radius or 0.0)
+    away = [float(np.linalg.norm(ball.pose.place - frame.pose.place)) for ball in balls]
+    near = [ball for ball, d in zip(balls, away, strict=True) if d <= NEAR * ball.size[0] and d == min(away)]
+    ball = next(iter(near or ([_farthest(own)] if (own := [b for b in balls if b.link == frame.name]) else [])), None)
+    if ball is None:
+        return FoundFoot(frame.name, k, frame.pose.place, radius or 0.0)
+    apart = float(np.linalg.norm(ball.pose.place - frame.pose.place))
+    if near and apart > 1e-6:
+        tree.notes.append(f"foot {frame.name}: taken at the centre of its ball, {apart:.3g} m from its frame")
+    return FoundFoot(frame.name, k, ball.pose.place, ball.size[0] if radius is None else radius)
 
 
 def chosen_posture(

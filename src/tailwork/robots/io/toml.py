@@ -24,7 +24,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import textwrap
 import tomllib
+from collections.abc import Sequence
 from types import NoneType
 from typing import Any
 
@@ -52,6 +54,7 @@ LARGEST_FILE = 1_000_000  # bytes; a robot of ten thousand numbers needs a fifth
 MOST_WORDS = 32
 _WORD = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _KEY = re.compile(rf"#[^\n]*+|{_WORD}(?:[ \t]*+\.[ \t]*+{_WORD})*+")  # a comment, or words joined by dots
+_PRINTED = re.compile(r"[^\n -~\u00a0-\ufffd]")  # all but what a comment in TOML may hold
 _NUMBERS = re.compile(r"\[\n\s++([-+.\w]++(?:,\s++[-+.\w]++)*+),\s*+\]")
 
 
@@ -87,14 +90,15 @@ def from_text(text: str, path: str | os.PathLike[str]) -> Robot:
         raise
 
 
-def save(robot: Robot, path: str | os.PathLike[str]) -> None:
-    """Writes a robot to a TOML file, whole or not at all; `load` gives back an equal robot.
+def save(robot: Robot, path: str | os.PathLike[str], comments: Sequence[str] = ()) -> None:
+    """Writes a robot to a TOML file, whole or not at all, under comments; `load` gives back an equal robot.
 
     Raises:
         FileError: the file cannot be written.
         RobotError: the robot has something that a file cannot hold: a symbol, or code such as a closed form.
     """
-    text = as_text(robot)
+    lines = [line for comment in comments for line in textwrap.wrap(_PRINTED.sub("?", comment), 116)]
+    text = "".join(f"# {line}\n" for line in lines) + "\n" * bool(lines) + as_text(robot)
     if len(text.encode("utf-8", "replace")) > LARGEST_FILE:
         raise FileError(path, f"the robot is too large for a file ({LARGEST_FILE} bytes)")
     write_whole(path, text)

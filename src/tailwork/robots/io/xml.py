@@ -86,7 +86,7 @@ class Element:
             yield from child.inside()
 
 
-def read_xml(path: str | os.PathLike[str], root: str = "", what: str = "") -> Element:
+def read_xml(path: str | os.PathLike[str], root: str = "", what: str = "", deepest: int = DEEPEST) -> Element:
     """The root element of a file, which must have the tag `root`, if one is given, for it to be `what` ("a URDF").
 
     Raises:
@@ -100,8 +100,8 @@ def read_xml(path: str | os.PathLike[str], root: str = "", what: str = "") -> El
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = Element(str(name), tag, attributes, parser.CurrentLineNumber)
-        if len(open_) >= DEEPEST:
-            raise element.error(f"nested too deeply: more than {DEEPEST} elements in each other")
+        if len(open_) >= deepest:
+            raise element.error(f"nested too deeply: more than {deepest} elements in each other")
         (open_[-1].children if open_ else top).append(element)
         open_.append(element)
 

@@ -20,6 +20,8 @@ from tailwork.studies.scenario import ActuatorMass, Scenario
 
 TABLES = ("robot", "scenario", "variables", "goals", "limits", "choices", "actuator", "robust")
 NUMBERS = ("steps", "seed")
+IMPORTS = ("feet", "posture", "forward", "foot_radius")
+"""Keys of [robot] that say what a URDF or an MJCF cannot, as `tailwork.load` takes them."""
 
 EXAMPLE = Path(__file__).with_name("example.toml").read_text(encoding="utf-8")
 """A problem to start from, with comments."""
@@ -102,14 +104,17 @@ def _scenario(robot: Robot, data: Mapping[str, Any], actuator: ActuatorMass) -> 
 
 
 def _robot(data: Mapping[str, Any], folder: Path) -> Robot:
-    _check_keys("robot", data, ("preset", "tail", "file", "change"))
+    _check_keys("robot", data, ("preset", "tail", "file", "change", *IMPORTS))
     if ("preset" in data) == ("file" in data):
         raise RobotError("robot", dict(data), "either `preset` or `file`")
     if "file" in data:
         if "tail" in data:
             raise RobotError("robot.tail", data["tail"], "no tail with a file: the file describes it")
-        robot = load(folder / str(data["file"]))
+        robot = load(folder / str(data["file"]), **{key: data[key] for key in IMPORTS if key in data})
     else:
+        for key in IMPORTS:
+            if key in data:
+                raise RobotError(f"robot.{key}", data[key], "a `file` that is a URDF or an MJCF")
         robot = _preset(data["preset"], data.get("tail"))
     changes = data.get("change", {})
     if not isinstance(changes, dict):
