@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -31,12 +32,11 @@ def _panels(runs: Mapping[str, tuple[Floats, Floats]], model: Model) -> list[Pan
     return panels
 
 
-def figure_6(run: Run, second: Floats | None = None) -> Figure:
-    """2018, Fig. 6: place, attitude and tail under the given torques; `second`: by another formulation."""
+def figure_6(run: Run, others: Mapping[str, Floats] = MappingProxyType({})) -> Figure:
+    """2018, Fig. 6: place, attitude and tail under the given torques; `others`: the same by other engines."""
     times = run.data["time"].to_numpy()
     lines = {"ours": (times, run.data["q"].to_numpy())}
-    if second is not None:
-        lines["tree with multipliers"] = (times, second)
+    lines |= {label: (times, q) for label, q in others.items()}
     return series(_panels(lines, run.model), columns=4, title="2018, Fig. 6: torques given")
 
 
@@ -79,7 +79,11 @@ COUNTERPARTS = (
     ("Fig. 4", "a leg on the ground, a rigid bar (sketch)", "documentation: Mechanics, virtual work"),
     ("Table 1", "parameters of the quadruped", "robot liu2018: `tailwork show liu2018`"),
     ("Fig. 5", "3D model in Adams", "the player and the time-lapse of Sect. 4.1"),
-    ("Fig. 6", "motion under given torques, Adams and Simulink", "Fig. 6: engine and tree with multipliers"),
+    (
+        "Fig. 6",
+        "motion under given torques, Adams and Simulink",
+        "Fig. 6: engine, tree with multipliers, MuJoCo where installed",
+    ),
     ("Fig. 7", "feed-forward control scheme (sketch)", "law FeedForward of tailwork.control"),
     ("Fig. 8", "pitch motion with and without control", "Fig. 8: places and angles"),
     ("Fig. 9", "required and compensation torque", "Fig. 9: every motor, and what feedback adds"),
@@ -109,11 +113,12 @@ def conclusion(result: Liu2018) -> str:
 
 def report(result: Liu2018) -> PaperReport:
     """Figures and text."""
+    others = {"tree with multipliers": result.second, **({} if result.third is None else {"MuJoCo": result.third})}
     drawings: Drawings = {
         "figure-6": (
             "Motion under the torques of Sect. 4.1, by the engine and by a second formulation in which every joint is "
-            "a coordinate and multipliers hold the feet.",
-            lambda: figure_6(result.forward, result.second),
+            "a coordinate and multipliers hold the feet; and by MuJoCo, where it is installed.",
+            lambda: figure_6(result.forward, others),
         ),
         "timelapse": (
             "The same run as pictures.",
