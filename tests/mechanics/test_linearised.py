@@ -23,7 +23,7 @@ from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.torso import torso_state
 from tailwork.model import Model
-from tailwork.robots import blaberus, liu2018, liu2020
+from tailwork.robots import Air, Drag, Robot, TailDrag, blaberus, liu2018, liu2020
 from tailwork.robots.limb import JointSpring, PointSpring
 from tailwork.simulation.system import System
 
@@ -166,6 +166,13 @@ def test_mass_is_symmetric() -> None:
                for i in range(18) for k in range(6, 18))  # fmt: skip
 
 
+def windy() -> Robot:
+    """The 2020 robot with drag on torso and tail, in a wind."""
+    robot = liu2020("pendulum").replace({"tail.drag": TailDrag(radius=0.2)})
+    drag = (Drag(area=0.3, point=(0.1, 0.0, 0.2)),)
+    return replace(robot, torso=replace(robot.torso, drag=drag), air=Air(wind=(3.0, -2.0, 1.0)))
+
+
 def systems() -> dict[str, Callable[[], System]]:
     """Systems whose stages are checked."""
     pd = Tracking(limb="tail", coordinate="ta", profile=Sine(amplitude=0.3, period=0.4), kp=80.0, kd=3.0)
@@ -185,6 +192,8 @@ def systems() -> dict[str, Callable[[], System]]:
         "fixed tree": lambda: System(Model(FIXED_TREE, "none", torso="fixed")),
         "fixed torso": lambda: System(Model(liu2020("usrt"), "none", torso="fixed")),
         "free trees": lambda: System(Model(FREE_TREES, "none")),
+        "wind": lambda: System(Model(windy(), ("leg1", "leg3"))),
+        "wind, prescribed": lambda: System(Model(windy(), "none", prescribed=["tail"]), motions={"tail": curves}),
     }
 
 

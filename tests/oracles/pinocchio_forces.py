@@ -8,6 +8,7 @@ import numpy as np
 
 from oracles.layout import Array, skew
 from oracles.pinocchio_tree import PinocchioTree, Point
+from tailwork.robots.air import Air
 from tailwork.robots.limb import BendingSpring, Cable, JointSpring, PointSpring
 
 
@@ -75,3 +76,22 @@ def _bending(tree: PinocchioTree, name: str, spring: BendingSpring) -> tuple[flo
     gradient = np.array([-one @ skew(before @ first.axis) @ two, -one @ skew(middle @ second.axis) @ two])
     sine = float(np.linalg.norm(skew(one) @ two))
     return float(np.arctan2(sine, one @ two)), sine, gradient
+
+
+def drag_forces(tree: PinocchioTree, pin_v: Array) -> Array:
+    """Forces of the air on all bodies, for Pinocchio's v, from the velocities of their elements in it."""
+    robot, total = tree.layout.robot, np.zeros(tree.model.nv)
+    air = robot.air or Air()
+    carriers = [(tree.id("torso", None), robot.torso_body())]
+    carriers += [
+        (tree.ids[name, joint.name], joint.body) for name, limb in tree.layout.limbs.items() for joint in limb.joints
+    ]
+    for here, body in carriers:
+        for element in () if body is None else body.drag:
+            jacobian = tree.jacobian(here, element.point)
+            u = jacobian @ pin_v - np.array(air.wind)
+            if any(element.axis):
+                along = tree.rotation(here) @ np.array(element.axis)
+                u = u - along * (along @ u)
+            total -= jacobian.T @ u * (0.5 * air.density * element.coefficient * element.area * np.linalg.norm(u))
+    return total

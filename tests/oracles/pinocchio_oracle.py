@@ -10,7 +10,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from oracles.layout import Array, Layout, PointForce, joint_matrix, skew
-from oracles.pinocchio_forces import cable_force, spring_energy, spring_force
+from oracles.pinocchio_forces import cable_force, drag_forces, spring_energy, spring_force
 from oracles.pinocchio_tree import PinocchioTree
 from tailwork.robots.limb import Motor
 from tailwork.robots.robot import Robot
@@ -199,7 +199,7 @@ class PinocchioOracle:
     def _acting(self, motion: Motion, tau: ArrayLike, forces: Iterable[PointForce]) -> Array:
         """Generalised forces of efforts, springs and point forces on the velocity of the tree."""
         layout, tree = self.layout, self.tree
-        on_joints, on_tree = np.zeros(tree.model.nv), np.zeros(layout.tree_size)
+        on_joints, on_tree = drag_forces(tree, motion.pin_v), np.zeros(layout.tree_size)
         for (name, actuator), effort in zip(layout.efforts, np.asarray(tau, float), strict=True):
             if isinstance(actuator, Motor):
                 on_tree[layout.coordinate(name, actuator.coordinate)] += actuator.ratio * effort

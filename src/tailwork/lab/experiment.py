@@ -86,7 +86,7 @@ def _kind(scenario: Scenario) -> Hashable:
     """What the machine code of a scenario depends on."""
     robot = scenario.robot
     return (
-        structure((robot.torso, robot.parts, robot.stops, robot.contacts)),
+        structure((robot.torso, robot.parts, robot.stops, robot.contacts, robot.air)),
         robot.forward,
         robot.gravity != 0.0,
         scenario.policy,

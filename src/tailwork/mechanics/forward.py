@@ -33,11 +33,10 @@ from tailwork.mechanics.torso import (
     LimbState,
     TorsoState,
     leg_pushes,
-    limb_pushes,
     limb_state,
     out_of_link,
+    outside_wrenches,
     pinned_values,
-    pushes_on,
     stance_leg,
     torso_push,
     torso_state,
@@ -192,7 +191,7 @@ def coordinate_forces(state: LimbState, torques: Sequence[Scalar], efforts: Sequ
 def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs) -> Reduced:
     """A limb whose joints are its coordinates, reduced joint by joint."""
     links = own_frames(state.limb, state.angles)
-    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
+    pushes = outside_wrenches(layout, torso, name, links, state.rates, inputs.forces)
     torques = joint_torques(state.limb, state, inputs.tau[layout.efforts[name]])
     for coordinate, more in zip(state.limb.coordinates, inputs.added.get(name, ()), strict=False):
         k = state.limb.index(coordinate)
@@ -228,7 +227,7 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
 def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: LimbState, inputs: Inputs) -> Reduced:
     """A limb with few coordinates for many joints: its mass matrix in those, then eliminated."""
     links = one_frame(state.limb, state.angles)
-    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
+    pushes = outside_wrenches(layout, torso, name, links, state.rates, inputs.forces)
     bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
     needs, wrench = collected(links, bias)
     efforts = inputs.tau[layout.efforts[name]]
@@ -279,7 +278,7 @@ def limb_needs(
     """Generalised force on each coordinate of a limb that accelerates so, springs and dampers taken off, and its wrench
     on the torso."""
     accelerations = list(times(state.gearing, array(list(own))))
-    pushes = limb_pushes(links, pushes_on(layout, torso, name, inputs.forces))
+    pushes = outside_wrenches(layout, torso, name, links, state.rates, inputs.forces)
     torques, wrench = collected(links, loads(links, motions(links, state.rates, accelerations, motion), pushes))
     springs = spring_torques(state.limb, state.values, state.angles, state.rates)
     net = [t + x.armature * a - s for t, x, a, s in zip(torques, links, accelerations, springs, strict=True)]
@@ -319,7 +318,7 @@ def stance_needs(
     at_foot = leg.turn.outward(linear + cross(angular, leg.foot))
     bias = rate_bias(leg, torso.velocity, torso.omega)
     accelerations = [g + x for g, x in zip(bias, times(leg.rates_map, at_foot), strict=True)]
-    pushes = leg_pushes(leg, pushes_on(layout, torso, name, inputs.forces))
+    pushes = leg_pushes(layout, torso, name, leg, inputs.forces)
     omega, alpha, gravity = (leg.turn.outward(x) for x in (torso.omega, angular, torso.gravity))
     torques = leg_torques(layout, name, leg, inputs.tau)
     bodies, net, about_foot = leg_needs(leg, omega, alpha, gravity, accelerations, torques, pushes)

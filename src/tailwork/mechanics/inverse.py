@@ -11,9 +11,17 @@ from tailwork.mechanics.elements import cable_arms
 from tailwork.mechanics.forward import Inputs, limb_needs, stance_needs
 from tailwork.mechanics.frames import Angle, cheaper_frames
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.pinned import leg_inertia
-from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench, composite, rigid
-from tailwork.mechanics.torso import TorsoState, limb_state, stance_leg, torso_push, torso_state
+from tailwork.mechanics.pinned import leg_inertia, leg_work
+from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench, collected, composite, rigid
+from tailwork.mechanics.torso import (
+    TorsoState,
+    leg_pushes,
+    limb_state,
+    outside_wrenches,
+    stance_leg,
+    torso_push,
+    torso_state,
+)
 from tailwork.robots.limb import Cable, Limb, Motor
 
 
@@ -53,6 +61,25 @@ def torso_frame_force(
         needs, wrench = limb_needs(layout, torso, motion, name, state, links, own, inputs)
         total = total + wrench
         limb_forces += needs
+    return [*total.force, *total.moment, *limb_forces] if layout.torso_free else limb_forces
+
+
+def outside_force(layout: Layout, torso: TorsoState, inputs: Inputs) -> list[Scalar]:
+    """Generalised force of outside forces and of the air, the torso's force and moment in the torso frame."""
+    total = torso_push(layout, torso, inputs.forces) if layout.torso_free else NO_WRENCH
+    for name in layout.stance:
+        leg = stance_leg(layout, torso, name)
+        work, about_foot = leg_work(leg, leg_pushes(layout, torso, name, leg, inputs.forces))
+        total = total + leg.to_torso(Wrench(times(leg.rates_map.T, array(work)), about_foot))
+    limb_forces: list[Scalar] = []
+    for name in layout.moving:
+        limb = layout.limbs[name]
+        state = limb_state(limb, inputs.q[layout.coordinates[name]], inputs.v[layout.rates[name]])
+        links = cheaper_frames(limb, state.angles)
+        pushes = outside_wrenches(layout, torso, name, links, state.rates, inputs.forces)
+        torques, wrench = collected(links, pushes)
+        total = total + wrench
+        limb_forces += list(times(state.gearing.T, array(torques)))
     return [*total.force, *total.moment, *limb_forces] if layout.torso_free else limb_forces
 
 

@@ -11,7 +11,7 @@ from tailwork.mechanics.frames import Angle, Turn, joint_place, own_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.moments import NO_MASS, Moments, moments_of
 from tailwork.mechanics.pinned import rate_bias
-from tailwork.mechanics.sweeps import Motion, motions
+from tailwork.mechanics.sweeps import Motion, link_velocities, motions
 from tailwork.mechanics.torso import (
     LimbState,
     TorsoState,
@@ -92,10 +92,9 @@ def bodies(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str
     for name, state in limb_states(layout, torso, q, v).items():
         found: list[MovingBody] = []
         frames = joint_frames(state.limb, state.angles, torso.position, torso.rotation)
-        for frame, link, rate in zip(frames, own_frames(state.limb, state.angles), state.rates, strict=True):
-            before = base if link.parent < 0 else found[link.parent]
-            velocity = link.turn.outward(before.velocity + cross(before.omega, link.offset))
-            velocity, omega = link.moved(velocity, link.turn.outward(before.omega), rate)
+        links = own_frames(state.limb, state.angles)
+        moving = link_velocities(links, state.rates, torso.velocity, torso.omega)
+        for frame, link, (velocity, omega) in zip(frames, links, moving, strict=True):
             found.append(MovingBody(frame.place, frame.rotation, velocity, omega, link.moments))
         seen[name] = found
     return seen

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
+from tailwork.mechanics.air import air_of, drag_on, dragging
 from tailwork.mechanics.elements import cable_arms, damping_power, spring_energy
 from tailwork.mechanics.forward import ForwardSolution, Inputs, forward_dynamics, ground_force
 from tailwork.mechanics.kinematics import MovingBody, at_rest, bodies, frame_jacobians, limb_states
 from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.sweeps import Wrench
 from tailwork.mechanics.torso import pinned_values, torso_state
 from tailwork.robots.limb import Motor
 
@@ -104,7 +106,7 @@ class Path:
     prescribed_efforts: list[Scalar]  # by prescribed coordinate [N m]
     powers: list[Scalar]  # by actuator, then by prescribed coordinate: power given to the robot [W]
     dissipation: Scalar  # power that dampers, stops and dry friction take [W]
-    outside_power: Scalar = 0.0  # power that outside forces give [W]
+    outside_power: Scalar = 0.0  # power that outside forces and the air give [W]
 
 
 def path(layout: Layout, inputs: Inputs) -> Path:
@@ -125,7 +127,27 @@ def path(layout: Layout, inputs: Inputs) -> Path:
     for state in solution.states.values():
         dissipation = dissipation + damping_power(state.limb, state.values, state.angles, state.rates)
     outside = _outside_power(layout, inputs) if layout.pushes else 0.0
+    if dragging(layout.robot):
+        for body, drag in _drags(layout, inputs.q, inputs.v):
+            outside = outside + dot(drag.force, body.velocity) + dot(drag.moment, body.omega)
     return Path(solution.acceleration, forces, extensions, solution.prescribed_efforts, powers, dissipation, outside)
+
+
+def _drags(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[tuple[MovingBody, Wrench]]:
+    """By frame, the torso's first: how it moves, and the wrench of the air about its origin, in its own axes."""
+    air, found = air_of(layout.robot), []
+    for name, moving in bodies(layout, q, v).items():
+        held = [layout.robot.torso_body()] if name == "torso" else [joint.body for joint in layout.limbs[name].joints]
+        for body, at in zip(held, moving, strict=True):
+            against = at.velocity - times(at.rotation.T, array(air.wind))
+            elements = () if body is None else body.drag
+            found.append((at, drag_on(elements, against, at.omega, air.density)))
+    return found
+
+
+def air_forces(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Array]:
+    """By frame, the torso's first: force of the air on its body, inertial frame [N]."""
+    return [times(at.rotation, drag.force) for at, drag in _drags(layout, q, v)]
 
 
 def _outside_power(layout: Layout, inputs: Inputs) -> Scalar:

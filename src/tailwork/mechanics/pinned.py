@@ -132,14 +132,21 @@ def leg_needs(
         loads.insert(0, Wrench(force, moment + cross(leg.ends[k], force)) - (pushes[k] or NO_WRENCH))
         if k:
             at_end = at_end - times(spins[k], leg.spans[k])
-    turning = list(accumulate(wrench.moment for wrench in reversed(loads)))[::-1]  # of the bodies beyond each joint
+    work, turning = leg_work(leg, loads)
+    rows = zip(work, leg.limb.joints, accelerations, torques, strict=True)
+    return loads, [need + joint.armature * a - torque for need, joint, a, torque in rows], turning
+
+
+def leg_work(leg: PinnedLeg, wrenches: Sequence[Wrench]) -> tuple[list[Scalar], Array]:
+    """Virtual work of wrenches on a stance leg's bodies, about its foot in the leg's frame: of each joint, and of a
+    turn of the torso about the foot."""
+    turning = list(accumulate(wrench.moment for wrench in reversed(wrenches)))[::-1]  # of the bodies beyond each joint
     before = zeros(3)  # force of the bodies that the joint carries
-    needs: list[Scalar] = []
-    for k, joint in enumerate(leg.limb.joints):
-        need = dot(leg.axes[k], turning[k]) - dot(leg.arms[k], before)
-        needs.append(need + joint.armature * accelerations[k] - torques[k])
-        before = before + loads[k].force
-    return loads, needs, turning[0]
+    work: list[Scalar] = []
+    for k, wrench in enumerate(wrenches):
+        work.append(dot(leg.axes[k], turning[k]) - dot(leg.arms[k], before))
+        before = before + wrench.force
+    return work, turning[0]
 
 
 def leg_inertia(leg: PinnedLeg) -> Inertia6:

@@ -78,6 +78,18 @@ def motions(
     return result
 
 
+def link_velocities(
+    links: Sequence[Link], rates: Sequence[Scalar], velocity: Array, omega: Array
+) -> list[tuple[Array, Array]]:
+    """Root to tip: velocity of every link's joint and its angular velocity, in its frame, from those of the torso."""
+    found: list[tuple[Array, Array]] = []
+    for link, rate in zip(links, rates, strict=True):
+        linear, angular = (velocity, omega) if link.parent < 0 else found[link.parent]
+        start = link.turn.outward(linear + cross(angular, link.offset))
+        found.append(link.moved(start, link.turn.outward(angular), rate))
+    return found
+
+
 def loads(links: Sequence[Link], moving: Sequence[Motion], pushes: Sequence[Wrench | None]) -> list[Wrench]:
     """The wrench every body needs for its motion, less what outside forces give it."""
     return [

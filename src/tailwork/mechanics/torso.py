@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, arctan2, cos, sin
 from tailwork.algebra.vectors import Array, array, cross, times, zeros
+from tailwork.mechanics.air import air_of, drag_on, has_drag, limb_drag
 from tailwork.mechanics.attitude import attitude_rates, rotation_matrix
 from tailwork.mechanics.frames import Angle, Link
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.moments import Moments, moments_of
 from tailwork.mechanics.pinned import PinnedLeg, pinned_leg
-from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench
+from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench, nothing
 from tailwork.robots.limb import Limb
 
 
@@ -116,6 +117,25 @@ def pinned_values(leg: PinnedLeg) -> list[Scalar]:
     return found
 
 
+def against_air(layout: Layout, torso: TorsoState) -> Array:
+    """Velocity of P against the air, in the torso frame [m/s]."""
+    wind = array(air_of(layout.robot).wind)
+    return torso.velocity if nothing(wind) else torso.velocity - torso.from_inertial(wind)
+
+
+def outside_wrenches(
+    layout: Layout, torso: TorsoState, name: str, links: Sequence[Link], rates: Sequence[Scalar],
+    forces: Sequence[Array],
+) -> list[Wrench]:  # fmt: skip
+    """What outside forces and the air do to a limb's bodies: wrenches about their joints, in the links' frames."""
+    limb = layout.limbs[name]
+    found = limb_pushes(links, pushes_on(layout, torso, name, forces))
+    if not has_drag(limb):
+        return found
+    drags = limb_drag(limb, links, rates, against_air(layout, torso), torso.omega, air_of(layout.robot).density)
+    return [push + drag for push, drag in zip(found, drags, strict=True)]
+
+
 def pushes_on(layout: Layout, torso: TorsoState, name: str, forces: Sequence[Array]) -> list[list[tuple[Array, Array]]]:
     """By joint of a limb: (point in the joint's frame, force in the torso frame) of the pushes on its body."""
     limb = layout.limbs[name]
@@ -127,8 +147,10 @@ def pushes_on(layout: Layout, torso: TorsoState, name: str, forces: Sequence[Arr
 
 
 def torso_push(layout: Layout, torso: TorsoState, forces: Sequence[Array]) -> Wrench:
-    """Wrench of the pushes on the torso itself, about P."""
-    total = NO_WRENCH
+    """Wrench of the pushes and of the air on the torso itself, about P."""
+    total, drag = NO_WRENCH, layout.robot.torso_body().drag
+    if drag:
+        total = drag_on(drag, against_air(layout, torso), torso.omega, air_of(layout.robot).density)
     for push, force in zip(layout.pushes, forces, strict=True):
         if push.limb == "torso":
             local = torso.from_inertial(force)
@@ -159,10 +181,12 @@ def limb_pushes(links: Sequence[Link], pushes: Sequence[Sequence[tuple[Array, Ar
     return result
 
 
-def leg_pushes(leg: PinnedLeg, pushes: Sequence[Sequence[tuple[Array, Array]]]) -> list[Wrench]:
-    """Pushes on a stance leg's bodies as wrenches about its foot, in the leg's frame."""
+def leg_pushes(layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, forces: Sequence[Array]) -> list[Wrench]:
+    """What outside forces and the air do to a stance leg's bodies: wrenches about its foot, in the leg's frame."""
     places = [end - span for end, span in zip(leg.ends, leg.spans, strict=True)]
     return [
         Wrench(wrench.force, wrench.moment + cross(place, wrench.force))
-        for wrench, place in zip(limb_pushes(leg.links, pushes), places, strict=True)
+        for wrench, place in zip(
+            outside_wrenches(layout, torso, name, leg.links, leg.rates, forces), places, strict=True
+        )
     ]

@@ -82,7 +82,7 @@ class Model:
         self.robot = robot
         self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
         self._numbers = own
-        described = structure((robot.torso, robot.parts, robot.stops, robot.contacts))
+        described = structure((robot.torso, robot.parts, robot.stops, robot.contacts, robot.air))
         self.structure = Structure((described, robot.forward, robot.gravity != 0.0, self.layout.drive()))
         self._calls: dict[str, Call] = {}
         self._systems: dict[Any, Any] = {}  # simulations of late; see tailwork.simulation.system
@@ -369,6 +369,10 @@ class Model:
         found = self.ask("energy", q=q, v=v)["energies"]
         return Energy(found[..., 0], found[..., 1], found[..., 2])
 
+    def air_forces(self, q: ArrayLike, v: ArrayLike) -> Floats:
+        """Forces of the air on the torso and on the body of each joint, (..., 1 + joints, 3), inertial frame [N]."""
+        return self.ask("air_forces", q=q, v=v)["forces"]
+
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Momentum:
         """Linear momentum [N s], and angular momentum about the centre of mass [N m s]."""
         return Momentum(**self.ask("centroidal_momentum", q=q, v=v))
@@ -463,8 +467,8 @@ class Model:
 
         Args:
             question: "forward_dynamics", "path", "generalised_force", "mass_matrix", "actuation_matrix", "energy",
-                "centroidal_momentum", "centroidal_momentum_matrix", "part_momenta", "center_of_mass", "points",
-                "joint_angles", "joint_rates", "frame_jacobians", "frame_drifts", "delassus", "contact_state",
+                "air_forces", "centroidal_momentum", "centroidal_momentum_matrix", "part_momenta", "center_of_mass",
+                "points", "joint_angles", "joint_rates", "frame_jacobians", "frame_drifts", "delassus", "contact_state",
                 "contact_change", "impact_rows" or "coordinate_rates".
         """
         from tailwork.kernels.casadi_export import casadi_function  # takes long to import

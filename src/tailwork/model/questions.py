@@ -167,6 +167,9 @@ QUESTIONS: dict[str, Question] = {
         ("q",), {"actuation": ("velocities", "actuators")}, lambda layout, x: inverse.actuation_matrix(layout, x["q"])
     ),
     "energy": Question(("q", "v"), {"energies": (3,)}, lambda layout, x: observe.energy(layout, x["q"], x["v"])),
+    "air_forces": Question(
+        ("q", "v"), {"forces": ("frames", 3)}, lambda layout, x: observe.air_forces(layout, x["q"], x["v"])
+    ),
     "centroidal_momentum": Question(
         ("q", "v"),
         {"linear": (3,), "angular": (3,)},

@@ -45,4 +45,4 @@ class PathValues(NamedTuple):
     prescribed_efforts: Floats  # (..., prescribed coordinates) [N m]
     powers: Floats  # (..., actuators + prescribed coordinates) [W]
     dissipation: Floats  # (...), power that the dampers take [W]
-    outside_power: Floats  # (...), power that outside forces give [W]
+    outside_power: Floats  # (...), power that outside forces and the air give [W]

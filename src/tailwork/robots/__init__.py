@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from tailwork.robots.air import Air, Drag, TailDrag, slender_drag
 from tailwork.robots.body import Body, bar, point_mass
 from tailwork.robots.io.from_tree import Imported
 from tailwork.robots.io.load import import_robot, load
@@ -48,12 +49,12 @@ from tailwork.robots.tails import (
 )
 
 __all__ = [
-    "FORWARD_FRAMES", "R3", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "Continuum", "DhChain",
-    "DhRow", "Foot", "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint", "JointSpring", "Limb",
-    "Motor", "OffsetLeg", "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot", "Shape", "StopSpring",
-    "Stops", "Tail", "ThreeHingeLegs", "Tip", "Torso", "TwoLink", "Usrt", "bar", "biswal", "blaberus", "dh_frames",
-    "dh_transform", "import_robot", "liu2018", "liu2020", "load", "pendulum", "placed", "point_mass", "presets",
-    "r3", "tail_name", "usrt",
+    "FORWARD_FRAMES", "R3", "Air", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "Continuum",
+    "DhChain", "DhRow", "Drag", "Foot", "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint",
+    "JointSpring", "Limb", "Motor", "OffsetLeg", "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot",
+    "Shape", "StopSpring", "Stops", "Tail", "TailDrag", "ThreeHingeLegs", "Tip", "Torso", "TwoLink", "Usrt", "bar",
+    "biswal", "blaberus", "dh_frames", "dh_transform", "import_robot", "liu2018", "liu2020", "load", "pendulum",
+    "placed", "point_mass", "presets", "r3", "slender_drag", "tail_name", "usrt",
 ]  # fmt: skip
 
 

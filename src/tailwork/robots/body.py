@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
+from tailwork.robots.air import Drag
 from tailwork.robots.quantities import Described, Symmetric, Vector, caption, positive, symmetric, vector
 from tailwork.robots.shapes import Shape
 
@@ -17,6 +18,7 @@ class Body(Described):
     com: Vector = vector("m", (0.0, 0.0, 0.0))  # its centre of mass
     inertia: Symmetric = symmetric("kg m^2", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # about the centre of mass
     shapes: tuple[Shape, ...] = caption(())  # to draw it, in its frame; none: as its limb is drawn by default
+    drag: tuple[Drag, ...] = ()  # elements that the air drags on
 
 
 def point_mass(mass: Scalar, place: Vector) -> Body:

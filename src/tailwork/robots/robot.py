@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.robots.air import Air, Drag
 from tailwork.robots.body import Body, plate_inertia
 from tailwork.robots.limb import FORWARD_FRAMES, ContactPoint, Foot, Limb, StopSpring, check_contact_names
 from tailwork.robots.paths import replace
@@ -43,6 +44,7 @@ class Torso(Described):
     com: Vector = vector("m", (0.0, 0.0, 0.0))  # its centre of mass, from P
     inertia: Symmetric = symmetric("kg m^2")  # about the centre of mass
     shapes: tuple[Shape, ...] = caption(())  # to draw it, in the torso frame
+    drag: tuple[Drag, ...] = ()  # elements that the air drags on, in the torso frame
 
     def check(self) -> None:
         """A body can have this inertia."""
@@ -50,7 +52,7 @@ class Torso(Described):
 
     def body(self, forward: str = "y") -> Body:
         """The torso as a rigid body, given in the torso frame whichever way it faces."""
-        return Body(mass=self.mass, com=self.com, inertia=self.inertia, shapes=self.shapes)
+        return Body(mass=self.mass, com=self.com, inertia=self.inertia, shapes=self.shapes, drag=self.drag)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +65,13 @@ class PlateTorso(Described):
     width: Scalar = positive("m")  # across
     length: Scalar = positive("m")  # along the forward axis
     shapes: tuple[Shape, ...] = caption(())  # to draw it, in the torso frame
+    drag: tuple[Drag, ...] = ()  # elements that the air drags on, in the torso frame
 
     def body(self, forward: str = "y") -> Body:
         """The torso as a rigid body; its inertia follows from mass and size."""
         sides = (self.width, self.length) if forward == "y" else (self.length, self.width)
-        return Body(mass=self.mass, inertia=plate_inertia(self.mass, *sides), shapes=self.shapes)
+        inertia = plate_inertia(self.mass, *sides)
+        return Body(mass=self.mass, inertia=inertia, shapes=self.shapes, drag=self.drag)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +132,7 @@ class Robot(Described):
     forward: str = "y"  # axis of the torso frame that points forward: "y" (x right) or "x" (y left, as in URDF)
     contacts: tuple[ContactPoint, ...] = ()  # points of the torso that can touch the ground
     stops: Stops | None = None  # of all joints that have a range; None: ranges are watched and stop nothing
+    air: Air | None = None  # what bodies with drag move in; None: still air of standard density
 
     def check(self) -> None:
         """Names that can stand in paths, parts that build limbs, a torso that is a body."""
@@ -164,7 +169,8 @@ class Robot(Described):
 
     def __hash__(self) -> int:
         parts = frozenset(self.parts.items())
-        return hash((self.name, self.torso, parts, self.gravity, self.stand, self.forward, self.contacts, self.stops))
+        fields = (self.gravity, self.stand, self.forward, self.contacts, self.stops, self.air)
+        return hash((self.name, self.torso, parts, *fields))
 
     def __repr__(self) -> str:
         def weighed(names: Iterable[str]) -> str:
@@ -231,6 +237,10 @@ class Robot(Described):
                 ):
                     required = "no rotation: this kind of tail ignores it; its `limbs` should end with `self.on_torso`"
                     raise RobotError("mount_rotation", turn, required)
+                joints = [joint for limb in built.values() for joint in limb.joints]
+                if getattr(part, "drag", None) and not any(joint.body and joint.body.drag for joint in joints):
+                    required = "none: this kind of tail has no links to drag on, or its `limbs` no `self.on_torso`"
+                    raise RobotError("drag", getattr(part, "drag", None), required)
             except RobotError as error:
                 raise error.within(name) from None
             for limb_name, limb in built.items():

@@ -122,7 +122,8 @@ class Chunk:
         within = np.concatenate([nodes, ends[..., None]], axis=2)
         seen = self.again(np.concatenate([start, within.reshape(len(ends), -1)], axis=1))
         path = seen.ask("path", q=seen.q, v=seen.v, tau=seen.tau, prescribed_acceleration=seen.prescribed_acceleration)
-        rates = (path["powers"].sum(axis=-1) - path["dissipation"])[:, 1:].reshape(within.shape)[..., :-1]
+        rates = path["powers"].sum(axis=-1) + path["outside_power"] - path["dissipation"]
+        rates = rates[:, 1:].reshape(within.shape)[..., :-1]
         work = np.concatenate([start, np.cumsum((rates @ GAUSS_WEIGHTS) * length / 2.0, axis=1)], axis=1)
         at_ends = slice(None, None, within.shape[2])
         energies = self.ask("energy", q=seen.q[:, at_ends], v=seen.v[:, at_ends])["energies"]

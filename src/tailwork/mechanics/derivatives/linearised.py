@@ -1,4 +1,4 @@
-"""M a + h − B tau linearised in the torso frame.
+"""M a + h − B tau linearised in the torso frame, without outside forces and the air (`inverse.outside_force`).
 
 Rows are the torso's force and moment in the torso frame, then the limbs' coordinates. Columns are likewise: a velocity
 or shift of P and an angular velocity or turn of the torso, both in the torso frame, then the limbs' coordinates. While

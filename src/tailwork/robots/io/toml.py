@@ -117,7 +117,8 @@ def as_text(robot: Robot) -> str:
         if not isinstance(value, float):
             raise RobotError(path_in_robot, value, "a number; a file cannot hold symbols")
     first = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, "forward": robot.forward}
-    data = {**first, "torso": robot.torso, "stops": robot.stops, "contacts": robot.contacts, **robot.parts}
+    last = {"stops": robot.stops, "contacts": robot.contacts, "air": robot.air}
+    data = {**first, "torso": robot.torso, **last, **robot.parts}
     plain = {key: as_plain(value) for key, value in data.items() if value not in (None, ())}
     # Vectors on one line each, which is how one reads them. Text never spans lines here, so it cannot match.
     return _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
+from tailwork.algebra.expression import Scalar, arctan2, cos, is_zero, sin, sqrt
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
 from tailwork.errors import RobotError
+from tailwork.robots.air import TailDrag
 from tailwork.robots.limb import FORWARD_FRAMES, Cable, Limb, Motor, as_matrix, placed
 from tailwork.robots.quantities import Described, Kind, Matrix, Vector, all_numbers, vector
 from tailwork.typing import Floats
@@ -64,13 +65,31 @@ class Tail(Described):
     """Fields that `with_totals` leaves as they are."""
     _: KW_ONLY
     mount_rotation: Vector = vector("rad", (0.0, 0.0, 0.0), structure=True)  # roll, pitch, yaw of the tail's frame
+    drag: TailDrag | None = None  # of the air on its links and tip; None: none
 
     def _unturned(self) -> Self:
         return replace(self, mount_rotation=(0.0, 0.0, 0.0)) if any(self.mount_rotation) else self
 
     def on_torso(self, limb: Limb, forward: str) -> Limb:
         """A limb that is built about the mount in the tail's frame, on a torso that faces along `forward`."""
-        return placed(limb, getattr(self, "mount", (0.0, 0.0, 0.0)), self.mount_frame(forward))
+        return placed(self._in_air(limb), getattr(self, "mount", (0.0, 0.0, 0.0)), self.mount_frame(forward))
+
+    def _in_air(self, limb: Limb) -> Limb:
+        """The limb with drag on its links, each a bar from its joint to the next one or the tip, and on its tip."""
+        if self.drag is None:
+            return limb
+        ends = {joint.parent: joint.offset for joint in limb.joints if any(not is_zero(x) for x in joint.offset)}
+        if limb.tip is not None:
+            ends[limb.tip.joint] = limb.tip.point
+        joints = []
+        for joint in limb.joints:
+            end = ends.get(joint.name)
+            if joint.body is not None and end is not None:
+                at_tip = limb.tip is not None and joint.name == limb.tip.joint
+                body = replace(joint.body, drag=(*joint.body.drag, *self.drag.elements(end, at_tip)))
+                joint = replace(joint, body=body)
+            joints.append(joint)
+        return replace(limb, joints=tuple(joints))
 
     def mount_place(self, forward: str) -> Vector:
         """Where the tail hangs, in a torso frame that faces along `forward` [m]: its first joint."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tailwork.errors import StateError
+from tailwork.mechanics.air import dragging
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface_at
 from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
@@ -78,19 +79,26 @@ class ContactRecord:
             **{name: (axes, contacts[name], unit) for name, (axes, unit) in CONTACTS.items()},
         }
         more |= force_arrays(system, times, q)
-        outside = np.concatenate(
-            [[0.0], np.cumsum(np.diff(times) * (path.outside_power[1:] + path.outside_power[:-1]) / 2)]
-        )
+        outside = _integrated(times, path.outside_power[:, None])[:, 0]
+        air = np.zeros((len(times), 3))
+        if dragging(model.robot):
+            air = _integrated(times, model.air_forces(q, v).sum(axis=1))
         flags = {"contact": ", ".join(f"{k} {name}" for k, name in enumerate(CONTACT_NAMES))}
         data = named_arrays(model, times, q, v, tau, model.layout.legs, more, flags, force_names(system))
         balances = {
             "energy_balance_error": _energy_balance(data, outside),
             # What holds a fixed torso is not known, so its momentum tells nothing.
-            "momentum_balance_error": _momentum_balance(model, data, self._outside_impulse(times))
+            "momentum_balance_error": _momentum_balance(model, data, self._outside_impulse(times) + air)
             if model.layout.torso_free
             else np.nan,
         }
         return replace(data, attributes={**data.attributes, **balances})
+
+
+def _integrated(times: Floats, rates: Floats) -> Floats:
+    """Integrals from the first time [s] of rates (times, …), by trapezoids."""
+    steps = np.diff(times)[:, None] * (rates[1:] + rates[:-1]) / 2.0
+    return np.concatenate([np.zeros((1, rates.shape[1])), np.cumsum(steps, axis=0)])
 
 
 def _under_ground(ground: CompliantGround, data: Arrays) -> list[tuple[float, str]]:

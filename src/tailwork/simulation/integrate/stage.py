@@ -8,16 +8,17 @@ attitude of the torso. Rows and columns of S that belong to the torso are in the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, is_zero
 from tailwork.algebra.vectors import Array, array, times, zeros
+from tailwork.mechanics.air import dragging
 from tailwork.mechanics.derivatives.linearised import Linearised, linearised, turn_by_attitude
 from tailwork.mechanics.forward import Inputs
-from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
+from tailwork.mechanics.inverse import outside_force, torso_frame_actuation
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.solve import FactoredLU
 from tailwork.mechanics.torso import coordinate_rates
@@ -100,16 +101,12 @@ def _by_efforts(point: StagePoint, found: Linearised) -> Array:
 
 
 def _by_forces(point: StagePoint, found: Linearised) -> Array:
-    """d/d(x, t) of what outside forces do to the free velocities, torso rows in the torso frame."""
+    """d/d(x, t) of what outside forces and the air do to the free velocities, torso rows in the torso frame."""
     variables = [*point.x, point.t]
-    if not point.layout.pushes:
+    if not point.layout.pushes and not dragging(point.layout.robot):
         return zeros(len(point.free_v), len(variables))
-    still = [0.0] * len(point.inputs.v)
-    without, acted = (
-        torso_frame_force(point.layout, found.torso, replace(point.inputs, forces=forces), still)
-        for forces in ([zeros(3)] * len(point.inputs.forces), point.inputs.forces)
-    )
-    force = [without[k] - acted[k] for k in point.free_v]
+    acted = outside_force(point.layout, found.torso, point.inputs)
+    force = [acted[k] for k in point.free_v]
     return array(jacobian(point.tape, force, variables)).reshape(len(force), len(variables))
 
 
