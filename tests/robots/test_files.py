@@ -108,6 +108,7 @@ ROBOTS = {
         gravity=0.0,
         forward="x",
         contacts=(ContactPoint(name="chin", point=(0.3, 0.0, -0.05), radius=0.01),),
+        air=robots.Air(wind=(1.0, 0.0, 0.0)),
         stops=Stops(stiffness=100.0, damping=1 / 3, slider_stiffness=1e4),
     ),
     "continuum": robots.liu2020(None).with_part("tail", robots.Continuum(length=0.5, mass=1.0, rigidity=2.0)),

@@ -27,11 +27,6 @@ def has_drag(limb: Limb) -> bool:
     return any(joint.body is not None and joint.body.drag for joint in limb.joints)
 
 
-def dragging(robot: Robot) -> bool:
-    """Whether the air drags on any body of a robot."""
-    return bool(robot.torso_body().drag) or any(map(has_drag, robot.limbs().values()))
-
-
 def drag_on(
     elements: Sequence[Drag], velocity: Array, omega: Array, density: Scalar, orientation: Array | None = None
 ) -> Wrench:

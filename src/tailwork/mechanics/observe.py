@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
-from tailwork.mechanics.air import air_of, drag_on, dragging
+from tailwork.mechanics.air import air_of, drag_on
 from tailwork.mechanics.elements import cable_arms, damping_power, spring_energy
 from tailwork.mechanics.forward import ForwardSolution, Inputs, forward_dynamics, ground_force
 from tailwork.mechanics.kinematics import MovingBody, at_rest, bodies, frame_jacobians, limb_states
@@ -127,7 +127,7 @@ def path(layout: Layout, inputs: Inputs) -> Path:
     for state in solution.states.values():
         dissipation = dissipation + damping_power(state.limb, state.values, state.angles, state.rates)
     outside = _outside_power(layout, inputs) if layout.pushes else 0.0
-    if dragging(layout.robot):
+    if layout.robot.has_drag():
         for body, drag in _drags(layout, inputs.q, inputs.v):
             outside = outside + dot(drag.force, body.velocity) + dot(drag.moment, body.omega)
     return Path(solution.acceleration, forces, extensions, solution.prescribed_efforts, powers, dissipation, outside)

@@ -210,6 +210,11 @@ class Robot(Described):
         """The feet, by the names of their limbs."""
         return {name: limb.foot for name, limb in self.limbs().items() if limb.foot is not None}
 
+    def has_drag(self) -> bool:
+        """Whether the air drags on any body."""
+        carried = [joint.body for limb in self.limbs().values() for joint in limb.joints]
+        return any(body is not None and body.drag for body in (self.torso_body(), *carried))
+
     def contact_points(self) -> dict[str, tuple[str, ContactPoint]]:
         """All points that can touch the ground, each with its limb ("torso" for those of the torso).
 
@@ -237,8 +242,8 @@ class Robot(Described):
                 ):
                     required = "no rotation: this kind of tail ignores it; its `limbs` should end with `self.on_torso`"
                     raise RobotError("mount_rotation", turn, required)
-                joints = [joint for limb in built.values() for joint in limb.joints]
-                if getattr(part, "drag", None) and not any(joint.body and joint.body.drag for joint in joints):
+                carried = [joint.body for limb in built.values() for joint in limb.joints if joint.body]
+                if getattr(part, "drag", None) and not any(body.drag for body in carried):
                     required = "none: this kind of tail has no links to drag on, or its `limbs` no `self.on_torso`"
                     raise RobotError("drag", getattr(part, "drag", None), required)
             except RobotError as error:

@@ -105,6 +105,8 @@ class _Writer:
         self._add_contacts()
         self._add_drawing()
         self._add_standing(torso_free)
+        if robot.has_drag():
+            self.notes.append("drag of the air is left out: MuJoCo's follows from boxes of its own")
 
     def finish(self) -> tuple[Element, tuple[str, ...]]:
         """All sections that hold something."""

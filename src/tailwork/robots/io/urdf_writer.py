@@ -101,7 +101,8 @@ def _lacking(robot: Robot, stance: Collection[str]) -> tuple[str, ...]:
         "contact points": bool(robot.contacts) or any(limb.contacts for limb in limbs),
     }
     said = ", ".join(what for what, there in has.items() if there)
-    return (f"URDF has no words for these; they stand in the YAML file beside it: {said}",) if said else ()
+    notes = [f"URDF has no words for these; they stand in the YAML file beside it: {said}"] if said else []
+    return (*notes, *(["drag of the air is left out"] if robot.has_drag() else []))
 
 
 def _set_inertia(link: Element, body: Body) -> None:

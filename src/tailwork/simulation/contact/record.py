@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from tailwork.errors import StateError
-from tailwork.mechanics.air import dragging
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface_at
 from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
@@ -81,7 +80,7 @@ class ContactRecord:
         more |= force_arrays(system, times, q)
         outside = _integrated(times, path.outside_power[:, None])[:, 0]
         air = np.zeros((len(times), 3))
-        if dragging(model.robot):
+        if model.robot.has_drag():
             air = _integrated(times, model.air_forces(q, v).sum(axis=1))
         flags = {"contact": ", ".join(f"{k} {name}" for k, name in enumerate(CONTACT_NAMES))}
         data = named_arrays(model, times, q, v, tau, model.layout.legs, more, flags, force_names(system))

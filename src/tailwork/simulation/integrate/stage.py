@@ -15,7 +15,6 @@ import numpy as np
 from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, is_zero
 from tailwork.algebra.vectors import Array, array, times, zeros
-from tailwork.mechanics.air import dragging
 from tailwork.mechanics.derivatives.linearised import Linearised, linearised, turn_by_attitude
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import outside_force, torso_frame_actuation
@@ -103,7 +102,7 @@ def _by_efforts(point: StagePoint, found: Linearised) -> Array:
 def _by_forces(point: StagePoint, found: Linearised) -> Array:
     """d/d(x, t) of what outside forces and the air do to the free velocities, torso rows in the torso frame."""
     variables = [*point.x, point.t]
-    if not point.layout.pushes and not dragging(point.layout.robot):
+    if not point.layout.pushes and not point.layout.robot.has_drag():
         return zeros(len(point.free_v), len(variables))
     acted = outside_force(point.layout, found.torso, point.inputs)
     force = [acted[k] for k in point.free_v]
