@@ -122,7 +122,7 @@ def test_every_field_of_a_public_class_has_a_meaning_and_a_unit() -> None:
 def test_fields_are_read_as_they_are_written() -> None:
     """Types, units, requirements, defaults and meanings: from metadata, comments, docstrings and `Attributes:`."""
     fields_of = docstrings().fields_of
-    _, length, mass, *_ = fields_of(tailwork.robots.Pendulum)  # the first is of all tails
+    _, _, length, mass, *_ = fields_of(tailwork.robots.Pendulum)  # the first two are of all tails
     assert (length.name, length.unit, length.requirement, length.default) == ("length", "m", "greater than 0", "")
     assert mass.meaning.startswith("of the bar")
     law = {field.name: field for field in fields_of(importlib.import_module("tailwork.control").FeedForward)}
