@@ -18,7 +18,7 @@ COMMANDS = {
     "robots": ("show", "list the robots of the papers"),
     "show": ("show", "print a summary of a robot"),
     "import": ("importing", "a robot from a URDF or an MJCF, as a file to read and change"),
-    "export": ("export", "write a robot for MuJoCo (MJCF) or as URDF"),
+    "export": ("export", "write a robot for MuJoCo (MJCF), as URDF, or its equations as C"),
     "compare": ("compare", "compare tails on a robot, with a report"),
     "ground": ("ground", "a motion of the tail on compliant ground beside pinned feet: when do feet slip or lift?"),
     "reproduce": ("reproduce", "run the experiments of a paper, its numbers beside ours"),

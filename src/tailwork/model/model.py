@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from threading import Lock
@@ -478,6 +479,17 @@ class Model:
         return casadi_function(
             question, graph, sizes | {"parameters": len(names)}, QUESTIONS[question].answers(self.layout)
         )
+
+    def export_c(self, folder: str | os.PathLike[str], functions: Sequence[str]) -> tuple[str, ...]:
+        """Writes functions of the model as C, with a header and an example; returns the names of the files.
+
+        Args:
+            folder: where the files go; it is made if it is not there.
+            functions: as for `casadi`, and "foot_forces".
+        """
+        from tailwork.model.c_code import export_c
+
+        return export_c(self, folder, functions)
 
     def parameters(self) -> Floats:
         """Values of the design parameters in SI units, in the order of `parameter_names`."""
