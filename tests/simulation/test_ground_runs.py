@@ -401,7 +401,7 @@ def test_a_robot_that_falls_through_is_noticed() -> None:
     """Only feet touch the ground; the run says when something else is in it."""
     run = thrown((0.0, 0.0, 0.15), duration=0.5, robot=on_one_foot(), on=ground(**DAMPED))
     ((time, what),) = run.events
-    assert what.endswith("is under the ground, which only feet touch: the robot has fallen")
+    assert what.endswith("is under the ground, which only feet and contact points touch: the robot has fallen")
     points = run.data["points"].sel(axis="z").to_numpy()
     others = points[:, [not name.endswith(".foot") for name in run.model.point_names]].min(axis=1)
     assert time == run.data["time"].to_numpy()[np.argmax(others < 0.0)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
-from tailwork.mechanics.contact import ContactImpedance, on_link
+from tailwork.mechanics.contact import ContactImpedance, OnCoordinates, touching
 from tailwork.mechanics.elements import cable_arms, spring_torques
 from tailwork.mechanics.frames import Link, one_frame, own_frames
 from tailwork.mechanics.layout import Layout
@@ -64,7 +64,7 @@ class Inputs:
     tau: Sequence[Scalar]
     prescribed_acceleration: Sequence[Scalar] = ()  # of the prescribed coordinates [rad/s²]
     forces: Sequence[Array] = ()  # of the pushes, inertial frame [N]
-    contacts: Mapping[str, ContactImpedance] = field(default_factory=dict)  # by limb: what the ground does to its foot
+    contacts: Mapping[str, ContactImpedance] = field(default_factory=dict)  # by contact point: what the ground does
     added: Mapping[str, Sequence[Added]] = field(default_factory=dict)  # by limb: one for each coordinate
 
 
@@ -90,7 +90,7 @@ class Reduced:
     inertia: Inertia6
     wrench: Wrench
     reply: Reply = lambda linear, angular: []  # a pinned leg has none: its joints follow the torso
-    foot: Callable[[Array, Array], Array] | None = None  # likewise: what accelerations add to the foot, torso frame
+    points: Callable[[Array, Array], dict[str, Array]] = lambda linear, angular: {}  # by contact: J a, torso frame
     eliminated: Eliminated | None = None  # None: a pinned leg
 
 
@@ -120,7 +120,7 @@ class ForwardSolution:
     legs: dict[str, PinnedLeg] = field(default_factory=dict)
     states: dict[str, LimbState] = field(default_factory=dict)
     prescribed_efforts: list[Scalar] = field(default_factory=list)  # by prescribed coordinate
-    feet: dict[str, Array] = field(default_factory=dict)  # by contact: J a of the foot, inertial frame [m/s²]
+    points: dict[str, Array] = field(default_factory=dict)  # by contact: J a of the point, inertial frame [m/s²]
 
 
 def reduced_robot(layout: Layout, inputs: Inputs) -> ReducedRobot:
@@ -138,6 +138,8 @@ def reduced_robot(layout: Layout, inputs: Inputs) -> ReducedRobot:
     if torso.moments is not None:
         load = Wrench(*torso.moments.wrench(motion.acceleration, motion.spin()))
         load, total = load - torso_push(layout, torso, inputs.forces), rigid(torso.moments)
+        for contact in touching(layout, torso, "torso", (), inputs.contacts):
+            load, total = load - contact.wrench(), total + contact.inertia()
         for part in parts.values():
             total, load = total + part.inertia, load + part.wrench
         factored = Factored(total.matrix())
@@ -158,9 +160,11 @@ def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
             efforts += answer
             answer = list(inputs.prescribed_acceleration[layout.prescribed_accelerations[name]])
         acceleration += answer
-    parts = robot.parts.items()
-    feet = {name: torso.to_inertial(x.foot(linear, angular)) for name, x in parts if x.foot is not None}
-    return ForwardSolution(acceleration, torso, linear, angular, robot.legs, robot.states, efforts, feet)
+    points = {x.name: x.acceleration(linear, angular) for x in touching(layout, torso, "torso", (), inputs.contacts)}
+    for part in robot.parts.values():
+        points |= part.points(linear, angular)
+    points = {name: torso.to_inertial(a) for name, a in points.items()}
+    return ForwardSolution(acceleration, torso, linear, angular, robot.legs, robot.states, efforts, points)
 
 
 def joint_torques(limb: Limb, state: LimbState, efforts: Sequence[Scalar]) -> list[Scalar]:
@@ -197,30 +201,26 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
         k = state.limb.index(coordinate)
         links[k] = replace(links[k], armature=links[k].armature + more.inertia)
         torques[k] = torques[k] + more.force
-    under_foot: dict[int, Inertia6] = {}
-    foot, contact = state.limb.foot, inputs.contacts.get(name)
-    at = -1 if foot is None else state.limb.index(foot.joint)
-    if contact is not None:
-        assert foot is not None
-        push, under_foot[at] = on_link(contact, torso, links, at, array(foot.point))
-        pushes[at] = pushes[at] + push
+    contacts, added = touching(layout, torso, name, links, inputs.contacts), dict[int, Inertia6]()
+    for contact in contacts:
+        pushes[contact.at] = pushes[contact.at] + contact.wrench()
+        more = contact.inertia()
+        added[contact.at] = added[contact.at] + more if contact.at in added else more
     bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
-    reduced = articulated(links, bias, torques, under_foot)
+    reduced = articulated(links, bias, torques, added)
 
     def solve(linear: Array, angular: Array, efforts: Sequence[Scalar]) -> list[Scalar]:
         by_joint, _ = reduced.solve(linear, angular, efforts)
         return [by_joint[state.limb.index(coordinate)] for coordinate in state.limb.coordinates]
 
-    def foot_reply(linear: Array, angular: Array) -> Array:
-        assert foot is not None
-        a, alpha = reduced.solve(linear, angular)[1][at]
-        return out_of_link(links, at, a + cross(alpha, array(foot.point)))
+    def points(linear: Array, angular: Array) -> dict[str, Array]:
+        moved = reduced.solve(linear, angular)[1] if contacts else []
+        return {x.name: out_of_link(links, x.at, x.acceleration(*moved[x.at])) for x in contacts}
 
     efforts = [u for _, _, _, u in reduced.steps]
     passing = Eliminated(links, [per_d for _, _, per_d, _ in reduced.steps], efforts, reduced.passed, solve)
     return Reduced(
-        reduced.inertia, reduced.wrench, lambda linear, angular: solve(linear, angular, efforts),
-        None if contact is None else foot_reply, passing,
+        reduced.inertia, reduced.wrench, lambda linear, angular: solve(linear, angular, efforts), points, passing
     )  # fmt: skip
 
 
@@ -237,12 +237,18 @@ def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state:
     for k, more in enumerate(inputs.added.get(name, ())):
         whole.mass[k, k] = whole.mass[k, k] + more.inertia
         net[k] = net[k] + more.force
-    factored = Factored(whole.mass)
-    count = len(net)
     columns = array([[*c.force, *c.moment] for c in whole.coupling])  # coordinates × 6
+    inertia, mass = rigid(whole.moments), whole.mass
+    contacts = touching(layout, torso, name, links, inputs.contacts)
+    on = OnCoordinates.of(contacts, links, state.gearing)
+    if contacts:
+        mass, columns = mass + on.product(on.own, on.own), columns + on.product(on.own, on.torso)
+        net = [n + p for n, p in zip(net, on.push(on.own), strict=True)]
+        inertia, wrench = _with_contacts(inertia, wrench, on, on.push(on.torso))
+    factored = Factored(mass)
+    count = len(net)
     half = array([factored.forward(list(columns[:, k])) for k in range(6)]).T  # L⁻¹ M_lb
     half_net = factored.forward(net)
-    inertia = rigid(whole.moments)
     for i in range(count):
         scaled = half[i] * factored.per_pivot[i]
         inertia.a = inertia.a - _outer(scaled[:3], half[i][:3])
@@ -263,8 +269,19 @@ def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state:
             left = left - Wrench(scaled[:3], scaled[3:])
         return own, left
 
+    def points(linear: Array, angular: Array) -> dict[str, Array]:
+        own = array(solve(linear, angular, half_net)) if contacts else zeros(0)
+        return on.accelerations(links, [x.at for x in contacts], array([*linear, *angular]), own)
+
     passing = Eliminated(links, factored.per_pivot, half_net, passed, solve)
-    return Reduced(inertia, wrench, lambda linear, angular: solve(linear, angular, half_net), eliminated=passing)
+    reply: Reply = lambda linear, angular: solve(linear, angular, half_net)  # noqa: E731
+    return Reduced(inertia, wrench, reply, points, passing)
+
+
+def _with_contacts(inertia: Inertia6, wrench: Wrench, on: OnCoordinates, push: Array) -> tuple[Inertia6, Wrench]:
+    """Inertia and wrench of a limb at the torso with contacts of resistance and of a push on the torso (6)."""
+    more = on.product(on.torso, on.torso)
+    return inertia + Inertia6(more[:3, :3], more[:3, 3:], more[3:, 3:]), wrench - Wrench(push[:3], push[3:])
 
 
 def _outer(a: Array, b: Array) -> Array:
@@ -293,15 +310,28 @@ def _prescribed(
     own = inputs.prescribed_acceleration[layout.prescribed_accelerations[name]]
     efforts, wrench = limb_needs(layout, torso, motion, name, state, links, own, inputs)
     whole = composite(links, state.gearing)
+    columns = [array([*c.force, *c.moment]) for c in whole.coupling]
+    inertia, given = rigid(whole.moments), array(list(own))
+    contacts = touching(layout, torso, name, links, inputs.contacts)
+    on = OnCoordinates.of(contacts, links, state.gearing)
+    if contacts:
+        left = [f - times(r, times(j, given)) for f, r, j in zip(on.force, on.resistance, on.own, strict=True)]
+        pushed = replace(on, force=left)
+        efforts = [e - p for e, p in zip(efforts, pushed.push(on.own), strict=True)]
+        columns = [c + more for c, more in zip(columns, on.product(on.own, on.torso), strict=True)]
+        inertia, wrench = _with_contacts(inertia, wrench, on, pushed.push(on.torso))
 
     def reply(linear: Array, angular: Array) -> list[Scalar]:
-        return [e + dot(c.force, linear) + dot(c.moment, angular) for e, c in zip(efforts, whole.coupling, strict=True)]
+        return [e + dot(c[:3], linear) + dot(c[3:], angular) for e, c in zip(efforts, columns, strict=True)]
+
+    def points(linear: Array, angular: Array) -> dict[str, Array]:
+        return on.accelerations(links, [x.at for x in contacts], array([*linear, *angular]), given)
 
     def passed(k: int, push: Wrench, torque: Scalar = 0.0) -> tuple[list[Scalar], Wrench]:
         return [], collected(links, [push if i == k else NO_WRENCH for i in range(len(links))])[1]
 
     passing = Eliminated(links, [], [], passed, lambda linear, angular, own: [])
-    return Reduced(rigid(whole.moments), wrench, reply, eliminated=passing)
+    return Reduced(inertia, wrench, reply, points, passing)
 
 
 def leg_torques(layout: Layout, name: str, leg: PinnedLeg, tau: Sequence[Scalar]) -> list[Scalar]:

@@ -2,9 +2,9 @@
 
 (M + h B + h² K) a = Q − b + Jᵀf − h K v, then v + h a and q + h q-dot(q, v + h a), for a step h. K and B are what
 stiffens and damps: of each coordinate's own force Q (motors with their laws, springs, dampers: the diagonal, exactly
-derived) and of the ground under each foot (`ContactImpedance`). Both only add inertia to joints and feet, so the system
-is solved as the forward dynamics are, limb by limb. What K and B leave out is taken at the start of the step; the
-method stays consistent, of order one.
+derived) and of the ground under each point (`ContactImpedance`). Both only add inertia to joints and points, so the
+system is solved as the forward dynamics are, limb by limb. What K and B leave out is taken at the start of the step;
+the method stays consistent, of order one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ImplicitStep:
 
     q: list[Scalar]
     v: list[Scalar]
-    feet: dict[str, Array]  # by foot: J a, inertial frame [m/s²]
+    points: dict[str, Array]  # by contact point: J a, inertial frame [m/s²]
     power: Scalar  # mean power over the step of motors, springs, dampers and what moves prescribed limbs [W]
 
 
@@ -58,7 +58,7 @@ def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> I
     if layout.torso_free and attitude_size(layout.attitude) == 4:
         per_length = 1.0 / sqrt(sum((x * x for x in places[3:7]), 0.0))
         places[3:7] = [x * per_length for x in places[3:7]]
-    return ImplicitStep(places, new, solution.feet, power)
+    return ImplicitStep(places, new, solution.points, power)
 
 
 def _coordinates(

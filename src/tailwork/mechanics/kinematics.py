@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tailwork.algebra.expression import Scalar
+from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.algebra.vectors import Array, array, cross, skew, times, zeros
 from tailwork.mechanics.frames import Angle, Turn, joint_place, own_frames
 from tailwork.mechanics.layout import Layout
@@ -126,17 +126,30 @@ def points(layout: Layout, q: Sequence[Scalar]) -> list[Scalar]:
     return places
 
 
-def feet(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, tuple[Array, Array]]:
-    """By limb with a foot: place [m] and velocity [m/s] of the foot, inertial frame."""
+@dataclass(frozen=True)
+class MovingPoint:
+    """A point that can touch the ground, inertial frame."""
+
+    place: Array  # of the point, the centre of a ball [m]
+    velocity: Array  # [m/s]
+    rolling: Array  # radius · omega of its body [m/s]
+    radius: Scalar  # [m]
+    friction: Scalar  # factor on the ground's
+
+
+def contact_motions(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, MovingPoint]:
+    """By name as `Robot.contact_points` has it: how the points that can touch the ground move."""
     seen = bodies(layout, q, v)
-    found: dict[str, tuple[Array, Array]] = {}
-    for name in layout.legs:
-        foot = layout.limbs[name].foot
-        assert foot is not None
-        body, point = seen[name][layout.limbs[name].index(foot.joint)], array(foot.point)
-        found[name] = (
+    found: dict[str, MovingPoint] = {}
+    for name, (limb, contact) in layout.contact_points.items():
+        body = seen[limb][0 if limb == "torso" else layout.limbs[limb].index(contact.joint)]
+        point = array(contact.point)
+        found[name] = MovingPoint(
             body.place + times(body.rotation, point),
             times(body.rotation, body.velocity + cross(body.omega, point)),
+            zeros(3) if is_zero(contact.radius) else times(body.rotation, body.omega) * contact.radius,
+            contact.radius,
+            contact.friction,
         )
     return found
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.mechanics.attitude import ATTITUDES, attitude_size
-from tailwork.robots.limb import Limb
+from tailwork.robots.limb import ContactPoint, Limb
 from tailwork.robots.quantities import Described, Vector, vector
 from tailwork.robots.robot import Robot
 
@@ -56,6 +56,11 @@ class Layout:
     def limbs(self) -> dict[str, Limb]:
         """All limbs by name."""
         return self.robot.limbs()
+
+    @cached_property
+    def contact_points(self) -> dict[str, tuple[str, ContactPoint]]:
+        """All points that can touch the ground, with their limbs, by name; feet first."""
+        return self.robot.contact_points()
 
     @cached_property
     def legs(self) -> tuple[str, ...]:

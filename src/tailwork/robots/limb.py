@@ -223,8 +223,8 @@ class ContactPoint(Described):
     joint: str | None = None  # whose body holds it; None: the torso
     point: Vector = vector("m")  # in the frame of that joint, or of the torso
     radius: Scalar = nonnegative("m", 0.0)  # of the ball; 0: a point
-    friction: Scalar = nonnegative("", 1.0)  # times the ground's
-    restitution: Scalar = nonnegative("", 1.0)  # times the ground's
+    friction: Scalar = nonnegative("", 1.0)  # times the ground's, static and kinetic
+    restitution: Scalar = nonnegative("", 1.0)  # times that of rigid ground; compliant ground has its damping instead
 
     def check(self) -> None:
         """A name without dots."""

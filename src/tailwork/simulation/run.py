@@ -57,10 +57,21 @@ class Stopped:
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """How the feet touch compliant ground: "air", "stick" or "slip" by foot, and their anchors."""
+    """How feet and other contact points touch compliant ground: "air", "stick" or "slip", and their anchors."""
 
-    states: tuple[str, ...]  # by foot, in the order of the model's legs
-    anchors: Floats  # (feet, 3), inertial frame [m]; NaN in the air
+    states: tuple[str, ...]  # by point, in the order of `Robot.contact_points`: feet first
+    anchors: Floats  # (points, 3), inertial frame [m]; NaN in the air
+
+    @classmethod
+    def of_feet(cls, layout: Layout, touching: Sequence[bool], places: Floats) -> Contact:
+        """Some feet sticking, all else in the air, on flat ground; from the anchors of points, or of the centres of
+        balls, (feet, 3) [m]."""
+        anchors = np.full((len(layout.contact_points), 3), np.nan)
+        states = ["stick" if touches else "air" for touches in touching]
+        for k, (_, point) in enumerate(list(layout.contact_points.values())[: len(states)]):
+            if touching[k]:
+                anchors[k] = places[k] - (0.0, 0.0, float(point.radius))
+        return cls((*states, *["air"] * (len(anchors) - len(states))), anchors)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -220,7 +231,9 @@ class Run:
         """Whether the feet would have stayed where they are: none pulls, none needs more friction than this [1]. On
         compliant ground: whether none has slipped or left it."""
         if self.ground is not None:
-            return {*self.final_contact.states, *(state for _, _, state in self.changes)} == {"stick"}
+            legs = self.model.layout.legs
+            changed = (state for _, foot, state in self.changes if foot in legs)
+            return {*self.final_contact.states[: len(legs)], *changed} == {"stick"}
         return self.min_normal_force() > 0.0 and self.friction_needed() <= friction
 
     def path(self, times: Floats) -> PathValues:
@@ -279,7 +292,8 @@ class Run:
         return "\n".join(lines)
 
     def _touching(self) -> list[str]:
-        """By foot on compliant ground: how its time was spent, and when it first slipped or left the ground."""
+        """By foot on compliant ground, and by other contact points that touched: how its time was spent, and when it
+        first slipped or left the ground."""
         times, states = self._arrays["time"], self._arrays["contact"]
         lines = []
         for k, foot in enumerate(self._arrays["foot"]):
@@ -294,6 +308,8 @@ class Run:
                 if state != "stick" and state not in firsts:
                     firsts[state] = f"first {'slips' if state == 'slip' else 'leaves the ground'} at {time:.4f} s"
             spent[before] += float(times[-1]) - since
+            if foot not in self.model.layout.legs and not spent["stick"] + spent["slip"]:
+                continue
             whole = sum(spent.values()) or 1.0
             shares = [f"{name} {time / whole:.0%}" for name, time in spent.items()]
             lines.append(f"{foot}: " + ", ".join([*shares, *firsts.values()]))

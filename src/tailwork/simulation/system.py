@@ -33,7 +33,7 @@ from tailwork.kernels.kernel import Constants, Kernel
 from tailwork.mechanics.contact import ContactImpedance
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.implicit import implicit_step
-from tailwork.mechanics.kinematics import feet
+from tailwork.mechanics.kinematics import contact_motions
 from tailwork.mechanics.layout import Layout, check_push
 from tailwork.mechanics.observe import path
 from tailwork.mechanics.torso import coordinate_rates
@@ -325,7 +325,7 @@ class System:
         "pushed" is the solution with a load besides.
         """
         if name in ALONE:
-            more = 1 + 8 * len(self.model.layout.legs) if name in ("step", "ground_events") else 0
+            more = 1 + 8 * len(self.model.layout.contact_points) if name in ("step", "ground_events") else 0
             recorded, parameters, count = self.record(more, over_step=name == "step")
             equations = {
                 "derivative": self._derivative, "expand": self._expand, "events": self._events, "feet": self._feet,
@@ -497,26 +497,28 @@ class System:
         return [value for event in self.watched for value in event.values(r.context, found)]
 
     def _feet(self, r: Symbols) -> list[Scalar]:
-        """Places of all feet, then their velocities, inertial frame."""
-        seen = feet(r.layout, r.q, r.v)
-        return [x for place, _ in seen.values() for x in place] + [x for _, velocity in seen.values() for x in velocity]
+        """Of all contact points (see `MovingPoint`), one quantity after the other: places, velocities, rolling
+        velocities, radii and factors of friction."""
+        seen = contact_motions(r.layout, r.q, r.v).values()
+        vectors = [*(p.place for p in seen), *(p.velocity for p in seen), *(p.rolling for p in seen)]
+        return [*(x for vector in vectors for x in vector), *(p.radius for p in seen), *(p.friction for p in seen)]
 
     def _on_ground(self, r: Symbols) -> Inputs:
-        """Arguments of the dynamics with the ground under the feet: after the step, eight numbers for each."""
+        """Arguments of the dynamics with the ground under the points: after the step, eight numbers for each."""
         numbers = r.more[1:]
         contacts = {
             name: ContactImpedance(
                 array(numbers[k : k + 3]), array(numbers[k + 3 : k + 6]), numbers[k + 6], numbers[k + 7]
             )
-            for k, name in zip(range(0, len(numbers), 8), r.layout.legs, strict=True)
+            for k, name in zip(range(0, len(numbers), 8), r.layout.contact_points, strict=True)
         }
         return replace(r.inputs, contacts=contacts)
 
     def _step(self, r: Symbols) -> list[Scalar]:
-        """The state after a linearly implicit step, J a of every foot, and the mean power of the joints over it."""
+        """The state after a linearly implicit step, J a of every point, and the mean power of the joints over it."""
         found = implicit_step(r.tape, r.layout, self._on_ground(r), r.more[0])
         new = [found.q[k] for k in self.free_q] + [found.v[k] for k in self.free_v]
-        return [*new, *(x for name in r.layout.legs for x in found.feet[name]), found.power]
+        return [*new, *(x for name in r.layout.contact_points for x in found.points[name]), found.power]
 
     def _ground_events(self, r: Symbols) -> list[Scalar]:
         return self._watched_values(r, self._on_ground(r))

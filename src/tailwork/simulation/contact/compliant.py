@@ -15,7 +15,7 @@ from tailwork.kernels.language import lanes
 from tailwork.kernels.translate import driver
 from tailwork.model import Model
 from tailwork.simulation.batch_kernels import answers, evaluated, in_shares, parameter_rows, run_driver
-from tailwork.simulation.contact.friction import FRICTION, NUMBERS, OFF_THE_FIELD, Feet
+from tailwork.simulation.contact.friction import FRICTION, NUMBERS, OFF_THE_FIELD, SEEN, Feet
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface_at
 from tailwork.simulation.contact.record import UNDER_GROUND, ContactRecord, record_columns
 from tailwork.simulation.contact.stepping import (
@@ -61,22 +61,24 @@ class Pace:
 
 
 def contact_frequencies(system: System, ground: CompliantGround, start: Start, pool: Executor | None = None) -> Floats:
-    """Fastest frequency of each robot on its ground with all feet touching, at its state [rad/s], (runs,).
+    """Fastest frequency of each robot on its ground with all points touching, at its state [rad/s], (runs,).
 
-    The root of the largest eigenvalue of K_c J M⁻¹ Jᵀ, K_c the ground's stiffness and J of all feet.
+    The root of the largest eigenvalue of K_c J M⁻¹ Jᵀ, K_c the ground's stiffness and J of all contact points.
     """
     model = system.model
-    for name, (_, point) in model.robot.contact_points().items():
-        if name not in model.layout.legs or point.radius != 0.0:
-            raise RobotError(name, point, "feet that are points, and no other contact points: others are not there yet")
     kernel, names = system.compiled("feet")
-    runs, count, n_q, n_v = len(start.states), len(model.layout.legs), len(system.free_q), len(system.free_v)
+    runs, count, n_q, n_v = len(start.states), len(model.layout.contact_points), len(system.free_q), len(system.free_v)
     parameters = parameter_rows(names, system.numbers, start.columns, runs)
     rows = np.zeros((runs, 1 + n_v, 1 + system.size + system.control_inputs))
     rows[:, :, 1 : 1 + n_q] = start.states[:, None, :n_q]
     rows[:, 1:, 1 + n_q : 1 + system.size] = np.eye(n_v)  # the first row is still: prescribed limbs may move
-    seen = evaluated(kernel, parameters, rows, pool)[:, :, 3 * count :]
-    jacobian = seen[:, 1:] - seen[:, :1]
+    seen = evaluated(kernel, parameters, rows, pool)
+    velocities, rolling = (seen[:, :, k * count : (k + 3) * count].reshape(runs, -1, count, 3) for k in (3, 6))
+    slopes = surface_at(ground.field(), seen[:, :1, : 3 * count].reshape(runs, 1, count, 3)[..., :2])[..., 1:]
+    normals = np.concatenate([-slopes, np.ones((runs, 1, count, 1))], axis=-1)
+    normals = np.nan_to_num(normals / np.linalg.norm(normals, axis=-1, keepdims=True))
+    of_points = (velocities - np.cross(rolling, normals)).reshape(runs, -1, 3 * count)
+    jacobian = of_points[:, 1:] - of_points[:, :1]
     expand, own = system.compiled("expand")
     still = evaluated(expand, parameter_rows(own, system.numbers, start.columns, runs), rows[:, :1], pool)
     q, size = still[..., : len(model.coordinate_names)], len(model.velocity_names)
@@ -120,8 +122,8 @@ def paced(frequency: float, duration: float, step: float | None, samples: int = 
 
 
 def checked_contact(model: Model, ground: CompliantGround, contact: Contact | None, places: Floats) -> Contact:
-    """How the feet touch at the start."""
-    names, given = model.layout.legs, contact is not None
+    """How feet and other contact points touch at the start; `places` as `OnGround.places` gives them."""
+    names, given = list(model.layout.contact_points), contact is not None
     if contact is None:
         contact = Contact(("air",) * len(names), np.full((len(names), 3), np.nan))
     if not isinstance(contact, Contact):
@@ -140,7 +142,7 @@ def checked_contact(model: Model, ground: CompliantGround, contact: Contact | No
         if not np.isfinite(height):
             raise RobotError("state", name, "a foot above the height field; it starts outside of it")
         if state == "air":
-            depths[name] = float(height - place[2])
+            depths[name] = float(height - place[2] + place[3])
         elif not np.isfinite(anchor).all():
             raise RobotError("contact", name, "an anchor for a foot that touches")
     deepest = max(depths, key=lambda name: depths[name], default="")
@@ -168,20 +170,18 @@ class OnGround:
         if model.layout.stance:
             required = "a model with stance='none': on compliant ground no foot is pinned"
             raise RobotError("ground", "pinned feet", required)
-        if not model.layout.legs:
-            raise RobotError("ground", model.robot.name, "a robot with feet")
-        for name in model.layout.legs:
-            if model.layout.limbs[name].gearing is not None or name in model.layout.prescribed:
-                raise RobotError("ground", name, "feet on limbs that are neither geared nor prescribed")
+        if not model.layout.contact_points:
+            raise RobotError("ground", model.robot.name, "a robot with feet or other contact points")
 
     def places(self, start: Start) -> Floats:
-        """Where the feet are, (runs, feet, 3) [m]."""
+        """Where feet and other contact points are, and their radii, (runs, points, 4) [m]."""
         kernel, names = self.system.compiled("feet")
-        runs, count = len(start.states), len(self.system.model.layout.legs)
+        runs, count = len(start.states), len(self.system.model.layout.contact_points)
         held = np.zeros((runs, self.system.control_inputs))
         inputs = np.concatenate([np.full((runs, 1), self.begin), start.states, held], axis=1)[:, None]
         found = evaluated(kernel, parameter_rows(names, self.system.numbers, start.columns, runs), inputs)
-        return found[:, 0, : 3 * count].reshape(runs, count, 3)
+        radii = found[:, 0, 9 * count : 10 * count, None]
+        return np.concatenate([found[:, 0, : 3 * count].reshape(runs, count, 3), radii], axis=-1)
 
     def runs(self, start: Start, paces: Sequence[Pace], contacts: Sequence[Contact], marks: np.ndarray) -> GroundRuns:
         """Runs as the driver takes them; `marks` are the steps after which samples are taken, a row each."""
@@ -209,14 +209,14 @@ class OnGround:
     def job(self, width: int, runs: GroundRuns, logging: bool) -> GroundJob:
         """A driver's job, with room to work in; which runs it does is for its queue to say."""
         system, whole, n = self.system, np.int64, self.system.size
-        count, watched = len(system.model.layout.legs), len(system.stops)
+        count, watched = len(system.model.layout.contact_points), len(system.stops)
         see, solve = (lane_kernel(system.compiled(name)[0], width) for name in ("feet", "step"))
         watch = lane_kernel(system.compiled("ground_events")[0] if watched else None, width)
         known = 1 + n + system.control_inputs
         room = lanes(
             width, see_constants=max(see.kept, 1), solve_constants=max(solve.kept, 1),
-            inputs=known + 1 + NUMBERS * count, seen=6 * count, answers=n + 3 * count + 1, anchors=3 * count,
-            forces=3 * count, impulses=3 * count, work=count, joint_work=1, inverse=count * count,
+            inputs=known + 1 + NUMBERS * count, seen=SEEN * count, answers=n + 3 * count + 1, anchors=3 * count,
+            ends=3 * count, forces=3 * count, impulses=3 * count, work=count, joint_work=1, inverse=count * count,
             friction=FRICTION * count, normals=count,
         )  # fmt: skip
         per_foot = {name: np.zeros(count * width, whole) for name in ("modes", "modes_new", "together")}
@@ -260,7 +260,7 @@ class OnGround:
         return among(start, whole, lambda own: self._ends(own, times.shape[1], pool))
 
     def _ends(self, start: Start, samples: int, pool: Executor | None) -> Ends:
-        count, feet = len(start.states), len(self.system.model.layout.legs)
+        count, feet = len(start.states), len(self.system.model.layout.contact_points)
         contact = Contact(("air",) * feet, np.full((feet, 3), np.nan)) if self.contact is None else self.contact
         marks = np.round(np.linspace(np.zeros(count), start.more["counts"], samples, axis=1))
         paces = [Pace(*own, "") for own in zip(start.more["lengths"], start.more["counts"], strict=True)]

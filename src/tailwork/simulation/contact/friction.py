@@ -24,6 +24,8 @@ AGREED, MOST_TRIES = 1e-9, 40
 """Kinetic friction is that of the normal force to this share, or as near as so many solutions of a step bring it."""
 NUMBERS = 8
 """Of a contact impedance, as the step takes it: force, normal, resistance along and across it."""
+SEEN = 11
+"""Of a foot, as it is seen: place, velocity, rolling velocity, radius, factor of friction."""
 DIRECTION, SIZE, CHANGE, MISSED, MISSING, PRODUCT, ROW, FRICTION = 0, 3, 4, 5, 6, 7, 8, 9
 """Of the friction on a slipping foot: its direction (three), its size, the last change, what was missing before that
 and is now, two places for scratch; and how many these are."""
@@ -36,7 +38,7 @@ class Feet(Struct):
     n: int  # numbers of a state
     law: Reals  # the ground's numbers; see CompliantGround.laws
     field: Field
-    see: LaneKernel  # → places and velocities of all feet
+    see: LaneKernel  # → of all feet: places, velocities, rolling velocities, radii, factors of friction
     see_constants: Lanes
     solve: LaneKernel  # (…, step, contact impedances) → x, J a of the feet, power of the joints
     solve_constants: Lanes
@@ -47,6 +49,7 @@ class Feet(Struct):
     modes: Ints  # (feet, lanes): AIR, STICK or SLIP
     modes_new: Ints
     anchors: Lanes  # (feet × 3) [m]
+    ends: Lanes  # (feet × 3): where a foot was to touch at the end of the step before [m]; NaN: not known
     forces: Lanes  # (feet × 3): applied over the last step [N]
     impulses: Lanes  # (feet × 3): since the start [N s]
     work: Lanes  # (feet,): done by the ground since the start [J]
@@ -73,11 +76,13 @@ def touch(feet: Feet, i: int, lane: int, h: float) -> int:
     height, by_x, by_y = surface(feet.field, x, y)
     if not math.isfinite(height):
         return OFF_THE_FIELD if math.isfinite(x + y) else STUCK
-    up = 1.0 / math.sqrt(1.0 + by_x * by_x + by_y * by_y)
+    up, radius = 1.0 / math.sqrt(1.0 + by_x * by_x + by_y * by_y), seen[9 * feet.count + i, lane]
     given[start + 3, lane] = -by_x * up
     given[start + 4, lane] = -by_y * up
     given[start + 5, lane] = up
-    depth = (height - seen[place + 2, lane]) * up
+    depth = (height - seen[place + 2, lane]) * up + radius
+    if radius > 0.0:
+        roll(feet, i, lane, radius)
     feet.modes_new[i * lanes + lane] = STICK if depth > 0.0 else AIR
     if not depth > 0.0:
         let_go(feet, i, lane)
@@ -99,6 +104,25 @@ def touch(feet: Feet, i: int, lane: int, h: float) -> int:
     given[start + 6, lane] = h * damping + h * h * stiffness
     given[start + 7, lane] = h * law[3] + h * h * law[2]
     return FINISHED
+
+
+def roll(feet: Feet, i: int, lane: int, radius: float) -> None:
+    """Make place and velocity of a ball those of its lowest point, and let its anchor go along as it rolls."""
+    seen, given, start, place, speed = feet.seen, feet.inputs, impedance(feet, i), 3 * i, 3 * (feet.count + i)
+    for k in range(3):
+        seen[place + k, lane] -= radius * given[start + 3 + k, lane]
+        seen[speed + k, lane] -= rolling(feet, i, k, lane)
+        if math.isfinite(feet.ends[place + k, lane]):
+            feet.anchors[place + k, lane] += seen[place + k, lane] - feet.ends[place + k, lane]
+
+
+def rolling(feet: Feet, i: int, k: int, lane: int) -> float:
+    """How fast the point of a ball that touches moves along the ground beyond the ball's own surface there [m/s]."""
+    turning, start, a, b = 3 * (2 * feet.count + i), impedance(feet, i) + 3, (k + 1) % 3, (k + 2) % 3
+    return (
+        feet.seen[turning + a, lane] * feet.inputs[start + b, lane]
+        - feet.seen[turning + b, lane] * feet.inputs[start + a, lane]
+    )
 
 
 def let_go(feet: Feet, i: int, lane: int) -> None:
@@ -155,13 +179,14 @@ def adjusted(feet: Feet, lane: int, fresh: bool) -> bool:
     solutions of the step, and fewer where the same feet slipped in the step before. `fresh` says that no change has
     been tried yet.
     """
-    count, kinetic, friction, modes, lanes = feet.count, feet.law[5], feet.friction, feet.modes_new, width(feet.seen)
-    if kinetic == 0.0:
+    count, friction, modes, lanes = feet.count, feet.friction, feet.modes_new, width(feet.seen)
+    if feet.law[5] == 0.0:
         return False
     short = 0.0
     for i in range(count):
         friction[FRICTION * i + MISSING, lane] = 0.0
-        if modes[i * lanes + lane] == SLIP:
+        kinetic = feet.law[5] * feet.seen[10 * count + i, lane]
+        if modes[i * lanes + lane] == SLIP and kinetic > 0.0:
             missing = kinetic * feet.normals[i, lane] - friction[FRICTION * i + SIZE, lane]
             friction[FRICTION * i + MISSING, lane] = missing
             short = max(short, abs(missing) / (kinetic * feet.normals[i, lane]))
@@ -236,10 +261,10 @@ def decide(feet: Feet, lane: int, tries: int) -> int:
             feet.friction[FRICTION * i + SIZE, lane] = 0.0
             let_go(feet, i, lane)
         elif modes[here] == STICK:
-            slipped = feet.modes[here] == SLIP
-            most = (law[5] if slipped else law[4]) * normal
+            slipped, share = feet.modes[here] == SLIP, feet.seen[10 * feet.count + i, lane]
+            most = (law[5] if slipped else law[4]) * share * normal
             likely = before if slipped and tries == 1 else normal
-            if slips(feet, i, lane, normal, most, law[5] * likely):
+            if slips(feet, i, lane, normal, most, law[5] * share * likely):
                 modes[here] = SLIP
                 feet.moded[lane] = 1
     if feet.moded[lane] != 0:
@@ -291,16 +316,25 @@ def contact_step(feet: Feet, clock: Lanes, run: Ints) -> None:
 
 def settle(feet: Feet, i: int, lane: int, h: float) -> None:
     """Sum up what a foot got over a step, and let its anchor follow where it slips."""
-    place, speed, at, start = 3 * i, 3 * (feet.count + i), feet.n + 3 * i, impedance(feet, i)
-    mode, law, anchors = feet.modes_new[i * width(feet.seen) + lane], feet.law, feet.anchors
+    place, speed, at = 3 * i, 3 * (feet.count + i), feet.n + 3 * i
+    mode, anchors = feet.modes_new[i * width(feet.seen) + lane], feet.anchors
     for k in range(3):
         force = feet.forces[place + k, lane]
         feet.impulses[place + k, lane] += h * force
         feet.work[i, lane] += h * force * (feet.seen[speed + k, lane] + 0.5 * h * feet.answers[at + k, lane])
         if mode == AIR:
             anchors[place + k, lane] = math.nan
-    if mode != SLIP:
-        return
+    if mode == SLIP:
+        follow(feet, i, lane, h)
+    for k in range(3):
+        rolled = h * rolling(feet, i, k, lane)
+        feet.ends[place + k, lane] = at_end(feet, i, k, lane, h) + rolled
+        anchors[place + k, lane] += rolled
+
+
+def follow(feet: Feet, i: int, lane: int, h: float) -> None:
+    """Let the anchor of a slipping foot follow."""
+    place, start, law, anchors = 3 * i, impedance(feet, i), feet.law, feet.anchors
     # The spring is let out to what friction holds, never stretched further: the ground stores no work that it did not
     # get, also where the damper makes the foot slip.
     beyond, inward, friction, stretch = 0.0, 0.0, 0.0, 0.0

@@ -39,9 +39,9 @@ class ContactRecord:
             stopped = Stopped(float(rows[first, 0]), DIVERGED)
             rows = rows[:first]
             data = self._arrays(rows)
-        names, end = self.system.model.layout.legs, rows[-1, 0]
+        names, end = list(self.system.model.layout.contact_points), rows[-1, 0]
         changes = [(t, names[foot], CONTACT_NAMES[mode]) for t, foot, mode in self.changes if t <= end]
-        happened = [*(event for event in self.happened if event[0] <= end), *_under_ground(self.ground, data)]
+        happened = [*(event for event in self.happened if event[0] <= end), *self._under_ground(rows, data)]
         return Run(
             self.system.model, data, stopped, tuple(sorted(happened)), IMPLICIT_EULER, why, ground=self.ground,
             changes=tuple(changes),
@@ -56,6 +56,25 @@ class ContactRecord:
         sums = np.cumsum(self.system.force_values(starts).sum(axis=1), axis=0) * self.step
         every = np.concatenate([np.zeros((1, 3)), sums])
         return every[np.round((times - times[0]) / self.step).astype(int)]
+
+    def _under_ground(self, rows: Floats, data: Arrays) -> list[tuple[float, str]]:
+        """When the torso or a joint is first seen deeper in the ground than any contact point, and which."""
+        system, field = self.system, self.ground.field()
+        times, x, efforts, _, _ = recorded(system, rows)
+        kernel, constants = system.kernel("feet")
+        inputs = np.concatenate([times[:, None], x, efforts, servo_targets(system, times)], axis=1)
+        count = len(system.model.layout.contact_points)
+        seen = kernel(inputs, constants)
+        touching, radii = seen[:, : 3 * count].reshape(len(times), count, 3), seen[:, 9 * count : 10 * count]
+        deepest = np.max(surface_at(field, touching[..., :2])[..., 0] - touching[..., 2] + radii, axis=1, initial=0.0)
+        names, places = [str(name) for name in data["point"]], data["points"]
+        depths = surface_at(field, places[..., :2])[..., 0] - places[..., 2]
+        for t, under in zip(data["time"], depths > deepest[:, None] + UNDER_GROUND, strict=True):
+            if under.any():
+                name = names[int(under.argmax())]
+                only = "which only feet and contact points touch"
+                return [(float(t), f"{name} is under the ground, {only}: the robot has fallen")]
+        return []
 
     def _arrays(self, rows: Floats) -> Arrays:
         model, system = self.system.model, self.system
@@ -83,7 +102,8 @@ class ContactRecord:
         if model.robot.has_drag():
             air = _integrated(times, model.air_forces(q, v).sum(axis=1))
         flags = {"contact": ", ".join(f"{k} {name}" for k, name in enumerate(CONTACT_NAMES))}
-        data = named_arrays(model, times, q, v, tau, model.layout.legs, more, flags, force_names(system))
+        points = tuple(model.layout.contact_points)
+        data = named_arrays(model, times, q, v, tau, points, more, flags, force_names(system))
         balances = {
             "energy_balance_error": _energy_balance(data, outside),
             # What holds a fixed torso is not known, so its momentum tells nothing.
@@ -100,19 +120,6 @@ def _integrated(times: Floats, rates: Floats) -> Floats:
     return np.concatenate([np.zeros((1, rates.shape[1])), np.cumsum(steps, axis=0)])
 
 
-def _under_ground(ground: CompliantGround, data: Arrays) -> list[tuple[float, str]]:
-    """When the torso or a hinge is first seen deeper in the ground than any foot, and which: only feet touch it."""
-    names, places = [str(name) for name in data["point"]], data["points"]
-    depths = surface_at(ground.field(), places[..., :2])[..., 0] - places[..., 2]
-    feet = [name.endswith(".foot") for name in names]
-    deepest = np.max(depths[:, feet], axis=1, initial=0.0)
-    for t, under in zip(data["time"], depths > deepest[:, None] + UNDER_GROUND, strict=True):
-        if under.any():
-            name = names[int(under.argmax())]
-            return [(float(t), f"{name} is under the ground, which only feet touch: the robot has fallen")]
-    return []
-
-
 def servo_targets(system: System, times: Floats) -> Floats:
     """Targets of all servos at times [s]: angles [rad], then rates [rad/s], (times, …)."""
     found = [servo.table.at(times) for servo in system.servos]
@@ -124,7 +131,7 @@ def servo_targets(system: System, times: Floats) -> Floats:
 def record_columns(system: System) -> list[int]:
     """Where the parts of a recorded row begin (see `contact.stepping.record_sample`): state, efforts, impulses, work of
     the feet, work of the joints, forces, anchors, modes, acceleration of the state; the time comes before."""
-    count, n = len(system.model.layout.legs), system.size
+    count, n = len(system.model.layout.contact_points), system.size
     return list(np.cumsum([1, n, system.efforts, 3 * count, count, 1, 3 * count, 3 * count, count]))
 
 

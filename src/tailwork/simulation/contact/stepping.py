@@ -5,6 +5,8 @@ Every lane has its own run with its own design, step, feet and clock; one whose 
 
 from __future__ import annotations
 
+import math
+
 from tailwork.kernels.language import Ints, Lanes, Reals, Struct, width
 from tailwork.simulation.contact.friction import Feet, contact_step, impedance, let_go
 from tailwork.simulation.integrate.compiled import LaneKernel, lane_constants
@@ -144,6 +146,7 @@ def begin(job: GroundJob, lane: int, r: int) -> None:
         feet.work[i, lane] = 0.0
         for k in range(3):
             feet.anchors[3 * i + k, lane] = runs.anchors[(r * feet.count + i) * 3 + k]
+            feet.ends[3 * i + k, lane] = math.nan
             feet.forces[3 * i + k, lane] = 0.0
             feet.impulses[3 * i + k, lane] = 0.0
     feet.joint_work[0, lane] = 0.0

@@ -67,9 +67,10 @@ def pinned_times(run: Run, friction: float) -> dict[str, FirstTimes]:
 def ground_times(run: Run) -> dict[str, FirstTimes]:
     """By foot on compliant ground: when it first slipped, and when it first left the ground."""
     found = {}
-    for foot, state in zip(run.data["foot"].to_numpy(), run.data["contact"].to_numpy()[0], strict=True):
+    for foot in run.model.layout.legs:
+        state = int(run.data["contact"].sel(foot=foot).to_numpy()[0])
         firsts = {what: time for time, name, what in reversed(run.changes) if name == foot}
-        found[str(foot)] = FirstTimes(firsts.get("slip"), 0.0 if state == AIR else firsts.get("air"))
+        found[foot] = FirstTimes(firsts.get("slip"), 0.0 if state == AIR else firsts.get("air"))
     return found
 
 

@@ -38,8 +38,8 @@ def standing_model(robot: Robot) -> Model:
 
 def standing_contact(model: Model, q: Floats) -> Contact:
     """All feet sticking where they are in a state."""
-    anchors = model.points(q)[model.foot_points]
-    return Contact(("stick",) * len(anchors), anchors)
+    places = model.points(q)[model.foot_points]
+    return Contact.of_feet(model.layout, [True] * len(places), places)
 
 
 def ground_stance(model: Model, posture: Floats, kp: float, ground: CompliantGround) -> GroundStance:
@@ -56,8 +56,11 @@ def ground_stance(model: Model, posture: Floats, kp: float, ground: CompliantGro
     """
     if ground.surface is not None:
         raise RobotError("ground.surface", ground.surface, "none: flat ground")
+    for name, foot in model.robot.feet().items():
+        if foot.radius != 0.0:
+            raise RobotError(f"{name}.foot.radius", foot.radius, "0: a posture is found for feet that are points")
     feet, contact = model.foot_points, standing_contact(model, posture)
-    anchors = contact.anchors
+    anchors = contact.anchors[: len(feet)]
     zero = np.zeros(len(model.velocity_names))
     stiffness = np.array([ground.tangential_stiffness, ground.tangential_stiffness, ground.stiffness], dtype=float)
 

@@ -62,12 +62,11 @@ def ground_start(scenario: Scenario, ground: CompliantGround, forces: Floats) ->
         place = model.coordinate_names.index(f"{tail}.{name}")
         q[place] = upright[place] = angle
     anchors = places + forces * (1.0 - up) / float(ground.tangential_stiffness)
-    anchors[~touching] = np.nan
     posture = tuple(upright.tolist())
     laws = [
         replace(law, posture=posture) if isinstance(law, (RestTorques, HoldPosture)) else law for law in scenario.laws
     ]
-    contact = Contact(tuple("stick" if t else "air" for t in touching), anchors)
+    contact = Contact.of_feet(model.layout, touching.tolist(), anchors)
     return GroundStart(model, q, contact, laws, {tail: scenario.motion})
 
 
@@ -76,9 +75,10 @@ def check_standing(scenario: Scenario) -> None:
     if scenario.policy not in STANDING_POLICIES:
         required = f"one of {', '.join(STANDING_POLICIES)}: a robot in the air does not feel the ground"
         raise RobotError("policy", scenario.policy, required)
-    for name, place in foot_places(scenario.robot).items():
-        if abs(place[2]) > LEVEL:
-            raise RobotError(f"{name}.foot", place, "a foot that stands at height 0, on flat ground")
+    for name, foot in scenario.robot.feet().items():
+        if abs(float(foot.place[2] - foot.radius)) > LEVEL:
+            required = "a foot that stands on flat ground: at height 0, or its radius for a ball"
+            raise RobotError(f"{name}.foot", foot.place, required)
 
 
 def perform_on_ground(

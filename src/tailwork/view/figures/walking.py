@@ -74,7 +74,7 @@ def footfall(
             for state, color in STATE_COLORS.items():
                 bars = [(a, b - a) for a, b, number in found if CONTACT_NAMES[number] == state]
                 axes.broken_barh(bars, (k - BAR / 2, BAR), facecolors=color, linewidth=0.0, gid=f"{foot} {state}")
-            if gait is not None:
+            if gait is not None and foot in gait.legs:
                 stance = gait.in_stance(foot, times[rows]).astype(int).tolist()
                 wanted = [(a, b - a) for a, b, there in spells(times[rows], stance) if there]
                 axes.broken_barh(wanted, (k + BAR / 2 + 0.06, PLAN), facecolors=INK, linewidth=0.0, gid=f"{foot} gait")

@@ -171,12 +171,11 @@ def _forces(run: Run, shapes: Drawn, rows: Rows) -> tuple[ForceArrow, ...]:
             found.append(ForceArrow(f"force {k + 1}", frame, (x, y, z), outside[rows, k], OUTSIDE))
     if "foot_force" not in run.data:
         return tuple(found)
-    legs, force = list(run.model.layout.legs), run.data["foot_force"].to_numpy()[rows]
+    points, force = run.model.layout.contact_points, run.data["foot_force"].to_numpy()[rows]
     for k, name in enumerate(str(foot) for foot in run.data["foot"].to_numpy()):
-        foot = run.model.layout.limbs[name].foot
-        assert foot is not None
-        frame = shapes.on(name, foot.joint)
-        found.append(ForceArrow(name, frame, point_of(foot.point), force[:, k], foot_color(legs, name)))
+        limb, point = points[name]
+        frame = shapes.on(limb, point.joint)
+        found.append(ForceArrow(name, frame, point_of(point.point), force[:, k], foot_color(list(points), name)))
     return tuple(found)
 
 

@@ -67,11 +67,11 @@ def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
     if "foot_force" not in run.data:
         return []
     force = run.data["foot_force"].to_numpy()[rows]
-    feet, legs = [str(foot) for foot in run.data["foot"].to_numpy()], list(run.model.layout.legs)
+    feet, points = [str(foot) for foot in run.data["foot"].to_numpy()], list(run.model.layout.contact_points)
     across = friction_ratio(force)
     # Not shown: a foot that would pull, or that hardly touches, where the ratio says nothing.
     across = np.where(np.isfinite(across) & (force[..., 2] > 1e-3 * np.abs(force[..., 2]).max()), across, np.nan)
-    shown = [(foot, foot_color(legs, foot), legs.index(foot) // len(FEET) % len(LINES)) for foot in feet]
+    shown = [(foot, foot_color(points, foot), points.index(foot) // len(FEET) % len(LINES)) for foot in feet]
     normal, used = (
         tuple(Curve(foot, values[:, k], color, dash) for k, (foot, color, dash) in enumerate(shown))
         for values in (force[..., 2], across)
