@@ -96,7 +96,7 @@ def test_several_joints_on_a_body_sliders_gears_and_limits(tmp_path: Path) -> No
     found = import_robot(write(tmp_path, inside, rest), feet=[])
     (limb,) = found.robot.limbs().values()
     assert limb.coordinates == ("turn", "slide") and limb.gearing == ((1.0, 0.0), (0.0, 1.0), (-2.0, 0.0))
-    assert [(motor.limit, motor.unit) for motor in limb.actuators] == [(6.0, "N m"), (7.0, "N")]
+    assert [motor.limit for motor in limb.actuators] == [6.0, 7.0]
     assert np.degrees(limb.joints[0].range) == pytest.approx([-1.0, 1.0]) and limb.joints[0].armature == 0.02
     free = found.robot.with_part("a", tailwork.robots.FreeLimb(limb=limb))
     m = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
@@ -109,6 +109,7 @@ def test_several_joints_on_a_body_sliders_gears_and_limits(tmp_path: Path) -> No
     basis = np.zeros((m.nv, 8))
     basis[:6, :6], basis[6, 6], basis[7, 7], basis[8, 6] = np.eye(6), 1.0, 1.0, -2.0
     model = Model(free, "none")
+    assert model.actuator_units == ("N m", "N")
     ours = model.mass_matrix(np.array([0.0] * 6 + [turn, slide]))
     assert relative(ours, basis.T @ full @ basis) < 1e-12
 

@@ -15,7 +15,7 @@ from tailwork.errors import TailworkError
 from tailwork.progress import quiet
 
 COMMANDS = {
-    "robots": ("show", "list the robots of the papers"),
+    "robots": ("show", "list the robots that are there to start from"),
     "show": ("show", "print a summary of a robot"),
     "import": ("importing", "a robot from a URDF or an MJCF, as a file to read and change"),
     "export": ("export", "write a robot for MuJoCo (MJCF), as URDF, or its equations as C"),

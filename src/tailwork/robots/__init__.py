@@ -30,6 +30,8 @@ from tailwork.robots.presets.biswal import biswal
 from tailwork.robots.presets.blaberus import blaberus
 from tailwork.robots.presets.liu2018 import liu2018
 from tailwork.robots.presets.liu2020 import liu2020
+from tailwork.robots.presets.quadrupeds import a1, anymal_c, go2, solo12, spot
+from tailwork.robots.presets.spirit40 import spirit40
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Stops, Torso
 from tailwork.robots.shapes import Shape
 from tailwork.robots.tails import (
@@ -50,14 +52,17 @@ from tailwork.robots.tails import (
 
 __all__ = [
     "FORWARD_FRAMES", "R3", "Air", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "Continuum",
-    "DhChain", "DhRow", "Drag", "Foot", "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint",
-    "JointSpring", "Limb", "Motor", "OffsetLeg", "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot",
-    "Shape", "StopSpring", "Stops", "Tail", "TailDrag", "ThreeHingeLegs", "Tip", "Torso", "TwoLink", "Usrt", "bar",
-    "biswal", "blaberus", "dh_frames", "dh_transform", "import_robot", "liu2018", "liu2020", "load", "pendulum",
-    "placed", "point_mass", "presets", "r3", "slender_drag", "tail_name", "usrt",
+    "DhChain", "DhRow", "Drag", "Foot", "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint", "JointSpring",
+    "Limb", "Motor", "OffsetLeg", "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot", "Shape",
+    "StopSpring", "Stops", "Tail", "TailDrag", "ThreeHingeLegs", "Tip", "Torso", "TwoLink", "Usrt", "a1", "anymal_c",
+    "bar", "biswal", "blaberus", "dh_frames", "dh_transform", "go2", "import_robot", "liu2018", "liu2020", "load",
+    "pendulum", "placed", "point_mass", "presets", "r3", "slender_drag", "solo12", "spirit40", "spot", "tail_name",
+    "usrt",
 ]  # fmt: skip
 
 
 def presets() -> dict[str, Callable[..., Robot]]:
-    """The robots of the papers, by name; liu2020 takes the name of its tail."""
-    return {"liu2018": liu2018, "liu2020": liu2020, "biswal": biswal, "blaberus": blaberus}
+    """Robots of the papers and real ones, by name; liu2020 takes the name of its tail."""
+    papers = {"liu2018": liu2018, "liu2020": liu2020, "biswal": biswal, "blaberus": blaberus}
+    real = {"go2": go2, "a1": a1, "anymal_c": anymal_c, "solo12": solo12, "spot": spot, "spirit40": spirit40}
+    return papers | real

@@ -164,7 +164,7 @@ class _Assembly:
         for k, node in zip(tree.subtree(start), inside, strict=True):
             joint = node.joint
             assert joint is not None
-            name, slider = str(self._short(joint)), joint.motion == "slider"
+            name = str(self._short(joint))
             link = f"link {node.frames[0].name if node.frames else joint.name}"
             if node.inertial.mass == 0.0 and node.inertial.tensor.any():
                 raise RobotError(link, 0.0, "a mass, as it has an inertia")
@@ -184,8 +184,7 @@ class _Assembly:
                     JointSpring(joint=name, stiffness=joint.stiffness, rest=joint.rest, damping=joint.damping)
                 )
             if joint.driven and joint.follows is None:
-                unit = "N" if slider else "N m"
-                motors.append(Motor(name=name, coordinate=name, unit=unit, limit=joint.effort))
+                motors.append(Motor(name=name, coordinate=name, limit=joint.effort))
         names = [joint.name for joint in joints]
         foot, contacts = None, []
         for k, found in enumerate(feet):

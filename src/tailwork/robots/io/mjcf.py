@@ -17,6 +17,7 @@ from tailwork.typing import Floats
 DEEPEST = 1024
 """Elements within elements: a body within each that carries it."""
 WHOLE = 2.0  # sizes of MuJoCo are half lengths
+NO_COLOR = (0.5, 0.5, 0.5)  # of shapes that have no other
 
 
 def read_mjcf(path: str | os.PathLike[str], base: str | None = None) -> Tree:
@@ -156,7 +157,7 @@ class _Reader:
             pose = Pose(m.geom_pos[g].copy(), turn(m.geom_quat[g]))
             file = m.mesh(int(m.geom_dataid[g])).name if kind == "mesh" else ""
             color = tuple(float(c) for c in np.clip(m.geom_rgba[g][:3], 0.0, 1.0))
-            found.append(Seen(role, kind, size, pose, name, color, file))
+            found.append(Seen(role, kind, size, pose, name, None if color == NO_COLOR else color, file))
         return found
 
     def _joint(self, j: int, pose: Pose) -> TreeJoint:
