@@ -195,7 +195,9 @@ def test_a_design_says_what_it_does_not_know() -> None:
 
 def test_robots_of_the_lab_carry_tails() -> None:
     found = carriers()
-    assert list(found) == ["liu2020", "liu2018", "biswal"]
+    real = ["go2", "a1", "anymal_c", "solo12", "spot", "spirit40"]
+    assert list(found) == ["liu2020", "liu2018", "biswal", *real]
+    assert tail_choices(found["go2"]) == tail_choices(found["liu2020"]) and tail_choices(found["spirit40"])[0] == OWN
     assert tail_choices(found["liu2020"]) == ("pendulum", "r3", "usrt")
     assert tail_choices(found["liu2018"])[0] == OWN
     assert "paper" in policy_choices(found["liu2020"]) and "paper" not in policy_choices(found["liu2018"])

@@ -97,7 +97,7 @@ def policy_choices(robot: Robot) -> tuple[str, ...]:
 
 
 def carriers() -> dict[str, Robot]:
-    """The robots of the papers that have a tail or can stand with one, by name; that of 2020 comes first."""
+    """The presets that have a tail or can stand with one, by name; that of 2020 comes first."""
     found = {name: make() for name, make in presets().items()}
     able = {name: robot for name, robot in found.items() if _has_tail(robot) or pinnable(robot)}
     return dict(sorted(able.items(), key=lambda item: item[0] != "liu2020"))
