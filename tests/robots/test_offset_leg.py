@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 import tailwork
-from oracles.layout import relative
+from oracles.layout import relative, rotation
 from oracles.pinocchio_oracle import PinocchioOracle
 from oracles.states import random_state
 from real_robots import urdf
 from tailwork import Model
 from tailwork.control.gait.foot_kinematics import foot_angles, foot_place
-from tailwork.errors import RobotError
+from tailwork.errors import RobotError, StateError
 from tailwork.robots import Body, Foot, Joint, Limb, Motor, OffsetLeg, Robot, Torso, point_mass
 from tailwork.robots.limb import FORWARD_FRAMES, as_matrix, as_vector, placed
+from tailwork.simulation import FootNearHip, simulate
 
 
 def random_rotation(rng: np.random.Generator) -> np.ndarray:
@@ -88,6 +89,25 @@ def test_the_hip_ends_where_the_foot_is_level_with_it() -> None:
         assert 0.4 < form.extension(place) < 0.6
     with pytest.raises(RobotError, match="too near to the axis of the hip"):
         foot_angles(leg, hip + np.array([0.2, 0.0, -offset + 1e-3]))
+
+
+def test_a_run_ends_where_a_foot_comes_level_with_its_hip() -> None:
+    """A torso that drops sideways, its legs without torques, stops at the clearance asked for; a state beyond says why
+    it cannot be."""
+    model = Model(by_hand("x"))
+    q, v = model.standing(), np.zeros(6)
+    v[:4] = (0.0, 0.0, -0.5, 3.0)
+    run = simulate(model, (q, v), 1.0, events=(FootNearHip(clearance=0.3),))
+    assert run.stopped is not None and "nearly level with its hip" in run.stopped.reason
+    end = run.data["q"].values[-1]
+    foot, form = model.robot.feet(), {name: limb.closed_form for name, limb in model.robot.limbs().items()}
+    turn = rotation(end[3:6])
+    left = [form[n].clearance(as_vector(turn.T @ (np.array(foot[n].place) - end[:3]))) for n in foot]  # type: ignore[union-attr]
+    assert min(left) == pytest.approx(0.3, abs=1e-6)
+    beyond = q.copy()
+    beyond[:3] = (0.1, 0.05, 0.03)
+    with pytest.raises(StateError, match="nearer to the axis of the first hinge"):
+        model.forward_dynamics(beyond, np.zeros(6), np.zeros(12))
 
 
 def simple_leg(turned: np.ndarray | None = None) -> Limb:

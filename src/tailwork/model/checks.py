@@ -7,6 +7,7 @@ import numpy as np
 from tailwork.errors import StateError
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.torso import torso_state
+from tailwork.robots.limb import as_vector, clearance_of
 from tailwork.typing import Floats
 
 SHOWN = 5
@@ -57,5 +58,11 @@ def _out_of_reach(layout: Layout, q: Floats) -> str:
             return (
                 f"{name} cannot reach its foot at ({place[0]:.4g}, {place[1]:.4g}, {place[2]:.4g}) m: extension "
                 f"{extension:.4f} of thigh and shank, required: above {least:.4g} and below {most:.4g}"
+            )
+        clearance = clearance_of(limb.closed_form)
+        if clearance is not None and not clearance(as_vector(foot)) > 0.0:
+            return (
+                f"{name} cannot reach its foot at ({place[0]:.4g}, {place[1]:.4g}, {place[2]:.4g}) m: it is nearer to "
+                "the axis of the first hinge than the leg's sideways offset"
             )
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -240,7 +241,11 @@ class Tip(Described):
 
 
 class ClosedForm(Protocol):
-    """Joint angles of a leg from the place of its foot. Each kind of leg brings its own."""
+    """Joint angles of a leg from the place of its foot. Each kind of leg brings its own.
+
+    A form may also have `clearance(foot)`: how far the foot is from where its first hinge has no answer; see
+    `clearance_of`.
+    """
 
     def angles(self, foot: Vector) -> list[tuple[Scalar, Scalar]]:
         """(cosine, sine) of each joint angle for a foot at `foot`, seen from the torso frame [m]."""
@@ -424,6 +429,15 @@ class PlacedForm:
     def reach(self) -> tuple[Scalar, Scalar]:
         """Least and greatest extension."""
         return self.form.reach()
+
+
+def clearance_of(form: ClosedForm | None) -> Callable[[Vector], Scalar] | None:
+    """By the place of a foot in the torso frame [m]: how far it is from where the first hinge of its leg has no answer,
+    as a share of the leg's bars; 0 there and beyond. None: the form has no such limit, or does not say."""
+    if isinstance(form, PlacedForm):
+        inner = clearance_of(form.form)
+        return None if inner is None else lambda foot: inner(form._own(foot))
+    return getattr(form, "clearance", None)
 
 
 def placed(limb: Limb, offset: Vector, rotation: Matrix) -> Limb:

@@ -5,7 +5,17 @@ from tailwork.simulation.chunk import Chunk
 from tailwork.simulation.contact.ground import CompliantGround, HeightField
 from tailwork.simulation.derivatives.gradient import Gradient, Gradients, gradient, gradients
 from tailwork.simulation.derivatives.sensitivities import Sensitivities, sensitivities
-from tailwork.simulation.events import Event, FootPulls, FootSlips, JointRange, JointSpeed, LegFolded, LegStraight, When
+from tailwork.simulation.events import (
+    Event,
+    FootNearHip,
+    FootPulls,
+    FootSlips,
+    JointRange,
+    JointSpeed,
+    LegFolded,
+    LegStraight,
+    When,
+)
 from tailwork.simulation.forces import Force, Pulse, pulse
 from tailwork.simulation.initial import Standing, Struck
 from tailwork.simulation.options import Options
@@ -20,6 +30,7 @@ __all__ = [
     "Contact",
     "Controller",
     "Event",
+    "FootNearHip",
     "FootPulls",
     "FootSlips",
     "Force",

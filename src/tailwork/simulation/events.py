@@ -15,7 +15,7 @@ from tailwork.errors import ArgumentError
 from tailwork.mechanics.kinematics import limb_states
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
-from tailwork.robots.limb import Cable, Joint, Motor
+from tailwork.robots.limb import Cable, Joint, Motor, as_vector, clearance_of
 
 ACTIONS = ("stop", "record")
 
@@ -77,7 +77,30 @@ class LegFolded(Event):
         return left
 
 
-DEFAULT_EVENTS: tuple[Event, ...] = (LegStraight(), LegFolded())
+@dataclass(frozen=True, kw_only=True)
+class FootNearHip(Event):
+    """The foot of a stance leg with a sideways offset is nearly level with its hip, at the distance of the offset from
+    the first hinge's axis: nearer, the leg cannot reach it."""
+
+    clearance: float = 0.05  # from there, as a share of the leg's bars, that must be left [1]
+    action: str = "stop"  # as of all events; here the run stops by default
+
+    def names(self, layout: Layout) -> list[str]:
+        """One a foot of such a leg."""
+        feet = [foot for foot in layout.stance if clearance_of(layout.limbs[foot].closed_form) is not None]
+        return [f"{foot} nearly level with its hip (clearance {self.clearance:g})" for foot in feet]
+
+    def values(self, context: Context, path: Path) -> list[Scalar]:
+        """What is left until there [1]."""
+        forms = {foot: clearance_of(context.layout.limbs[foot].closed_form) for foot in context.layout.stance}
+        return [
+            form(as_vector(context.torso.feet[foot])) - self.clearance
+            for foot, form in forms.items()
+            if form is not None
+        ]
+
+
+DEFAULT_EVENTS: tuple[Event, ...] = (LegStraight(), LegFolded(), FootNearHip())
 """What is watched unless a caller says what: where the equations of a stance leg end."""
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tailwork.errors import ArgumentError, FileError
 from tailwork.robots.io import toml
 from tailwork.robots.io.from_tree import Imported, from_tree
@@ -91,4 +93,5 @@ def import_robot(
         if srdf is not None:
             raise ArgumentError("srdf", srdf, "nothing: this is for URDF; keyframes of an MJCF are its postures")
         tree = mjcf.read_mjcf(path, base)
-    return from_tree(tree, feet, posture, forward or "x", foot_radius, tail)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused where it ends
+        return from_tree(tree, feet, posture, forward or "x", foot_radius, tail)

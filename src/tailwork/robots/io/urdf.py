@@ -147,7 +147,7 @@ class _Reader:
             raise element.error(f"a joint of type {kind!r}; {instead}")
         direction, limits, dynamics, mimic = (element.find(t) for t in ("axis", "limit", "dynamics", "mimic"))
         axis = np.array([1.0, 0.0, 0.0]) if direction is None else direction.numbers("xyz", 3)
-        length = math.sqrt(float(axis @ axis))
+        length = math.hypot(*axis)
         if not LEAST_AXIS < length < 1.0 / LEAST_AXIS:
             raise element.error(f"an axis of length {length:.3g}; required: a direction, such as 0 1 0")
         fields: dict[str, Any] = {}
