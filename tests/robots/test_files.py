@@ -466,7 +466,8 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_every_kind_is_in_a_round_trip() -> None:
     """So that a new kind of part does not go untested here."""
-    from tailwork.robots.io.toml import PARTS, TORSOS
+    from tailwork.robots.io.kinds import PARTS
+    from tailwork.robots.io.toml import TORSOS
 
     used = {type(part) for robot in ROBOTS.values() for part in (robot.torso, *robot.parts.values())}
     assert used == set(PARTS + TORSOS)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from tailwork.robots.air import Air, Drag, TailDrag, slender_drag
 from tailwork.robots.body import Body, bar, point_mass
 from tailwork.robots.io.from_tree import Imported
+from tailwork.robots.io.kinds import register
 from tailwork.robots.io.load import import_robot, load
 from tailwork.robots.legs.dh import DhChain, DhRow, dh_frames, dh_transform
 from tailwork.robots.legs.insect import InsectLeg
@@ -52,12 +53,12 @@ from tailwork.robots.tails import (
 
 __all__ = [
     "FORWARD_FRAMES", "R3", "Air", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "Continuum",
-    "DhChain", "DhRow", "Drag", "Foot", "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint", "JointSpring",
-    "Limb", "Motor", "OffsetLeg", "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot", "Shape",
-    "StopSpring", "Stops", "Tail", "TailDrag", "ThreeHingeLegs", "Tip", "Torso", "TwoLink", "Usrt", "a1", "anymal_c",
-    "bar", "biswal", "blaberus", "dh_frames", "dh_transform", "go2", "import_robot", "liu2018", "liu2020", "load",
-    "pendulum", "placed", "point_mass", "presets", "r3", "slender_drag", "solo12", "spirit40", "spot", "tail_name",
-    "usrt",
+    "DhChain", "DhRow", "Drag", "Foot", "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint",
+    "JointSpring", "Limb", "Motor", "OffsetLeg", "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot",
+    "Shape", "StopSpring", "Stops", "Tail", "TailDrag", "ThreeHingeLegs", "Tip", "Torso", "TwoLink", "Usrt", "a1",
+    "anymal_c", "bar", "biswal", "blaberus", "dh_frames", "dh_transform", "go2", "import_robot", "liu2018",
+    "liu2020", "load", "pendulum", "placed", "point_mass", "presets", "r3", "register", "slender_drag", "solo12",
+    "spirit40", "spot", "tail_name", "usrt",
 ]  # fmt: skip
 
 

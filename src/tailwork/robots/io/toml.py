@@ -34,40 +34,18 @@ import tomli_w
 
 from tailwork.errors import NOTHING, FileError, RobotError, UnknownNameError
 from tailwork.files import read_bytes, write_whole
-from tailwork.robots.legs.dh import DhChain
-from tailwork.robots.legs.insect import InsectLeg
-from tailwork.robots.legs.offset_leg import OffsetLeg
-from tailwork.robots.legs.three_hinge import ThreeHingeLegs
+from tailwork.robots.io.kinds import MODULE, PARTS, kind_of, part_kinds
 from tailwork.robots.paths import numbers
 from tailwork.robots.quantities import Described, alternatives, field_hints, item_hint, label
-from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Torso
-from tailwork.robots.tails import R3, Articulated, Continuum, FreeTail, Pendulum, ReactionWheel, Tail, TwoLink, Usrt
+from tailwork.robots.robot import PlateTorso, Robot, Torso
 
 TORSOS = (Torso, PlateTorso)
-PARTS = (
-    ThreeHingeLegs, OffsetLeg, InsectLeg, DhChain, Pendulum, R3, Usrt, Articulated, Continuum, TwoLink, ReactionWheel,
-    FreeTail, FreeLimb,
-)  # fmt: skip
-"""Kinds of parts that every file may name; own tails join them, see `part_kinds`."""
-
 LARGEST_FILE = 1_000_000  # bytes; a robot of ten thousand numbers needs a fifth of that
 MOST_WORDS = 32
 _WORD = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _KEY = re.compile(rf"#[^\n]*+|{_WORD}(?:[ \t]*+\.[ \t]*+{_WORD})*+")  # a comment, or words joined by dots
 _PRINTED = re.compile(r"[^\n -~\u00a0-\ufffd]")  # all but what a comment in TOML may hold
 _NUMBERS = re.compile(r"\[\n\s++([-+.\w]++(?:,\s++[-+.\w]++)*+),\s*+\]")
-
-
-def part_kinds() -> tuple[type, ...]:
-    """The kinds of parts that files know: those of the library, and every own tail that has been defined by now."""
-    found: list[Any] = list(PARTS)
-    left: list[Any] = [Tail]
-    while left:
-        cls = left.pop(0)
-        left += cls.__subclasses__()
-        if "kind" in vars(cls) and cls.kind not in [known.kind for known in PARTS]:
-            found.append(cls)
-    return tuple(found)
 
 
 def load(path: str | os.PathLike[str]) -> Robot:
@@ -120,6 +98,9 @@ def as_text(robot: Robot) -> str:
     last = {"stops": robot.stops, "contacts": robot.contacts, "air": robot.air}
     data = {**first, "torso": robot.torso, **last, **robot.parts}
     plain = {key: as_plain(value) for key, value in data.items() if value not in (None, ())}
+    for name, part in robot.parts.items():
+        if type(part) not in PARTS:  # which others may not know
+            plain[name] = {"kind": part.kind, MODULE: type(part).__module__, **plain[name]}
     # Vectors on one line each, which is how one reads them. Text never spans lines here, so it cannot match.
     return _NUMBERS.sub(lambda found: "[" + re.sub(r",\s+", ", ", found[1]) + "]", tomli_w.dumps(plain))
 
@@ -160,13 +141,22 @@ def _robot(data: dict[str, Any]) -> Robot:
         elif key in own:
             fields[key] = described_value(value, field_hints(Robot)[key], key)
         elif isinstance(value, dict):
-            fields["parts"][key] = _described(value, part_kinds(), key)
+            fields["parts"][key] = _part(value, key)
         else:
             raise UnknownNameError.among(key, key, own, "key, or a table for a part")
     for key in ("name", "torso"):
         if key not in fields:
             raise RobotError(key, NOTHING, "a name for the robot" if key == "name" else "a table [torso]")
     return Robot(**fields)
+
+
+def _part(data: dict[str, Any], path: str) -> Any:
+    """The part in a table. Of a kind that is not of the library, the table also has the module that it came from."""
+    if "kind" not in data:
+        return _described(data, part_kinds(), path)
+    cls = kind_of(path, data["kind"], data.get(MODULE))
+    own = data if cls in PARTS else {key: value for key, value in data.items() if key != MODULE}
+    return _described(own, (cls,), path)
 
 
 def _described(data: Any, classes: tuple[type, ...], path: str) -> Any:
@@ -243,7 +233,8 @@ def _requirement(f: dataclasses.Field[Any], hint: Any) -> str:
 
 def _require_kind(path: str, value: Any, classes: tuple[type, ...]) -> None:
     if type(value) not in classes:
-        raise RobotError(path, value, "one of the kinds that files know: " + ", ".join(cls.kind for cls in classes))
+        known = ", ".join(cls.kind for cls in classes)
+        raise RobotError(path, value, f"one of the kinds that files know: {known}; `register` makes others known")
 
 
 def as_plain(value: Any) -> Any:

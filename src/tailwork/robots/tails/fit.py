@@ -39,7 +39,7 @@ HERE = (0.0, 0.0, 0.0)
 
 def tail_kinds() -> dict[str, type[Tail]]:
     """All kinds of tails by name: those of the library and own ones that are known by now."""
-    from tailwork.robots.io.toml import part_kinds  # here, because it imports all parts
+    from tailwork.robots.io.kinds import part_kinds  # here, because it imports all parts
 
     return {cls.kind: cls for cls in part_kinds() if issubclass(cls, Tail)}
 
@@ -48,9 +48,14 @@ def named_tail(kind: str) -> Tail:
     """A tail of a kind with the numbers of its paper, or of its defaults where it is not of one."""
     if kind in PUBLISHED:
         return PUBLISHED[kind]
+    from tailwork.robots.io.kinds import imported, offered  # here, because it imports all parts
+
+    if isinstance(kind, str) and kind in offered():
+        imported(kind)
     kinds = tail_kinds()
     if kind not in kinds:
-        raise UnknownNameError.among("tail", str(kind), [known for known in kinds if known != "tail"], "kind of tail")
+        valid = [known for known in (*kinds, *offered()) if known != "tail"]
+        raise UnknownNameError.among("tail", str(kind), valid, "kind of tail")
     try:
         return kinds[kind]()
     except (TypeError, RobotError):
