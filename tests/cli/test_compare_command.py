@@ -101,7 +101,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         (["missing.toml"], "missing.toml: no such file"),
         (["--tails", "r4"], "tail: got 'r4'"),
         (["--tails", "r3,r3"], "tails that differ"),
-        (["liu2018", "--tail-mass", "1"], "a tail that is put on, by --tail"),
+        (["liu2018", "--tail-mass", "1"], "a tail that is put on"),
         (["--tail", "r3", "--tail-mass", "1", "--as-published"], "they are other numbers"),
         (["--tails", "other.toml"], "other.toml: no such file"),
         (["--motion", "jaw:40"], "did you mean 'yaw'"),

@@ -24,15 +24,18 @@ from tailwork.cli import main
 from tailwork.cli.design import print_choices, print_front
 from tailwork.cli.terminal import COMPILED, bar
 from tailwork.errors import FileError, RobotError
-from tailwork.robots import liu2020
+from tailwork.robots import biswal, liu2020
+from tailwork.robots.io.toml import parsed
 from tailwork.simulation.pose import torso_angles
 from tailwork.studies.design import Evaluator
 from tailwork.studies.design.answer import Answer, DesignOptions, answer_of, sorted_answers
 from tailwork.studies.design.data import answer_data, answer_from
-from tailwork.studies.design.files import EXAMPLE, load_problem, problem_from_text
+from tailwork.studies.design.example import EXAMPLE, example_for, with_robot_table
+from tailwork.studies.design.files import load_problem, problem_from_text, robot_from
 from tailwork.studies.design.folder import Kept, cases, open_kept
 from tailwork.studies.design.text import price_words, repeat_code, robust_words
 from tailwork.studies.design.uncertainty import Robust
+from tailwork.studies.design.variables import checked_variables
 
 PROBLEMS = sorted((Path(__file__).parents[2] / "problems").glob("*.toml"))
 CHOICES = '[choices]\n"torso.mass" = [12.0, 20.0]'
@@ -156,6 +159,48 @@ def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     file.write_text("mine")
     assert main(["design", "--example", str(file)]) == 2
     assert "is there already" in capsys.readouterr().err and file.read_text() == "mine"
+
+
+def test_the_example_for_another_robot(tmp_path: Path) -> None:
+    """Bounds and limits go with its size and weight; of the 2020 robot they are those of the example. All of it can be
+    judged: nothing is out of the variables' ranges."""
+    biswal().save(tmp_path / "small.toml")
+    for tail in ("pendulum", "r3"):
+        file = tmp_path / f"{tail}.toml"
+        assert main(["design", "--example", str(file), "--robot", str(tmp_path / "small.toml"), "--tail", tail]) == 0
+        study = load_problem(file).study
+        assert study.robot == biswal().with_tail(tail)
+        bounds = {variable.name: (variable.low, variable.high) for variable in checked_variables(study)}
+        assert bounds["tail.total_mass"] == pytest.approx((0.2 / 6.0, 0.2), abs=1e-3)
+        assert bounds["tail.mount.x"] == pytest.approx((-0.18 - 0.05 * 0.72, -0.18 + 0.1 * 0.72), abs=1e-3)
+        assert ("tail.tip_share" in bounds) == (tail == "pendulum")
+        limits = {limit.measure: limit for limit in study.limits}
+        assert limits["peak_tail_torque"].most == pytest.approx(6.0 / 6.0 * 0.72, abs=0.01)
+    table = {"preset": "liu2020", "tail": "pendulum"}
+    own, usual = (parsed("x", text) for text in (example_for(liu2020(), table), EXAMPLE))
+    assert own["limits"] == usual["limits"] and own["robot"] == usual["robot"]
+
+
+def test_another_robot_in_the_place_of_a_problems(tmp_path: Path) -> None:
+    """Only the table [robot] changes; sizes are those of the options, files are found from the problem's folder."""
+    biswal().save(tmp_path / "small.toml")
+    text = small_problem()
+    table = {"file": "small.toml", "tail": "r3", "tail_mass": 0.3, "tail_length": 0.5}
+    changed = with_robot_table(text, table, "problem.toml")
+    assert parsed("x", changed) == {**parsed("x", text), "robot": table}
+    robot = robot_from(table, tmp_path)
+    tail = robot.part("tail")
+    assert (tail.kind, float(tail.total_mass()), float(tail.total_length())) == ("r3", *map(pytest.approx, (0.3, 0.5)))
+    longer = text.replace("change = {", "unused = {").replace(
+        "[variables]", '[robot.change]\n"torso.mass" = 13.0\n\n[variables]'
+    )
+    assert parsed("x", with_robot_table(longer, table, "x"))["robot"] == table
+    with pytest.raises(RobotError, match=r"a table \[robot\] in the file"):
+        with_robot_table('name = "x"\nrobot = { preset = "liu2020" }\n', table, "x")
+    for wrong, said in (({"tail_mass": "heavy"}, "robot.tail_mass: got 'heavy'"), ({"tail": "r4"}, "robot.tail"),
+                        ({"as_published": True}, "they are other numbers")):  # fmt: skip
+        with pytest.raises(RobotError, match=said):
+            robot_from({**table, **wrong}, tmp_path)
 
 
 def test_answers_are_read_back_as_they_were() -> None:

@@ -23,7 +23,8 @@ from tailwork.robots.paths import rebuild
 from tailwork.robots.robot import Robot
 from tailwork.simulation.system import System
 from tailwork.studies.design.evaluate import Evaluator
-from tailwork.studies.design.files import EXAMPLE, study_from_text
+from tailwork.studies.design.example import EXAMPLE
+from tailwork.studies.design.files import study_from_text
 
 FILE = Path(__file__).parents[1] / "data" / "operation_counts.json"
 UPDATE = "python -m tests.mechanics.test_operation_counts"

@@ -219,7 +219,11 @@ def test_tables_name_what_is_active() -> None:
     assert rows["peak tail torque"][-1] == "active" and rows["peak tail torque"][3] == "≤ 4"
     assert rows["turn"][-1] == "goal: most" and all(row[4] != "—" for row in rows.values())
     assert rows["roll"][3] == "≥ −15, ≤ 12"
-    assert [row[0] for row in design_rows(answer)] == [variable.name for variable in answer.study.variables]
+    *rows, mass, length = design_rows(answer)
+    assert [row[0] for row in rows] == [variable.name for variable in answer.study.variables]
+    tail = answer.robot.part("tail")
+    assert mass[:2] == ["tail.total_mass", f"{tail.total_mass():.5g}"] and mass[-1] == "follows"
+    assert length[:2] == ["tail.total_length", f"{tail.total_length():.5g}"]
 
 
 def test_what_the_robot_breaks_as_it_is_given() -> None:
@@ -306,7 +310,7 @@ def test_problems_in_words() -> None:
     answer = small_answer()
     study = answer.study
     assert scenario_words(study).startswith(
-        "the tail sweeps to the right by 40 deg, in 0.3 s; the legs: constant torques"
+        "the tail (pendulum of 0.8 kg and 0.48 m, unless varied) sweeps to the right by 40 deg, in 0.3 s; the legs: con"
     )
     free = problem_from_text(small_problem().replace("[goals]", '"motion.sweep" = [40.0, 60.0]\n[goals]'), "own.toml")
     assert "by 40 to 60 deg (free), in 0.3 s" in scenario_words(free.study)

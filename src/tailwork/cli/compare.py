@@ -96,14 +96,19 @@ def _plan(options: argparse.Namespace) -> Plan:
 
 
 def _print(console: Console, comparison: Comparison) -> None:
-    from tailwork.view.report.comparison import rotation_rows
+    from tailwork.view.report.comparison import TAIL_HEADER, rotation_rows, sizes_text, tail_rows
 
+    table = plain_table("The tails", *TAIL_HEADER, rows=tail_rows(comparison.plan))
+    table.columns[-1].justify = "left"
+    console.print(table)
+    if said := sizes_text(comparison.plan):
+        console.print(said)
     console.print(f"leg policy: {comparison.plan.policy_text}")
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
         table = plain_table(
             f"\n{motion.name}: {motion_text(motion)}", "tail", "pitch°", "roll°", "yaw°", "airborne°", "closed°",
-            "effect.", "N m", "J", "Fz N", "friction", rows=rotation_rows(results),
+            "effect.", "N m", "J", "Fz N", "friction", rows=[row[:-2] for row in rotation_rows(results)],
         )  # fmt: skip
         table.padding = (0, 1, 0, 0)
         console.print(table)

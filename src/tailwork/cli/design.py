@@ -14,13 +14,27 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from tailwork.cli.inputs import CLUSTER_HELP, THREADS_HELP, check_threads, measures_help, warn_postures
+from tailwork.cli.inputs import (
+    CLUSTER_HELP,
+    FILES,
+    ROBOT_HELP,
+    THREADS_HELP,
+    add_import_options,
+    add_tail,
+    check_threads,
+    import_options,
+    measures_help,
+    warn_postures,
+)
 from tailwork.cli.terminal import bar, plain_table, wide_console
 from tailwork.errors import FileError, RobotError
 from tailwork.files import write_whole
+from tailwork.robots import presets
+from tailwork.robots.io.toml import parsed
 from tailwork.studies.design import tables, text
 from tailwork.studies.design.answer import Answer, DesignOptions, sorted_answers
-from tailwork.studies.design.files import EXAMPLE, ProblemFile, load_problem
+from tailwork.studies.design.example import EXAMPLE, example_for, with_robot_table
+from tailwork.studies.design.files import ProblemFile, load_problem, problem_from_text, robot_from
 from tailwork.studies.design.folder import DesignCase, Kept, cases, open_kept
 from tailwork.studies.design.search import STARTS, ImpossibleError
 from tailwork.studies.design.uncertainty import SPREAD, checked_spread
@@ -46,6 +60,11 @@ def add_design(commands: Any, what: str) -> None:
         "--example", nargs="?", type=Path, const=Path("problem.toml"), metavar="FILE",
         help="write a problem file with comments to start from (default: problem.toml), and do nothing else",
     )  # fmt: skip
+    command.add_argument(
+        "--robot", help=f"{ROBOT_HELP}, in the place of the problem's; with --example, the robot that it is for"
+    )
+    add_tail(command)
+    add_import_options(command)
     command.add_argument("--out", type=Path, default=Path("design"), help="the folder (default: design)")
     command.add_argument("--threads", type=int, help=THREADS_HELP)
     command.add_argument(
@@ -67,6 +86,10 @@ def run(options: argparse.Namespace) -> int:
     if options.problem is None:
         raise RobotError("problem", None, "a problem file, or --example to write one")
     problem = load_problem(options.problem)
+    if table := _robot_table(options, options.problem.parent):
+        own = {} if options.robot else parsed(options.problem, problem.text)["robot"]
+        changed = with_robot_table(problem.text, {**own, **table}, options.problem)
+        problem = problem_from_text(changed, options.problem)
     every = cases(problem.study, _settings(options, problem))
     if problem.study.scenario.policy != "airborne":
         warn_postures([problem.study.robot])
@@ -100,9 +123,28 @@ def _example(console: Console, options: argparse.Namespace) -> int:
         raise RobotError("--example", str(options.example), "no problem file beside it: it only writes one")
     if os.path.lexists(options.example):
         raise FileError(options.example, "is there already; give another name after --example")
-    write_whole(options.example, EXAMPLE)
+    table = _robot_table(options, options.example.parent)
+    if table and options.robot is None:
+        raise RobotError("--example", str(options.example), "--robot with --tail: which robot shall carry it?")
+    made = example_for(robot_from(table, options.example.parent), table) if table else EXAMPLE
+    write_whole(options.example, made)
     console.print(f"{options.example} written; edit it, then: tailwork design {options.example}", soft_wrap=True)
     return 0
+
+
+def _robot_table(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """What the options say of the robot, as a table [robot] of a problem file in a folder; empty: nothing."""
+    table: dict[str, Any] = {}
+    if options.robot is not None:
+        file = options.robot not in presets()
+        table = {"file": os.path.relpath(options.robot, folder)} if file else {"preset": options.robot}
+    table |= import_options(options)
+    if options.tail is not None:
+        tail = options.tail
+        table["tail"] = os.path.relpath(tail, folder) if tail.endswith(FILES) else tail
+    given = {"tail_mass": options.tail_mass, "tail_length": options.tail_length}
+    given["as_published"] = options.as_published or None
+    return table | {name: value for name, value in given.items() if value is not None}
 
 
 def _settings(options: argparse.Namespace, problem: ProblemFile) -> DesignOptions:

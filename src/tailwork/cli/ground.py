@@ -12,6 +12,7 @@ from tailwork.cli.inputs import POLICY_HELP, Once, add_robot, default_policy, nu
 from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.files import ready_folder
+from tailwork.robots.tails.fit import tail_text
 from tailwork.simulation.contact.ground import KINETIC_FRICTION, STATIC_FRICTION
 from tailwork.studies.compare.ground_comparison import (
     GroundComparison,
@@ -94,6 +95,7 @@ def _print(console: Console, comparison: GroundComparison) -> None:
 
     scenario = comparison.scenario
     console.print(f"{scenario.robot.name}, {scenario.motion.name}: {motion_text(scenario.motion)}")
+    console.print(f"tail: {tail_text(scenario.tail_part)}")
     console.print(f"leg policy: {scenario.leg_policy.text(scenario.robot)}")
     console.print(f"ground: {ground_text(comparison)}")
     feet = time_rows(comparison)

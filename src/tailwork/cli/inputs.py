@@ -13,12 +13,10 @@ from tailwork.control.posture import posture_warnings
 from tailwork.errors import FileError, RobotError, nearest
 from tailwork.robots import Robot, load, presets
 from tailwork.robots.io.load import OTHERS, is_import
-from tailwork.robots.tails.fit import PUBLISHED, with_named_tail
+from tailwork.robots.tails.fit import PAPER_ROBOT, PUBLISHED, configured
 from tailwork.simulation import Run, load_run
 from tailwork.studies.measures import meaning_of, shown_measures, unit_of
 
-PAPER_ROBOT = "liu2020"
-"""The preset whose tails are those of its paper."""
 FILES = (".toml", *OTHERS)
 """How the names of robot files end."""
 ROBOT_HELP = "a preset (see `tailwork robots`) or a robot file"
@@ -132,32 +130,19 @@ def robot_of(options: argparse.Namespace) -> Robot:
 
 
 def robots_of(options: argparse.Namespace) -> dict[str, Robot]:
-    """By label of its tail: the robot that the options describe, with each of its tails.
-
-    Changes of numbers outside tails are made first, so that default sizes follow them.
-    """
-    name, given = options.robot, options.tail
-    sized = options.tail_mass is not None or options.tail_length is not None
+    """By label of its tail: the robot that the options describe, with each of its tails."""
+    robot = named_robot(options.robot, import_options(options))
     changes = dict(_change(text) for text in options.changes)
-    of_tail = {path: value for path, value in changes.items() if path.split(".")[0] == "tail"}
-    robot = named_robot(name, import_options(options))
-    if given is None and (sized or options.as_published):
-        option = "--as-published" if options.as_published else "--tail-mass, --tail-length"
-        raise RobotError(option, given, "a tail that is put on, by --tail")
-    if options.as_published and sized:
-        raise RobotError("--as-published", True, "none of --tail-mass and --tail-length: they are other numbers")
-    if given is None:
-        return {"own": robot.replace(changes) if changes else robot}
-    rest = {path: value for path, value in changes.items() if path not in of_tail}
-    robot = robot.replace(rest) if rest else robot
+    tails = [None] if options.tail is None else [text.strip() for text in options.tail.split(",")]
     found: dict[str, Robot] = {}
-    published = options.as_published or (name == PAPER_ROBOT and not sized)
-    for tail in (text.strip() for text in given.split(",")):
-        label = Path(tail).stem
+    for tail in tails:
+        label = "own" if tail is None else Path(tail).stem
         if label in found:
             raise RobotError("--tail", tail, "tails that differ")
-        made = with_named_tail(robot, tail, mass=options.tail_mass, length=options.tail_length, published=published)
-        found[label] = made.replace(of_tail) if of_tail else made
+        found[label] = configured(
+            robot, tail, changes, mass=options.tail_mass, length=options.tail_length, published=options.as_published,
+            preset=options.robot,
+        )  # fmt: skip
     return found
 
 

@@ -27,6 +27,7 @@ from tailwork.cli.inputs import (
 )
 from tailwork.cli.terminal import plain_table, wide_console
 from tailwork.errors import RobotError
+from tailwork.robots.tails.fit import tail_text
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import unit_of
 from tailwork.studies.motions import motion_from_text
@@ -35,7 +36,7 @@ from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import Results, open_folder, read_results
 from tailwork.studies.sweep.plan import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
 from tailwork.studies.sweep.run import designs_in, sweep_here, sweep_on_cluster
-from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
+from tailwork.studies.sweep.tables import TAIL_HEADS, extremes, reason_rows, warning_text
 
 OFTEN = 5.0  # [s], between lines where there is no terminal
 SEED = 0
@@ -97,6 +98,7 @@ def run(options: argparse.Namespace) -> int:
     names = " × ".join(one.path for one in sweep.varied)
     many = f"{sweep.designs:,} design{'' if sweep.designs == 1 else 's'}"
     console.print(f"{many} of {sweep.scenario.robot.name}: {names}; {sweep.scenario.motion.name}")
+    console.print(f"tail: {tail_text(sweep.scenario.tail_part)}, unless varied")
     if damaged:
         names = [folder.part(chunk).name for chunk in sorted(damaged)]
         more = f" and {len(names) - MOST_NAMES} others" if len(names) > MOST_NAMES else ""
@@ -192,7 +194,7 @@ def _print(console: Console, results: Results) -> None:
         if not rows:
             console.print(f"\n{name}: no design has a value (not every tail has every measure)")
             continue
-        console.print(plain_table(f"\n{name} [{unit_of(name)}]", "", "design", *paths, name, rows=rows))
+        console.print(plain_table(f"\n{name} [{unit_of(name)}]", "", "design", *paths, *TAIL_HEADS, name, rows=rows))
     ended = reason_rows(results)
     if ended:
         console.print(f"\n{int(results.early.sum()):,} designs ended early, {int(results.refused.sum()):,} are not "

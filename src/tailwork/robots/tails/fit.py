@@ -7,8 +7,9 @@ the same total mass and length, unless they are taken as published.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from tailwork.algebra.expression import Scalar
@@ -26,6 +27,8 @@ from tailwork.robots.tails.usrt import Usrt
 
 PUBLISHED: dict[str, Tail] = {"pendulum": Pendulum(length=0.48, mass=1.0), "r3": R3(), "usrt": Usrt()}
 """The tails of Liu & Ben-Tzvi 2020, Table 1, by kind, at the origin of the torso frame."""
+PAPER_ROBOT = "liu2020"
+"""The preset whose tails they are."""
 MASS_SHARE, LENGTH_SHARE = 1.0 / 12.0, 0.96
 """Mass and length of a tail, as shares of the torso's, where nothing else says them: 1 kg of 12, 0.48 m of 0.5 m."""
 EXPONENTS = {
@@ -155,6 +158,27 @@ def with_named_tail(
         there, here = (array(FORWARD_FRAMES[one.forward]) for one in (other, robot))
         mount = as_vector(times(here, times(there.T, array(part.mount_place(other.forward)))))
     return with_tail(robot, similar(part, mass=mass, length=length), mount)
+
+
+def configured(
+    robot: Robot, tail: str | None = None, changes: Mapping[str, Any] = MappingProxyType({}), *,
+    mass: float | None = None, length: float | None = None, published: bool = False, preset: str = "",
+) -> Robot:  # fmt: skip
+    """A robot with changes by path and a tail by name, as `with_named_tail` puts it on [kg], [m]. Changes outside the
+    tail are made first, so that default sizes follow them. The preset of Liu & Ben-Tzvi 2020 has the tails of its paper
+    as published, unless a mass or a length is given."""
+    if tail is None:
+        if mass is not None or length is not None or published:
+            raise RobotError("tail", None, "a tail that is put on: its mass, its length and its paper are of that one")
+        return robot.replace(changes) if changes else robot
+    if published and (mass is not None or length is not None):
+        raise RobotError("as published", True, "neither mass nor length of the tail: they are other numbers")
+    of_tail = {path: value for path, value in changes.items() if path.split(".")[0] == "tail"}
+    rest = {path: value for path, value in changes.items() if path not in of_tail}
+    robot = robot.replace(rest) if rest else robot
+    published = published or (preset == PAPER_ROBOT and mass is None and length is None)
+    found = with_named_tail(robot, tail, mass=mass, length=length, published=published)
+    return found.replace(of_tail) if of_tail else found
 
 
 def default_mount(robot: Robot) -> Vector:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -11,8 +10,10 @@ from typing import Any
 
 from tailwork.errors import NOTHING, RobotError, UnknownNameError
 from tailwork.robots import Robot, load, presets
+from tailwork.robots.io.load import OTHERS
 from tailwork.robots.io.toml import parsed, read_text
 from tailwork.robots.quantities import checked
+from tailwork.robots.tails.fit import configured
 from tailwork.studies.design.problem import FINITE, Goal, Limit, Study, Variable
 from tailwork.studies.design.uncertainty import Robust
 from tailwork.studies.motions import sweep
@@ -22,9 +23,9 @@ TABLES = ("robot", "scenario", "variables", "goals", "limits", "choices", "actua
 NUMBERS = ("steps", "seed")
 IMPORTS = ("feet", "posture", "forward", "foot_radius")
 """Keys of [robot] that say what a URDF or an MJCF cannot, as `tailwork.load` takes them."""
-
-EXAMPLE = Path(__file__).with_name("example.toml").read_text(encoding="utf-8")
-"""A problem to start from, with comments."""
+TAIL_KEYS: dict[str, Any] = {"tail": str, "tail_mass": (int, float), "tail_length": (int, float), "as_published": bool}
+"""What the table [robot] may say of a tail that is put on, and of what type it is."""
+FILES = (".toml", *OTHERS)
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def study_from_text(text: str, file: str | os.PathLike[str]) -> Study:
     return Study(
         name=str(data.get("name", Path(file).stem)),
         scenario=_scenario(
-            _robot(data["robot"], Path(file).parent),
+            robot_from(data["robot"], Path(file).parent),
             data.get("scenario", {}),
             _made("actuator", ActuatorMass, data.get("actuator", {})),
         ),
@@ -103,36 +104,39 @@ def _scenario(robot: Robot, data: Mapping[str, Any], actuator: ActuatorMass) -> 
         raise error.within("scenario") from None
 
 
-def _robot(data: Mapping[str, Any], folder: Path) -> Robot:
-    _check_keys("robot", data, ("preset", "tail", "file", "change", *IMPORTS))
+def robot_from(data: Mapping[str, Any], folder: Path) -> Robot:
+    """The robot that a table [robot] describes; files are looked for in a folder."""
+    _check_keys("robot", data, ("preset", "file", *TAIL_KEYS, "change", *IMPORTS))
     if ("preset" in data) == ("file" in data):
         raise RobotError("robot", dict(data), "either `preset` or `file`")
-    if "file" in data:
-        if "tail" in data:
-            raise RobotError("robot.tail", data["tail"], "no tail with a file: the file describes it")
-        robot = load(folder / str(data["file"]), **{key: data[key] for key in IMPORTS if key in data})
-    else:
-        for key in IMPORTS:
-            if key in data:
-                raise RobotError(f"robot.{key}", data[key], "a `file` that is a URDF or an MJCF")
-        robot = _preset(data["preset"], data.get("tail"))
+    options = {key: data[key] for key in IMPORTS if key in data}
+    if options and "file" not in data:
+        raise RobotError(f"robot.{next(iter(options))}", data["preset"], "a `file` that is a URDF or an MJCF")
+    robot = load(folder / str(data["file"]), **options) if "file" in data else _preset(data["preset"])
     changes = data.get("change", {})
     if not isinstance(changes, dict):
         raise RobotError("robot.change", changes, "a table of numbers by path")
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
-    return robot.replace(given) if given else robot
+    for key, kind in TAIL_KEYS.items():
+        if key in data and (not isinstance(data[key], kind) or (isinstance(data[key], bool) and kind is not bool)):
+            raise RobotError(f"robot.{key}", data[key], {str: "text", bool: "true or false"}.get(kind, "a number"))
+    tail = data.get("tail")
+    if tail is not None and str(tail).endswith(FILES):
+        tail = str(folder / tail)
+    try:
+        return configured(
+            robot, tail, given, mass=data.get("tail_mass"), length=data.get("tail_length"),
+            published=data.get("as_published", False), preset=str(data.get("preset", "")),
+        )  # fmt: skip
+    except RobotError as error:
+        raise (error if tail is None else error.within("robot")) from None
 
 
-def _preset(name: Any, tail: Any) -> Robot:
+def _preset(name: Any) -> Robot:
     known = presets()
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError.among("robot.preset", str(name), known, "preset")
-    make = known[name]
-    if tail is None:
-        return make()
-    if "tail" not in inspect.signature(make).parameters:
-        raise RobotError("robot.tail", tail, f"no tail to choose: {name} has the one it has")
-    return make(tail=tail)
+    return known[name]()
 
 
 def _made(path: str, kind: type, data: Mapping[str, Any]) -> Any:

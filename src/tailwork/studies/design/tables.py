@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tailwork.format import headed, number, shown_unit
-from tailwork.robots.robot import PlateTorso
+from tailwork.robots.sizes import torso_size
 from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.nlp import sides_of
 from tailwork.studies.design.pareto import Front
@@ -37,7 +37,7 @@ BROKEN = " ×"
 
 
 def design_rows(answer: Answer) -> list[list[str]]:
-    """The best design, a row a variable, and what a bound that stops it costs."""
+    """The best design, a row a variable, and what a bound that stops it costs; mass and length of its tail."""
     units = known_variables(answer.study)
     rows = []
     for variable, value in zip(answer.study.variables, answer.best.design.tolist(), strict=True):
@@ -46,6 +46,11 @@ def design_rows(answer: Answer) -> list[list[str]]:
             variable.name, number(value, 5), shown_unit(unit), number(variable.low), number(variable.high),
             edge_words(answer, variable.name, unit),
         ])  # fmt: skip
+    given = [variable.name for variable in answer.study.variables]
+    for total, unit in (("mass", "kg"), ("length", "m")):
+        path = f"{answer.study.tail_name}.total_{total}"
+        if path not in given:
+            rows.append([path, number(answer.verified.fine[f"tail_{total}"], 5), unit, "", "", "follows"])
     return rows
 
 
@@ -144,8 +149,8 @@ def tolerance_rows(answer: Answer) -> list[list[str]]:
 
 
 def choice_table(answers: Sequence[Answer]) -> tuple[list[str], list[list[str]]]:
-    """All choices with what is wanted and limited: heads and rows."""
-    names = answers[0].study.asked
+    """All choices with what is wanted and limited, mass and length of the tail: heads and rows."""
+    names = list(dict.fromkeys([*answers[0].study.asked, "tail_mass", "tail_length"]))
     rows = [[choice_words(one.choice), *(number(one.verified.fine[name]) for name in names)] for one in answers]
     return ["choice", *map(measure_head, names)], rows
 
@@ -196,9 +201,10 @@ def literature_rows(answer: Answer) -> list[list[str]]:
     if answer.given is not None:
         robots["robot as given"] = (answer.given.run.model.robot, answer.given.measures)
     for label, (robot, measures) in robots.items():
-        if not isinstance(robot.torso, PlateTorso):
+        own_length, own_mass = torso_size(robot).length, float(robot.torso_body().mass)
+        if own_length == 0.0:
             return []
-        length, mass = measures["tail_length"] / robot.torso.length, measures["tail_mass"] / robot.torso.mass
+        length, mass = measures["tail_length"] / own_length, measures["tail_mass"] / own_mass
         rows.append([label, number(float(length), 3), number(float(mass), 3), ""])
     return [
         *rows,

@@ -11,6 +11,7 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.format import headed, minus, number, shown_unit, with_unit
+from tailwork.robots.tails.fit import tail_text
 from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.nlp import MODEL_END, Solved, sides_of
 from tailwork.studies.design.pareto import Front
@@ -85,7 +86,8 @@ def scenario_words(study: Study) -> str:
     scenario = study.scenario
     way = "to the right" if scenario.motion.axis == "yaw" else "down"
     sweep, time = _ranged(study, "sweep"), _ranged(study, "duration")
-    words = f"the tail sweeps {way} by {sweep}, in {time}; the legs: {scenario.leg_policy.text(scenario.robot)}"
+    words = f"the tail ({tail_text(scenario.tail_part)}, unless varied) sweeps {way} by {sweep}, in {time}; the legs: "
+    words += scenario.leg_policy.text(scenario.robot)
     if any(scenario.impulse):
         push, point = (", ".join(number(x) for x in v) for v in (scenario.impulse, scenario.impulse_point))
         words += f"; an impulse of ({push}) N s on the torso at ({point}) m as it starts"

@@ -6,11 +6,13 @@ import re
 
 import numpy as np
 
+from tailwork.algebra.expression import Scalar
 from tailwork.format import number
 from tailwork.studies.sweep.folder import Results
 
 SHOWN = 5
 """Designs at each end of a measure."""
+TAIL_HEADS = ("tail [kg]", "tail [m]")
 _NUMBER = re.compile(r"(?<![\w.])[-+−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 """A number that stands by itself, not one in a name such as leg4."""
 
@@ -18,7 +20,8 @@ _NUMBER = re.compile(r"(?<![\w.])[-+−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 def extremes(results: Results, measure: str) -> list[list[str]]:
     """The designs with the highest and the lowest values of a measure, of those that ran to their end.
 
-    Rows of "highest" or "lowest" or nothing, the number of the design, what was varied, and the value.
+    Rows of "highest" or "lowest" or nothing, the number of the design, what was varied, total mass [kg] and length [m]
+    of the tail, and the value; `TAIL_HEADS` are the heads of the mass and the length.
     """
     values = results.measures[measure]
     candidates = np.flatnonzero(results.whole & np.isfinite(values))
@@ -32,8 +35,17 @@ def extremes(results: Results, measure: str) -> list[list[str]]:
     for which, designs in ends:
         for k, design in enumerate(designs):
             varied = [f"{column[design]:.4g}" for column in results.values.values()]
-            rows.append(["" if k else which, str(design), *varied, number(float(values[design]))])
+            size = (f"{float(total):.4g}" for total in _tail_size(results, int(design)))
+            rows.append(["" if k else which, str(design), *varied, *size, number(float(values[design]))])
     return rows
+
+
+def _tail_size(results: Results, design: int) -> tuple[Scalar, Scalar]:
+    """Total mass [kg] and length [m] of the tail of a design."""
+    scenario = results.sweep.scenario
+    changes = {path: column[design].item() for path, column in results.values.items()}
+    tail = scenario.with_robot(scenario.robot.replace(changes)).tail_part
+    return tail.total_mass(), tail.total_length()
 
 
 def reason_rows(results: Results) -> list[tuple[int, int, str]]:

@@ -10,8 +10,9 @@ from functools import partial
 from matplotlib.figure import Figure
 
 from tailwork.format import capitalised, fixed, minus, number
-from tailwork.robots.tails.tail import tail_name
-from tailwork.studies.compare.comparison import Comparison, Result, sweep_rotations
+from tailwork.robots.tails.fit import as_published
+from tailwork.robots.tails.tail import Tail, tail_name
+from tailwork.studies.compare.comparison import Comparison, Plan, Result, sweep_rotations
 from tailwork.studies.compare.curvature import segment_curvatures
 from tailwork.studies.measures import AXES, meaning_of, shown_measures, unit_of
 from tailwork.studies.motions import motion_text
@@ -27,8 +28,11 @@ ANGLE_TEXT = {
 MOST_NAMED = 2  # motions of a tail that the conclusion names
 ROTATION_HEADER = (
     "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
-    "work [J]", "least normal force [N]", "friction needed",
+    "work [J]", "least normal force [N]", "friction needed", "tail [kg]", "tail [m]",
 )  # fmt: skip
+TAIL_HEADER = ("tail", "kind", "mass [kg]", "length [m]", "mount [m]", "numbers")
+SAME = 1e-6
+"""Masses and lengths that differ by less than this share are the same."""
 DECIMALS = {
     "effectiveness": 2, "peak_tail_torque": 1, "tail_energy": 2, "least_normal_force": 0, "friction_needed": 2
 }  # fmt: skip
@@ -82,12 +86,13 @@ def _bends(comparison: Comparison, axis: str) -> list[float]:
 
 
 def rotation_rows(results: Mapping[str, Result]) -> list[list[str]]:
-    """Rows of the short table: torso rotations with the airborne ones beside them, and what they ask."""
+    """Rows of the short table: torso rotations with the airborne ones beside them, what they ask, the tail's size."""
     rows = []
     for tail, r in results.items():
         angles = [*(r.measures[name] for name in AXES), _airborne(r), r.closed_form]
+        size = (number(r.measures[name], 3) for name in ("tail_mass", "tail_length"))
         rows.append([
-            tail, *(fixed(x, 1) for x in angles), *(fixed(r.measures[name], k) for name, k in DECIMALS.items())
+            tail, *(fixed(x, 1) for x in angles), *(fixed(r.measures[name], k) for name, k in DECIMALS.items()), *size
         ])  # fmt: skip
     return rows
 
@@ -161,7 +166,7 @@ def comparison_method(comparison: Comparison) -> str:
     angles = " or ".join(dict.fromkeys(ANGLE_TEXT[motion.angle] for motion in every))
     name, tails = robot.name.removesuffix(f"-{first}"), ", ".join(plan.robots)
     return (
-        f"Robot {name} with the tails {tails}. Leg policy: {plan.policy_text}. All tails are to "
+        f"Robot {name} with the tails {tails}. {sizes_text(plan)} Leg policy: {plan.policy_text}. All tails are to "
         f"carry their centre of mass alike, by {angles}; how far off they are is among the measures "
         "(tail deviation). A USRT is bent by its cables: PD on curvature, with what its springs need fed forward. "
         "Beside every rotation of the torso about the motion's own axis stands what the same tail motion does to the "
@@ -210,19 +215,39 @@ def _overview(comparison: Comparison) -> Section:
         "How far the torso has turned at the end of each run, and about the motion's own axis in stance and in the "
         "air. The difference is what the ground and the legs do."
     )
-    return Section("At a glance", text, (), [Table(header, rows), tail_table(comparison)])
+    return Section(
+        "At a glance", text, (), [Table(header, rows), Table(TAIL_HEADER, tail_rows(comparison.plan), "The tails")]
+    )
 
 
-def tail_table(comparison: Comparison) -> Table:
-    """The tails that are compared: mass, length from mount to tip when straight, mount."""
+def tail_rows(plan: Plan) -> list[list[str]]:
+    """The tails that are compared: mass, length from mount to tip when straight, mount, and whose numbers they are."""
     rows = []
-    for tail, robot in comparison.plan.robots.items():
+    for tail, robot in plan.robots.items():
         name = tail_name(robot)
         part = robot.part(name)
         mass, length = float(part.total_mass()), float(part.total_length())
         mount = minus(", ".join(f"{x:g}" for x in robot.limbs()[name].joints[0].offset))
-        rows.append([tail, part.kind, f"{mass:.3g}", f"{length:.3g}", mount])
-    return Table(("tail", "kind", "mass [kg]", "length [m]", "mount [m]"), rows, "The tails")
+        source = (
+            "as published (Liu & Ben-Tzvi 2020)"
+            if as_published(part)
+            else "own"
+            if tail == "own"
+            else "scaled to the robot"
+        )
+        rows.append([tail, part.kind, f"{mass:.3g}", f"{length:.3g}", mount, source])
+    return rows
+
+
+def sizes_text(plan: Plan) -> str:
+    """Whether the tails are of one mass and length, in a sentence."""
+    tails = [robot.part(tail_name(robot)) for robot in plan.robots.values()]
+    if all(map(as_published, tails)):
+        return "Tails have the masses and lengths that are published of them."
+    masses, lengths = ([float(total(tail)) for tail in tails] for total in (Tail.total_mass, Tail.total_length))
+    if len(tails) > 1 and all(max(own) - min(own) <= SAME * max(own) for own in (masses, lengths)):
+        return f"All tails have the same total mass, {masses[0]:.3g} kg, and length, {lengths[0]:.3g} m."
+    return "Mass and length of the tails differ: they are in the tables." if len(tails) > 1 else ""
 
 
 def _everything(comparison: Comparison) -> Section:

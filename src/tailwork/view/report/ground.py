@@ -8,6 +8,7 @@ from functools import partial
 
 from tailwork.format import fixed, number
 from tailwork.mechanics.contact import friction_ratio
+from tailwork.robots.tails.fit import tail_text
 from tailwork.simulation.contact.ground import critical_damping
 from tailwork.studies.compare.ground_comparison import FirstTimes, GroundComparison, stiffness_text
 from tailwork.studies.motions import motion_text
@@ -164,8 +165,9 @@ def _sections(comparison: GroundComparison, drawn: Mapping[str, Picture]) -> lis
 def _summary(comparison: GroundComparison) -> str:
     scenario = comparison.scenario
     return (
-        f"Robot {scenario.robot.name}. Motion of its tail: {motion_text(scenario.motion)}. Leg policy: "
-        f"{scenario.leg_policy.text(scenario.robot)}. The same is done on pinned feet and on flat compliant ground: "
+        f"Robot {scenario.robot.name}. Tail: {tail_text(scenario.tail_part)}. Its motion: "
+        f"{motion_text(scenario.motion)}. Leg policy: {scenario.leg_policy.text(scenario.robot)}. "
+        "The same is done on pinned feet and on flat compliant ground: "
         f"{ground_text(comparison)}. There the robot starts as it stands, pressed into the ground by what its feet "
         "bear at the first instant."
     )

@@ -8,11 +8,12 @@ from functools import partial
 import numpy as np
 
 from tailwork.format import capitalised, with_unit
+from tailwork.robots.tails.fit import tail_text
 from tailwork.studies.measures import meaning_of, unit_of
 from tailwork.studies.motions import motion_text
 from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
-from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
+from tailwork.studies.sweep.tables import TAIL_HEADS, extremes, reason_rows, warning_text
 from tailwork.view.figures.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
 from tailwork.view.report.page import Drawing, Drawings, Picture, Report, Section, Table, scenario_title
 
@@ -89,7 +90,7 @@ def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
     for name in sweep.measures:
         pictures = [drawn[kind] for kind in (f"map-{name}", f"matrix-{name}") if kind in drawn]
         pictures = [picture for picture in pictures if picture is not first]
-        header = ("", "design", *(varied_label(one) for one in sweep.varied), measure_label(name))
+        header = ("", "design", *(varied_label(one) for one in sweep.varied), *TAIL_HEADS, measure_label(name))
         rows = extremes(results, name)
         tables = [Table(header, rows, "Designs at the ends, of those that ran to their end")] if rows else []
         text = f"{capitalised(meaning_of(name))} [{unit_of(name)}]."
@@ -124,7 +125,8 @@ def _summary(results: Results) -> str:
     }[sweep.sampling]
     return (
         f"{sweep.designs:,} designs of the robot {scenario.robot.name}, {how}. Varied: "
-        f"{'; '.join(_range(one) for one in sweep.varied)}. Motion of its tail: {motion_text(scenario.motion)}. Leg "
+        f"{'; '.join(_range(one) for one in sweep.varied)}. Its tail, unless "
+        f"varied: {tail_text(scenario.tail_part)}. Motion of the tail: {motion_text(scenario.motion)}. Leg "
         f"policy: {scenario.leg_policy.text(scenario.robot)}. {results.whole.sum():,} ran to their end, "
         f"{results.early.sum():,} ended early, {results.refused.sum():,} are not possible."
     )
