@@ -13,7 +13,7 @@ from tailwork.control.posture import posture_warnings
 from tailwork.errors import FileError, RobotError, nearest
 from tailwork.robots import Robot, load, presets
 from tailwork.robots.io.load import OTHERS, is_import
-from tailwork.robots.tails.fit import PAPER_ROBOT, PUBLISHED, configured
+from tailwork.robots.tails.fit import NAMED, PAPER_ROBOT, configured
 from tailwork.simulation import Run, load_run
 from tailwork.studies.measures import meaning_of, shown_measures, unit_of
 
@@ -110,7 +110,7 @@ def import_options(options: argparse.Namespace) -> dict[str, Any]:
 def add_tail(command: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Options that put a tail, or several, on a robot."""
     what = "tails, separated by commas: own (that of the robot)" if several else "a tail for it: own, none"
-    kinds = f"{', '.join(PUBLISHED)}, a kind of your own, or a robot file, whose tail is taken"
+    kinds = f"{', '.join(NAMED)}, a kind of your own, or a robot file, whose tail is taken"
     command.add_argument("--tail", *(["--tails"] if several else []), metavar="KIND", help=f"{what}, {kinds}")
     same = "the same for all: that" if several else "that"
     for name, unit, share in (("mass", "kg", "1/12"), ("length", "m", "0.96")):

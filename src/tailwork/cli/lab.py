@@ -17,7 +17,7 @@ from tailwork.cli.inputs import (
 from tailwork.cli.terminal import show_page, wide_console
 from tailwork.errors import RobotError, check_known
 from tailwork.robots import Robot
-from tailwork.robots.tails.fit import PUBLISHED, with_named_tail
+from tailwork.robots.tails.fit import NAMED, with_named_tail
 
 HOST, PORT = "127.0.0.1", 8686
 
@@ -31,7 +31,7 @@ def add_lab(commands: Any, what: str) -> None:
         "and see both robots move, with plots and measures. Ctrl-C closes the lab.",
     )
     command.add_argument("robot", nargs="?", default=PAPER_ROBOT, help=f"{ROBOT_HELP} (default {PAPER_ROBOT})")
-    command.add_argument("--tail", metavar="KIND[,KIND]", help=f"one tail or two: own, {', '.join(PUBLISHED)}")
+    command.add_argument("--tail", metavar="KIND[,KIND]", help=f"one tail or two: own, {', '.join(NAMED)}")
     command.add_argument(
         "--host", default=HOST, help=f"address at which to listen (default {HOST}: nobody but this machine)"
     )
@@ -67,7 +67,7 @@ def lab_inputs(options: argparse.Namespace) -> tuple[Robot, list[str]]:
     if len(tails) > 2:
         raise RobotError("--tail", options.tail, "one tail or two")
     for tail in tails:
-        check_known("--tail", [tail], ("own", *PUBLISHED), "tail")
+        check_known("--tail", [tail], ("own", *NAMED), "tail")
         with_named_tail(robot, tail)
     warn_postures([robot])
     return robot, tails

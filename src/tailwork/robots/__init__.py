@@ -29,10 +29,12 @@ from tailwork.robots.limb import (
 )
 from tailwork.robots.presets.biswal import biswal
 from tailwork.robots.presets.blaberus import blaberus
+from tailwork.robots.presets.gecko import gecko
 from tailwork.robots.presets.liu2018 import liu2018
 from tailwork.robots.presets.liu2020 import liu2020
 from tailwork.robots.presets.quadrupeds import a1, anymal_c, go2, solo12, spot
 from tailwork.robots.presets.spirit40 import spirit40
+from tailwork.robots.presets.tails import cheetah_tail, gecko_tail, spirit_tail
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Stops, Torso
 from tailwork.robots.shapes import Shape
 from tailwork.robots.tails import (
@@ -56,9 +58,9 @@ __all__ = [
     "DhChain", "DhRow", "Drag", "Foot", "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint",
     "JointSpring", "Limb", "Motor", "OffsetLeg", "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot",
     "Shape", "StopSpring", "Stops", "Tail", "TailDrag", "ThreeHingeLegs", "Tip", "Torso", "TwoLink", "Usrt", "a1",
-    "anymal_c", "bar", "biswal", "blaberus", "dh_frames", "dh_transform", "go2", "import_robot", "liu2018",
-    "liu2020", "load", "pendulum", "placed", "point_mass", "presets", "r3", "register", "slender_drag", "solo12",
-    "spirit40", "spot", "tail_name", "usrt",
+    "anymal_c", "bar", "biswal", "blaberus", "cheetah_tail", "dh_frames", "dh_transform", "gecko", "gecko_tail", "go2",
+    "import_robot", "liu2018", "liu2020", "load", "pendulum", "placed", "point_mass", "presets", "r3", "register",
+    "slender_drag", "solo12", "spirit40", "spirit_tail", "spot", "tail_name", "usrt",
 ]  # fmt: skip
 
 

@@ -139,6 +139,8 @@ def _weight_moment(axis: int) -> Quantity:
 
 
 def _deviation(s: Sample) -> list[Scalar]:
+    if not s.part.points:
+        return []
     wanted = direction_vector(*s.motion.direction(s.context.t))
     return [2.0 * DEGREES * arctan2(norm(s.direction - wanted), norm(s.direction + wanted))]
 

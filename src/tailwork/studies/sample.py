@@ -70,10 +70,13 @@ class Sample:
 
     @cached_property
     def direction(self) -> Array:
-        """Where the tail's centre of mass is seen from its mount: a unit vector in the tail's frame."""
+        """Where the tail's centre of mass is seen from its mount: a unit vector in the tail's frame; empty for one that
+        points nowhere, such as a wheel."""
+        if not self.part.points:
+            return array([])
         torso = torso_state(self.layout, self.context.q, self.context.v)
         away = torso.from_inertial(self.parts[self.tail][1] - torso.position) - array(self.mount)
-        local = times(self.axes, away)
+        local = times(array(self.part.mount_frame(self.layout.robot.forward)).T, away)
         return local * (1.0 / sqrt(dot(local, local)))
 
     @property

@@ -13,15 +13,14 @@ import numpy as np
 from tailwork.robots.body import Body
 from tailwork.robots.io.tree import HERE, Inertial, Pose
 from tailwork.robots.legs.offset_leg import OffsetLeg
-from tailwork.robots.limb import Foot, Joint, Limb, Motor, Tip
+from tailwork.robots.limb import Foot, Joint, Limb, Motor
+from tailwork.robots.presets.tails import spirit_tail
 from tailwork.robots.robot import Robot, Torso
 from tailwork.robots.shapes import Shape
-from tailwork.robots.tails.free import FreeTail
 
 LEGS = {"FL": (1, 1), "FR": (1, -1), "RL": (-1, 1), "RR": (-1, -1)}
 POSTURE = (0.0, 0.76, 1.52)  # estimate: hip, upper and lower leg [rad], feet below the hips
 LINK, TOE = 0.206, 0.02  # length of both links of a leg, radius of the toe [m]
-SMALL = 1e-3, (1e-4, 1e-4, 1e-4, 0.0, 0.0, 0.0)  # mass [kg] and inertia [kg m²] of the links of the tail
 
 
 def spirit40() -> Robot:
@@ -33,7 +32,7 @@ def spirit40() -> Robot:
         name="spirit40",
         forward="x",
         torso=Torso(mass=7.388, inertia=(0.0642434782, 0.1284869565, 0.1284869565, 0.0, 0.0, 0.0), shapes=(trunk,)),
-        parts={**{name: _leg(*signs) for name, signs in LEGS.items()}, "tail": _tail()},
+        parts={**{name: _leg(*signs) for name, signs in LEGS.items()}, "tail": spirit_tail((0.0, 0.0, 0.052))},
         stand=(0.0, 0.0, height),
     )
 
@@ -59,21 +58,3 @@ def _leg(front: int, left: int) -> OffsetLeg:
         foot=Foot(joint="lower", point=(LINK, 0.0, 0.0), place=place, radius=TOE),
     )
     return OffsetLeg.from_posture(limb, POSTURE)
-
-
-def _tail(length: float = 0.8816, tip_mass: float = 0.2764) -> FreeTail:
-    """In the tail's axes it points backward; its mount turns it by 90°, so that it points up."""
-    mass, inertia = SMALL
-    rod = Inertial(mass, np.zeros(3), np.diag(inertia[:3]))
-    tip = Inertial(tip_mass, np.array([0.0, -length, 0.0]), np.diag([2.764e-4] * 3))
-    joints = (
-        Joint(name="roll", axis=(0.0, 0.0, 1.0), offset=(0.0, 0.0, 0.052), body=Body(mass=mass, inertia=inertia),
-              range=(-1.57, 1.57)),
-        Joint(name="pitch", axis=(-1.0, 0.0, 0.0), parent="roll", body=(rod + tip).body(), range=(-1.57, 1.57)),
-    )  # fmt: skip
-    limb = Limb(
-        joints=joints,
-        actuators=tuple(Motor(name=joint.name, coordinate=joint.name, limit=35.0) for joint in joints),
-        tip=Tip(joint="pitch", point=(0.0, -length, 0.0)),
-    )
-    return FreeTail(shape=limb, mount_rotation=(0.0, math.pi / 2, 0.0))

@@ -45,14 +45,17 @@ class Continuum(UniversalChain):
     With a `taper` the radius falls evenly towards the tip; mass per length goes with its square, bending stiffness,
     damping and the section's inertia with its fourth power. A level rod sags under its weight unless it is made for it:
     `carried_gravity` pre-bends it so that it is straight and level in that gravity.
+
+    By default of the size of the tails of Liu & Ben-Tzvi 2020, as stiff and as damped as the joints of its USRT, whose
+    extension springs carry the weight: 20 N m/rad and 1 N m s/rad every 0.08 m, in 9.8 m/s².
     """
 
     kind: ClassVar[str] = "continuum"
 
-    length: Scalar = positive("m")  # from mount to tip
-    mass: Scalar = positive("kg")  # of the whole rod
-    rigidity: Scalar = nonnegative("N m^2")  # EI, at the mount
-    damping_rigidity: Scalar = nonnegative("N m^2 s", 0.0)  # moment for a rate of curvature, at the mount
+    length: Scalar = positive("m", 0.48)  # from mount to tip
+    mass: Scalar = positive("kg", 1.0)  # of the whole rod
+    rigidity: Scalar = nonnegative("N m^2", 1.6)  # EI, at the mount
+    damping_rigidity: Scalar = nonnegative("N m^2 s", 0.08)  # moment for a rate of curvature, at the mount
     links: int = 12  # of all segments together
     segments: int = 1  # one after the other, each with three cables of its own
     drive: str = "cables"  # or "motors"
@@ -60,7 +63,7 @@ class Continuum(UniversalChain):
     section_inertia: Symmetric = symmetric("kg m", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # of the section, per length
     com_share: Scalar = number("", 0.5)  # where the centre of mass of an even link is, as a share of its length
     first_joint: Scalar = positive("", 0.5)  # links that a clamped rod's first joint stands for; 1: as all others
-    carried_gravity: Scalar = nonnegative("m/s^2", 0.0)  # in which the level rod is straight; 0: it sags
+    carried_gravity: Scalar = nonnegative("m/s^2", 9.8)  # in which the level rod is straight; 0: it sags
     bending_blend: Scalar = positive("rad", 0.01)  # see BendingSpring
     hole_radius: Scalar = positive("m", 0.0325)  # of the circle of cable holes
     hole_height: Scalar = number("", 0.0)  # holes at radius · [cos, hole_height, sin] from a link's far end

@@ -17,23 +17,34 @@ from tailwork.algebra.vectors import array, times
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.limb import FORWARD_FRAMES, as_vector
 from tailwork.robots.paths import rebuild
+from tailwork.robots.presets.tails import cheetah_tail, gecko_tail, spirit_tail
 from tailwork.robots.quantities import Kind, Vector
 from tailwork.robots.robot import Robot
 from tailwork.robots.sizes import torso_size
+from tailwork.robots.tails.articulated import Articulated
+from tailwork.robots.tails.continuum import Continuum
 from tailwork.robots.tails.pendulum import Pendulum
 from tailwork.robots.tails.r3 import R3
+from tailwork.robots.tails.reaction_wheel import ReactionWheel
 from tailwork.robots.tails.tail import Tail, tail_name
+from tailwork.robots.tails.two_link import TwoLink
 from tailwork.robots.tails.usrt import Usrt
 
 PUBLISHED: dict[str, Tail] = {"pendulum": Pendulum(length=0.48, mass=1.0), "r3": R3(), "usrt": Usrt()}
 """The tails of Liu & Ben-Tzvi 2020, Table 1, by kind, at the origin of the torso frame."""
+NAMED: dict[str, Tail] = PUBLISHED | {
+    "articulated": Articulated(), "continuum": Continuum(), "two_link": TwoLink(), "reaction_wheel": ReactionWheel(),
+    "cheetah": cheetah_tail(), "spirit": spirit_tail(), "gecko": gecko_tail(),
+}  # fmt: skip
+"""All tails that have a name, likewise: those of the paper, kinds with their defaults, and those of `presets.tails`."""
 PAPER_ROBOT = "liu2020"
 """The preset whose tails they are."""
 MASS_SHARE, LENGTH_SHARE = 1.0 / 12.0, 0.96
 """Mass and length of a tail, as shares of the torso's, where nothing else says them: 1 kg of 12, 0.48 m of 0.5 m."""
 EXPONENTS = {
     "m": (0.0, 1.0), "kg": (1.0, 0.0), "kg m^2": (1.0, 2.0), "N": (1.0, 0.0), "N m": (1.0, 1.0), "N/m": (1.0, -1.0),
-    "N m/rad": (1.0, 1.0), "N s/m": (1.0, -0.5), "N m s/rad": (1.0, 1.5),
+    "N m/rad": (1.0, 1.0), "N s/m": (1.0, -0.5), "N m s/rad": (1.0, 1.5), "N m^2": (1.0, 2.0), "N m^2 s": (1.0, 2.5),
+    "kg m": (1.0, 1.0), "m^2": (0.0, 2.0),
 }  # fmt: skip
 """By unit: how a number grows with mass and length in the same gravity, so that a tail hangs in the same shape and all
 of its times go with the root of its length (Froude's law)."""
@@ -49,15 +60,15 @@ def tail_kinds() -> dict[str, type[Tail]]:
 
 def named_tail(kind: str) -> Tail:
     """A tail of a kind with the numbers of its paper, or of its defaults where it is not of one."""
-    if kind in PUBLISHED:
-        return PUBLISHED[kind]
+    if kind in NAMED:
+        return NAMED[kind]
     from tailwork.robots.io.kinds import imported, offered  # here, because it imports all parts
 
     if isinstance(kind, str) and kind in offered():
         imported(kind)
     kinds = tail_kinds()
     if kind not in kinds:
-        valid = [known for known in (*kinds, *offered()) if known != "tail"]
+        valid = [known for known in dict.fromkeys((*NAMED, *kinds, *offered())) if known != "tail"]
         raise UnknownNameError.among("tail", str(kind), valid, "kind of tail")
     try:
         return kinds[kind]()
@@ -101,13 +112,18 @@ def similar(tail: Tail, *, mass: float | None = None, length: float | None = Non
     return found.with_totals(off) if off else found
 
 
+def _sized(tail: Tail, *, mass: float | None, length: float | None) -> Tail:
+    """Of a total mass [kg] and length [m], for tails that have one."""
+    return similar(tail, mass=mass, length=length if float(tail.total_length()) > 0.0 else None)
+
+
 def with_tail(
     robot: Robot, tail: Tail | str, mount: Sequence[Scalar] | None = None, rotation: Sequence[float] | None = None
 ) -> Robot:
     """A copy of a robot with a tail, see `Robot.with_tail`."""
     if isinstance(tail, str):
         mass, length = default_size(robot)
-        tail = similar(named_tail(tail), mass=mass, length=length)
+        tail = _sized(named_tail(tail), mass=mass, length=length)
     part = tail
     if not isinstance(part, Tail):
         raise RobotError("tail", tail, "a tail, such as tailwork.robots.pendulum(length=0.5, mass=1.0), or its kind")
@@ -148,7 +164,8 @@ def with_named_tail(
     usual = (None, None) if published else default_size(robot)
     mass, length = (own if given is None else given for given, own in zip((mass, length), usual, strict=True))
     if "." not in tail and "/" not in tail and "\\" not in tail:
-        return with_tail(robot, similar(named_tail(tail), mass=mass, length=length))
+        made = _sized if length == usual[1] else similar
+        return with_tail(robot, made(named_tail(tail), mass=mass, length=length))
     from tailwork.robots.io.toml import load  # here, because it imports all parts
 
     other = load(tail)

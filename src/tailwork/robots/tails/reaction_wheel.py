@@ -11,6 +11,7 @@ from tailwork.errors import RobotError
 from tailwork.robots.body import Body
 from tailwork.robots.limb import Joint, Limb, Motor
 from tailwork.robots.quantities import Vector, nonnegative, positive, vector
+from tailwork.robots.shapes import Shape
 from tailwork.robots.tails.tail import Adjustable, Tail
 from tailwork.typing import Floats
 
@@ -24,13 +25,14 @@ class ReactionWheel(Tail):
 
     Coordinates and motors: the angles of the `wheels`. A motion of a tail turns them by the angles through which it
     turns the tail: pitch by its part downwards, yaw by that to the right, roll by its roll about the tail's axis. The
-    centre of mass stays at the mount: measures of the tail's direction do not exist.
+    centre of mass stays at the mount: measures of the tail's direction do not exist. Sizes by default are estimates.
     """
 
     kind: ClassVar[str] = "reaction_wheel"
+    points: ClassVar[bool] = False
 
-    mass: Scalar = positive("kg")  # of each wheel
-    radius: Scalar = positive("m")  # of each wheel
+    mass: Scalar = positive("kg", 0.3)  # of each wheel
+    radius: Scalar = positive("m", 0.1)  # of each wheel
     gyration: Scalar = positive("", 0.7071067811865476)  # radius of gyration / radius: a disc has √½, a ring 1
     wheels: tuple[str, ...] = tuple(AXES)  # about which axes there is one
     mount: Vector = vector("m", (0.0, 0.0, 0.0))  # in the torso frame
@@ -53,12 +55,24 @@ class ReactionWheel(Tail):
         joints = []
         for axis in self.wheels:
             spin = [self.inertia_about_mount() * (1.0 if k == AXES[axis] else 0.5) for k in range(3)]
-            body = Body(mass=self.mass, inertia=(spin[0], spin[1], spin[2], 0.0, 0.0, 0.0))
+            body = Body(mass=self.mass, inertia=(spin[0], spin[1], spin[2], 0.0, 0.0, 0.0), shapes=self._drawn(axis))
             x, y, z = (float(k == AXES[axis]) for k in range(3))
             joints.append(Joint(name=axis, axis=(x, y, z), body=body, armature=self.armature))
         motors = tuple(Motor(name=axis, coordinate=axis, limit=self.torque_limit) for axis in self.wheels)
         limb = Limb(joints=tuple(joints), actuators=motors)
         return {name: self.on_torso(limb, forward)}
+
+    def _drawn(self, axis: str) -> tuple[Shape, ...]:
+        """A flat cylinder about the axis, as thick as a tenth of its radius, and a bar that shows how it turns."""
+        if not isinstance(self.radius, float):
+            return ()
+        columns = {0: ((0, 0, 1), (1, 0, 0), (0, 1, 0)), 1: ((1, 0, 0), (0, 0, 1), (0, -1, 0))}
+        turn = tuple(tuple(map(float, row)) for row in columns.get(AXES[axis], ((1, 0, 0), (0, 1, 0), (0, 0, 1))))
+        wide = self.radius
+        return (
+            Shape(kind="cylinder", size=(wide, 0.1 * wide), rotation=turn),
+            Shape(kind="box", size=(1.9 * wide, 0.1 * wide, 0.14 * wide), rotation=turn),
+        )
 
     def totals(self) -> dict[str, str]:
         """The mass; wheels have no length."""

@@ -61,6 +61,8 @@ class Tail(Described):
     """
 
     kind: ClassVar[str]
+    points: ClassVar[bool] = True
+    """Whether the centre of mass lies off the mount, in a direction that motions and measures are about."""
     kept: ClassVar[tuple[str, ...]] = ("mount",)
     """Fields that `with_totals` leaves as they are."""
     _: KW_ONLY
@@ -190,8 +192,11 @@ class Tail(Described):
         """Numbers that people like to change of a tail on a torso that faces along `forward`, with usual ranges."""
         length, mass = float(self.total_length()), float(self.total_mass())
         of_length = "from the mount to the tip of the straight tail"
-        found = [Adjustable("total_length", "m", 0.4 * length, 2.0 * length, of_length)] if length else []
-        found.append(Adjustable("total_mass", "kg", 0.25 * mass, 3.0 * mass, "of the whole tail"))
+        ranges = {
+            "total_length": Adjustable("total_length", "m", 0.4 * length, 2.0 * length, of_length),
+            "total_mass": Adjustable("total_mass", "kg", 0.25 * mass, 3.0 * mass, "of the whole tail"),
+        }
+        found = [one for name, one in ranges.items() if name in self.totals() and one.high > 0.0]
         mount = dict(zip("xyz", getattr(self, "mount", ()), strict=False))
         for axis, way in ((forward, "forward"), ("z", "up")):
             if axis in mount:
@@ -364,7 +369,8 @@ def even_bends(limb: Limb, alpha: Scalar, theta: Scalar) -> dict[str, Scalar]:
     groups = _axes(limb, gearing)
     # By group: how far each joint turns for each radian of the group's bend.
     shares = [
-        [sum(row[limb.coordinates.index(name)] for name in group) / len(group) for row in gearing] for group in groups
+        [sum(row[limb.coordinates.index(name)] * sign for name, sign in group.items()) / len(group) for row in gearing]
+        for group in groups
     ]
     aside = sin(alpha) * sin(theta)
     # From the angles of a pendulum; joints that share a bend must bend more in all.
@@ -389,23 +395,24 @@ def even_bends(limb: Limb, alpha: Scalar, theta: Scalar) -> dict[str, Scalar]:
         ]
     found: dict[str, Scalar] = {name: 0.0 for name in limb.coordinates}
     for group, bend in zip(groups, bends, strict=True):
-        found |= {name: bend * (1.0 / len(group)) for name in group}
+        found |= {name: bend * (sign / len(group)) for name, sign in group.items()}
     return found
 
 
-def _axes(limb: Limb, gearing: Sequence[tuple[float, ...]]) -> tuple[list[str], list[str]]:
-    """Driven coordinates whose joints turn about x, and those whose joints turn about z."""
+def _axes(limb: Limb, gearing: Sequence[tuple[float, ...]]) -> tuple[dict[str, float], dict[str, float]]:
+    """Driven coordinates whose joints turn about x, and those whose joints turn about z, with their sense, 1 or −1."""
     driven = {actuator.coordinate for actuator in limb.actuators if isinstance(actuator, Motor)}
-    found: tuple[list[str], list[str]] = ([], [])
+    found: tuple[dict[str, float], dict[str, float]] = ({}, {})
     for k, name in enumerate(limb.coordinates):
         axes = {
             None if joint.slides else joint.axis
             for joint, row in zip(limb.joints, gearing, strict=True)
             if row[k] != 0.0
         }
-        for group, axis in zip(found, ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)), strict=True):
-            if name in (driven or limb.coordinates) and axes == {axis}:
-                group.append(name)
+        for group, (x, y, z) in zip(found, ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)), strict=True):
+            for sign in (1.0, -1.0):
+                if name in (driven or limb.coordinates) and axes == {(x * sign, y * sign, z * sign)}:
+                    group[name] = sign
     if not found[0] or not found[1]:
         required = "a tail with driven joints about x and about z, or with own `coordinates` for a direction"
         raise RobotError("motion", ", ".join(limb.coordinates), required)

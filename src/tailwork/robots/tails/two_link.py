@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tailwork.algebra.expression import Scalar
+from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
 from tailwork.errors import UnknownNameError
 from tailwork.robots.body import bar, tipped_bar
 from tailwork.robots.limb import Joint, JointSpring, Limb, Motor, Tip
 from tailwork.robots.quantities import Vector, nonnegative, positive, vector
+from tailwork.robots.tails.bend_angles import chain_angle
 from tailwork.robots.tails.pendulum import check_universal, universal_angles
-from tailwork.robots.tails.tail import Tail
+from tailwork.robots.tails.tail import Tail, direction_vector
 from tailwork.typing import Floats
 
 SECOND = ("active", "passive")
@@ -23,16 +24,17 @@ class TwoLink(Tail):
 
     Coordinates ta, tb of the first joint and tc, td of the second: each link follows the one before by Rx Rz, so that
     ta and tc swing it down, tb and td to the right. Motors drive the first joint, and the second where it is "active";
-    a "passive" one has springs and dampers, or none of either.
+    a "passive" one has springs and dampers, or none of either. By default as large as those of
+    Liu & Ben-Tzvi 2020.
     """
 
     kind: ClassVar[str] = "two_link"
     kept: ClassVar[tuple[str, ...]] = ("mount", "armature")
 
-    first_length: Scalar = positive("m")  # of the first bar
-    second_length: Scalar = positive("m")  # of the second bar
-    first_mass: Scalar = positive("kg")  # of the first bar
-    second_mass: Scalar = positive("kg")  # of the second bar
+    first_length: Scalar = positive("m", 0.24)  # of the first bar
+    second_length: Scalar = positive("m", 0.24)  # of the second bar
+    first_mass: Scalar = positive("kg", 0.5)  # of the first bar
+    second_mass: Scalar = positive("kg", 0.5)  # of the second bar
     tip_mass: Scalar = nonnegative("kg", 0.0)  # a point mass at the far end
     second: str = "active"  # whether motors drive the second joint: "active" or "passive"
     stiffness: Scalar = nonnegative("N m/rad", 0.0)  # of the springs on both axes of the second joint
@@ -72,11 +74,19 @@ class TwoLink(Tail):
         return {name: self.on_torso(limb, forward)}
 
     def coordinates(self, alpha: Scalar, theta: Scalar, angle: str = "arc") -> dict[str, Scalar]:
-        """Both joints bend alike; with a passive second one the straight tail points into the direction [rad]."""
-        if self.second == "active":
-            return super().coordinates(alpha, theta, angle)
-        ta, tb = universal_angles(alpha, theta)
-        return {"ta": ta, "tb": tb, "tc": 0.0, "td": 0.0}
+        """Both joints bend alike, in one plane; with a passive second one the straight tail points there [rad]."""
+        if self.second == "passive":
+            ta, tb = universal_angles(alpha, theta)
+            return {"ta": ta, "tb": tb, "tc": 0.0, "td": 0.0}
+        beyond = self.second_mass + self.tip_mass
+        first = (self.first_mass * 0.5 + beyond) * self.first_length
+        bend = chain_angle(theta, [first, (self.second_mass * 0.5 + self.tip_mass) * self.second_length])
+        ta, tb = universal_angles(alpha, bend)
+        # The second link lies in the same plane, at twice the bend: its direction as the first link sees it.
+        x, y, z = direction_vector(alpha, bend * 2.0)
+        y, z = y * cos(ta) + z * sin(ta), z * cos(ta) - y * sin(ta)
+        x, y = x * cos(tb) + y * sin(tb), y * cos(tb) - x * sin(tb)
+        return {"ta": ta, "tb": tb, "tc": arctan2(-z, -y), "td": arctan2(x, sqrt(y * y + z * z))}
 
     def check_directions(self, alpha: Floats, theta: Floats, angle: str = "arc") -> None:
         """Less than 90° to the side [rad]."""
