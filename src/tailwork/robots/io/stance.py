@@ -42,7 +42,7 @@ def find_feet(tree: Tree, names: Sequence[str] | None, radius: float | None) -> 
             raise RobotError("feet", names, f"a list of links, of {', '.join(ends) or 'none at the ends'}")
         for name in names:
             if name not in frames:
-                raise UnknownNameError.among("feet", name, [*ends, *frames], "link of the file")
+                raise UnknownNameError.among("feet", name, dict.fromkeys((*ends, *frames)), "link of the file")
             if frames[name][0] == 0:
                 raise RobotError("feet", name, f"a link that moves; this one is fixed to the base. At the ends: {ends}")
         chosen = list(dict.fromkeys(names))
