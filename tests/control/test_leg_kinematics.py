@@ -24,7 +24,21 @@ from tailwork.control.gait.foot_kinematics import (
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.kinematics import point_names, points
 from tailwork.mechanics.layout import make_layout
-from tailwork.robots import Foot, InsectLeg, Joint, Limb, Robot, bar, biswal, blaberus, liu2018, liu2020, point_mass
+from tailwork.robots import (
+    Foot,
+    InsectLeg,
+    Joint,
+    Limb,
+    Robot,
+    anymal_c,
+    bar,
+    biswal,
+    blaberus,
+    liu2018,
+    liu2020,
+    point_mass,
+    spirit40,
+)
 from tailwork.robots.io.toml import as_text, from_text
 
 ROBOTS: dict[str, Robot] = {
@@ -32,6 +46,8 @@ ROBOTS: dict[str, Robot] = {
     "liu2020": liu2020(tail=None),
     "biswal": biswal(),
     "blaberus": blaberus(),
+    "anymal_c": anymal_c(),
+    "spirit40": spirit40(),
 }
 LEGS = {
     f"{name}.{leg}": limb

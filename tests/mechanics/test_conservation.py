@@ -15,7 +15,7 @@ from oracles.states import random_state, random_tree
 from tailwork.errors import UnreachableError
 from tailwork.model import Model
 from tailwork.model.model import LIU2018_REDUNDANT
-from tailwork.robots import biswal, blaberus, liu2018, liu2020
+from tailwork.robots import biswal, blaberus, liu2018, liu2020, spirit40
 
 ALL = ("leg1", "leg2", "leg3", "leg4")
 ROBOTS = {
@@ -29,12 +29,14 @@ ROBOTS = {
     "biswal": biswal(),
     "blaberus": blaberus(),
     "tree": random_tree(np.random.default_rng(1), 2),
+    "spirit40": spirit40(),
 }
 CASES = [
     ("liu2018", ALL),
     ("r3", ALL),
     ("usrt", ALL),
     ("biswal", ("leg1", "leg4")),
+    ("spirit40", ("FL", "FR", "RL", "RR")),
     ("r3 alone", ()),
     ("tree", ()),
 ]
