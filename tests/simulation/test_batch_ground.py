@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailwork.control import JointServo, joint_table, trot, walking_start
-from tailwork.errors import ArgumentError, StateError
+from tailwork.control import JointServo, held_posture, joint_table, trot, walking_start
+from tailwork.errors import ArgumentError, RobotError, StateError
 from tailwork.model import Model
 from tailwork.robots import biswal
-from tailwork.simulation import Chunk, CompliantGround, simulate, simulate_batch
+from tailwork.simulation import Chunk, CompliantGround, Force, Pulse, simulate, simulate_batch
 from tailwork.simulation.contact.ground import HeightField
 from tailwork.typing import Floats
 
@@ -92,7 +92,49 @@ def test_a_run_that_ends_has_its_own_status() -> None:
     np.testing.assert_array_equal(batch.q[2], alone.final_state[0])
     after = np.linspace(0.0, 0.2, 41) > batch.times[2]
     np.testing.assert_array_equal(np.isnan(batch.measures["q"][2]).all(axis=1), after)
-    assert batch.warnings[0] == "how well its energy balances is not known" and batch.warnings[1] == ""
+    np.testing.assert_array_equal(batch.energy_balance_error()[2], alone.energy_balance_error())
+    assert batch.warnings[:2] == ("", "")
+
+
+def test_a_batch_says_what_is_wrong() -> None:
+    """A robot whose motors give way has fallen, and says so as alone; energy balances as alone, with a force too."""
+    model, start, how = asked()
+    push = Force(x=Pulse(size=3.0, start=0.05, duration=0.1), point=(0.0, 0.0, 0.05))
+    gains = {"control.1.kp": [30.0, 0.03], "control.1.kd": [0.5, 0.01]}
+    batch = simulate_batch(model, start, 0.4, forces=push, parameters=gains, **how)
+    weak = JointServo(table=how["control"].table, kp=0.03, kd=0.01)
+    for k, servo in enumerate((how["control"], weak)):
+        run = simulate(model, start, 0.4, forces=push, ground=how["ground"], control=servo)
+        assert batch.energy_balance_error()[k] == run.energy_balance_error() < 0.01
+        assert bool(batch.warnings[k]) == any("fallen" in what for _, what in run.events) == (k == 1)
+    assert "is under the ground, which only feet and contact points touch: the robot has fallen" in batch.warnings[1]
+
+
+def test_designs_walk_by_their_own_tables() -> None:
+    """Legs of other lengths start and walk by tables of their own, to the bits of single runs; tables that do not suit
+    are refused."""
+    model, _, how = asked()
+    lengths, tables, starts, runs = [0.09, 0.1, 0.12], [], [], []
+    for length in lengths:
+        own = Model(model.robot.replace({"legs.shank_length": length}), stance="none")
+        gait = trot(own.robot, speed=0.15, frequency=2.0, lift=0.03)
+        tables.append(joint_table(own, gait))
+        starts.append(walking_start(own, gait, tables[-1]))
+        servo = JointServo(table=tables[-1], kp=30.0, kd=0.5)
+        runs.append(simulate(own, starts[-1], 0.2, ground=how["ground"], control=servo, samples=11))
+    states = tuple(np.stack(rows) for rows in zip(*starts, strict=True))
+    varied: dict[str, Any] = {"legs.shank_length": lengths, "control.1.table": tables}
+    batch = simulate_batch(model, states, 0.2, parameters=varied, samples=11,
+                           measures={"tau": lambda chunk: chunk.tau}, **how)  # fmt: skip
+    assert batch.reasons == ("", "", "")
+    for k, run in enumerate(runs):
+        np.testing.assert_array_equal(batch.q[k], run.final_state[0])
+        np.testing.assert_allclose(batch.measures["tau"][k], run.data["tau"].to_numpy(), rtol=0, atol=1e-12)
+    with pytest.raises(RobotError, match=r"control.1.table: .* required: a list of joint tables, one a run"):
+        simulate_batch(model, states, 0.2, parameters=varied | {"control.1.table": 3.0}, **how)
+    short = held_posture(model, states[0][0])
+    with pytest.raises(RobotError, match=r"control.1.table: .* required: tables of 120 rows for leg1.ha, "):
+        simulate_batch(model, states, 0.2, parameters=varied | {"control.1.table": [*tables[:2], short]}, **how)
 
 
 def test_what_a_batch_on_ground_does_not_tell() -> None:

@@ -182,8 +182,10 @@ def joint_torques(limb: Limb, state: LimbState, efforts: Sequence[Scalar]) -> li
 
 
 def coordinate_forces(state: LimbState, torques: Sequence[Scalar], efforts: Sequence[Scalar]) -> list[Scalar]:
-    """Generalised force on each coordinate of a geared limb, from joint torques and motors."""
+    """Generalised force on each coordinate of a limb, from joint torques and the motors of geared coordinates."""
     limb = state.limb
+    if limb.gearing is None:
+        return [torques[limb.index(coordinate)] for coordinate in limb.coordinates]
     forces = list(times(state.gearing.T, array(list(torques))))
     for actuator, effort in zip(limb.actuators, efforts, strict=True):
         if isinstance(actuator, Motor):

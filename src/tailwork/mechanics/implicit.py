@@ -18,6 +18,7 @@ from tailwork.mechanics.attitude import attitude_size
 from tailwork.mechanics.elements import spring_torques
 from tailwork.mechanics.forward import Added, Inputs, coordinate_forces, forward_dynamics, joint_torques
 from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.observe import outside_power
 from tailwork.mechanics.torso import coordinate_rates, limb_state
 
 
@@ -28,7 +29,7 @@ class ImplicitStep:
     q: list[Scalar]
     v: list[Scalar]
     points: dict[str, Array]  # by contact point: J a, inertial frame [m/s²]
-    power: Scalar  # mean power over the step of motors, springs, dampers and what moves prescribed limbs [W]
+    power: Scalar  # mean over the step of motors, springs, dampers, outside forces and what moves prescribed limbs [W]
 
 
 def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> ImplicitStep:
@@ -53,6 +54,8 @@ def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> I
         rows = zip(solution.prescribed_efforts[here], springs, rates, inputs.prescribed_acceleration[here], strict=True)
         for effort, spring, rate, a in rows:
             power = power + (effort + spring) * (rate + a * step * 0.5)
+    mean = [(before + after) * 0.5 for before, after in zip(inputs.v, new, strict=True)]
+    power = power + outside_power(layout, inputs, mean)
     rates = coordinate_rates(layout, inputs.q, new)
     places = [x + rate * step for x, rate in zip(inputs.q, rates, strict=True)]
     if layout.torso_free and attitude_size(layout.attitude) == 4:
@@ -67,11 +70,7 @@ def _coordinates(
     """A limb's forces on its coordinates at the start of the step, and what being implicit adds."""
     limb, places, rates = layout.limbs[name], inputs.q[layout.coordinates[name]], inputs.v[layout.rates[name]]
     state, efforts = limb_state(limb, places, rates), inputs.tau[layout.efforts[name]]
-    torques = joint_torques(limb, state, efforts)
-    if limb.gearing is None:
-        forces = [torques[limb.index(coordinate)] for coordinate in limb.coordinates]
-    else:
-        forces = coordinate_forces(state, torques, efforts)
+    forces = coordinate_forces(state, joint_torques(limb, state, efforts), efforts)
     derivatives = jacobian(tape, forces, [*places, *rates])
     added = []
     for k, rate in enumerate(rates):

@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
 from tailwork.mechanics.air import air_of, drag_on
-from tailwork.mechanics.elements import cable_arms, damping_power, spring_energy
-from tailwork.mechanics.forward import ForwardSolution, Inputs, forward_dynamics, ground_force
+from tailwork.mechanics.elements import cable_arms, damping_power, spring_energy, spring_torques
+from tailwork.mechanics.forward import (
+    ForwardSolution,
+    Inputs,
+    coordinate_forces,
+    forward_dynamics,
+    ground_force,
+    joint_torques,
+    leg_torques,
+)
 from tailwork.mechanics.kinematics import MovingBody, at_rest, bodies, frame_jacobians, limb_states
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.sweeps import Wrench
@@ -126,10 +134,7 @@ def path(layout: Layout, inputs: Inputs) -> Path:
         dissipation = dissipation + damping_power(leg.limb, pinned_values(leg), leg.angles, leg.rates)
     for state in solution.states.values():
         dissipation = dissipation + damping_power(state.limb, state.values, state.angles, state.rates)
-    outside = _outside_power(layout, inputs) if layout.pushes else 0.0
-    if layout.robot.has_drag():
-        for body, drag in _drags(layout, inputs.q, inputs.v):
-            outside = outside + dot(drag.force, body.velocity) + dot(drag.moment, body.omega)
+    outside = outside_power(layout, inputs)
     return Path(solution.acceleration, forces, extensions, solution.prescribed_efforts, powers, dissipation, outside)
 
 
@@ -150,14 +155,42 @@ def air_forces(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
     return [times(at.rotation, drag.force) for at, drag in _drags(layout, q, v)]
 
 
-def _outside_power(layout: Layout, inputs: Inputs) -> Scalar:
-    """Power of outside forces: each times the velocity of the point where it acts."""
-    moving = bodies(layout, inputs.q, inputs.v)
+def net_power(layout: Layout, solution: ForwardSolution, inputs: Inputs) -> Scalar:
+    """Power of all forces but weights and those of pinned feet, which do no work [W]: kinetic and gravitational energy
+    together change by it. Motors, cables, springs, dampers, what moves prescribed limbs, outside forces and air."""
     power: Scalar = 0.0
+    for name, leg in solution.legs.items():
+        for torque, rate in zip(leg_torques(layout, name, leg, inputs.tau), leg.rates, strict=True):
+            power = power + torque * rate
+    for name, state in solution.states.items():
+        rates = inputs.v[layout.rates[name]]
+        if name in layout.prescribed:
+            springs = spring_torques(state.limb, state.values, state.angles, state.rates)
+            forces = list(times(state.gearing.T, array(springs)))
+            needed = solution.prescribed_efforts[layout.prescribed_accelerations[name]]
+            forces = [force + effort for force, effort in zip(forces, needed, strict=True)]
+        else:
+            efforts = inputs.tau[layout.efforts[name]]
+            forces = coordinate_forces(state, joint_torques(state.limb, state, efforts), efforts)
+        for force, rate in zip(forces, rates, strict=True):
+            power = power + force * rate
+    return power + outside_power(layout, inputs)
+
+
+def outside_power(layout: Layout, inputs: Inputs, rates: Sequence[Scalar] | None = None) -> Scalar:
+    """Power of outside forces and of the air on bodies that move with their velocities, or with other `rates`."""
+    power: Scalar = 0.0
+    if not (layout.pushes or layout.robot.has_drag()):
+        return power
+    moving = bodies(layout, inputs.q, inputs.v if rates is None else rates)
     for push, force in zip(layout.pushes, inputs.forces, strict=True):
         joint = 0 if push.limb == "torso" else layout.limbs[push.limb].index(push.joint)
         body = moving[push.limb][joint]
         power = power + dot(force, times(body.rotation, body.velocity + cross(body.omega, array(push.point))))
+    if layout.robot.has_drag():
+        every = [body for found in moving.values() for body in found]
+        for body, (_, drag) in zip(every, _drags(layout, inputs.q, inputs.v), strict=True):
+            power = power + dot(drag.force, body.velocity) + dot(drag.moment, body.omega)
     return power
 
 

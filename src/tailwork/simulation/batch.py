@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import ArgumentError, StateError
+from tailwork.errors import ArgumentError
 from tailwork.model import Model
 from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import batch_inputs, workers
@@ -31,7 +31,7 @@ from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.integrator import Ends, Start, no_ends
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Problem, State, problem_of
-from tailwork.simulation.run import TRUSTED, Contact, poor_balance, trusted_balance
+from tailwork.simulation.run import TRUSTED, Contact, trusted_balance
 from tailwork.simulation.simulate import why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
@@ -65,7 +65,7 @@ class Batch:
     measures: dict[str, Floats]  # by name, (runs, …), in the units of what was asked for
     parameters: dict[str, Floats] = field(default_factory=dict)  # those in which the runs differ, by name, (runs,) [SI]
     trusted: float = TRUSTED  # energy balances that are worse than this are pointed out [1]
-    again: Callable[[], Floats] | None = None  # integrates the runs once more for their energy balances, (runs,) [1]
+    judge: Callable[[], tuple[Floats, tuple[str, ...]]] | None = None  # → energy balances [1] and warnings by run
 
     def __getitem__(self, name: str) -> Floats:
         """A measure, a coordinate or a velocity of all runs by name, (runs, …), at the end of each run [its unit]."""
@@ -77,41 +77,27 @@ class Batch:
     def __repr__(self) -> str:
         ended = len(self) - int(self.finished.sum())
         said = f"{len(self)} runs of {self.model.robot.name} by {self.method}, {ended} ended early"
-        poor = sum(map(bool, self.warnings)) if self.balance_known else 0
-        return f"{said}; warning: the energy of {poor} does not balance, see `warnings`" if poor else said
+        poor = sum(map(bool, self.warnings))
+        return f"{said}; warning: {poor} are not to be trusted, see `warnings`" if poor else said
 
     def __getstate__(self) -> dict[str, Any]:
-        """Batches travel between processes; energy balances go with them where they are known."""
-        return {**vars(self), "again": None}
+        """Batches travel between processes, with their energy balances and warnings."""
+        return {**vars(self), "judge": None, "_judged": self._judged}
 
     def energy_balance_error(self) -> Floats:
-        """As `Run.energy_balance_error`, by run, (runs,) [1]; NaN where a run was refused, and with outside forces.
-
-        Unless it is among the measures, as "energy_balance", all runs are integrated once more, which takes about three
-        times as long as the batch.
-        """
-        return self._energy_balance
-
-    @property
-    def balance_known(self) -> bool:
-        """Whether somebody has asked for the energy balances, so that `warnings` cost nothing."""
-        return ENERGY_BALANCE in self.measures or "_energy_balance" in vars(self)
+        """As `Run.energy_balance_error`, by run, (runs,) [1]; NaN where a run was refused."""
+        return self._judged[0]
 
     @cached_property
-    def _energy_balance(self) -> Floats:
-        if ENERGY_BALANCE in self.measures:
-            return self.measures[ENERGY_BALANCE]
-        if self.again is None:
-            raise StateError("energy_balance", "not known of a batch from another process; ask for it there")
-        return self.again()
+    def _judged(self) -> tuple[Floats, tuple[str, ...]]:
+        assert self.judge is not None
+        return self.judge()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """By run: what speaks against trusting it, in words; empty: nothing. See `energy_balance_error`."""
-        said = [poor_balance(float(error), self.trusted) for error in self.energy_balance_error()]
-        unknown = np.isnan(self.energy_balance_error()) & np.isfinite(self.q).all(axis=1)
-        return tuple("how well its energy balances is not known" if none else own
-                     for none, own in zip(unknown, said, strict=True))  # fmt: skip
+        """By run: what speaks against trusting it, in words; empty: nothing. An energy balance worse than `trusted`;
+        on compliant ground a robot that has fallen, too."""
+        return self._judged[1]
 
     @property
     def data(self) -> xarray.Dataset:
@@ -155,7 +141,8 @@ def simulate_batch(
         duration: of the run [s].
         parameters: values by name, one for all or one a run: numbers of the robot by path ("tail.length"), of a law by
             its place, counted from 1 ("control.1.kp"), of a motion ("motion.tail.tb.…"), of a force ("force.1.x.size")
-            or of the initial state ("initial.impulse.x").
+            or of the initial state ("initial.impulse.x"). On ground, what a servo follows may differ, too: a list of
+            joint tables of one shape as "control.1.table".
         control: laws, the same kinds for all runs.
         motions: by limb, as for `simulate`.
         forces: from outside.
@@ -197,27 +184,28 @@ def batch_of(
         here = slice(first, min(first + size, count))
         start = everything.only(here)
         own = integrator.ends(start, times, pool if count > FEW else None, whole=possible[here])
-        for whole, piece in zip(ends[:6], own[:6], strict=True):
-            whole[here] = piece
+        for whole, piece in zip(ends, own, strict=True):
+            if whole is not ends.samples and whole is not ends.contacts:
+                whole[here] = piece
         if measures:
-            about = (own.samples, own.times, own.steps, possible[here], integrator, start, own.contacts)
-            tile = Chunk(first, times[0], *about, pool)
+            tile = Chunk(first, times[0], own, possible[here], integrator, start, pool)
             tile = to_ends(tile, own.status) if to_end else tile
             for name, measure in measures.items():
                 kept[name].append(_measured(name, measure, tile))
         options.progress(here.stop, count)
 
-    def balances() -> Floats:
-        found = []
+    def judge() -> tuple[Floats, tuple[str, ...]]:
+        errors, said = [], []
         for first in range(0, count, size):
             here = slice(first, min(first + size, count))
-            none = np.zeros((here.stop - first, 0, system.size))
-            tile = Chunk(first, np.zeros(0), none, ends.times[here], ends.steps[here], possible[here], integrator,
-                         everything.only(here), none, pool)  # fmt: skip
-            found.append(np.where(possible[here], tile.energy_balance(), np.nan))
-        return np.concatenate(found)
+            tile = Chunk(first, np.zeros(0), ends.only(here), possible[here], integrator, everything.only(here), pool)
+            errors.append(tile.energy_balance())
+            said += tile.warnings(errors[-1], trusted)
+        return np.concatenate(errors), tuple(said)
 
-    why = why_ended_on_ground if isinstance(integrator, OnGround) else why_ended
+    on_ground = isinstance(integrator, OnGround)
+    trusted = TRUSTED if on_ground else trusted_balance(options.rtol, options.step)
+    why = why_ended_on_ground if on_ground else why_ended
     reasons = _reasons(ends, refused, system.event_names, why)
     ends.states[(ends.status == STUCK) & (ends.times == 0.0)] = np.nan  # these have not begun
     final_q, final_v = _final(system, ends, everything)
@@ -226,7 +214,7 @@ def batch_of(
         times=ends.times, reasons=reasons, steps=ends.steps, rejected=ends.rejected,
         measures={name: np.concatenate(pieces) for name, pieces in kept.items()},
         parameters={name: np.array(values) for name, values in everything.columns.items()},
-        trusted=trusted_balance(options.rtol, options.step), again=balances,
+        trusted=trusted, judge=judge,
     )  # fmt: skip
 
 

@@ -36,8 +36,7 @@ def batch_values(batch: Batch, name: str) -> Floats:
 
 
 def batch_dataset(batch: Batch, parameters: Mapping[str, ArrayLike] | None = None) -> xarray.Dataset:
-    """All of a batch over `run`: q, v, end_time, stopped, steps, rejected and the measures, with names and units;
-    warnings where energy balances are known.
+    """All of a batch over `run`: q, v, end_time, stopped, steps, rejected, warning and the measures, with units.
 
     Args:
         batch: the runs.
@@ -53,9 +52,8 @@ def batch_dataset(batch: Batch, parameters: Mapping[str, ArrayLike] | None = Non
         "stopped": (("run",), np.array(batch.reasons, dtype=str)),
         "steps": (("run",), batch.steps),
         "rejected": (("run",), batch.rejected),
+        "warning": (("run",), np.array(batch.warnings, dtype=str)),
     }
-    if batch.balance_known:
-        data["warning"] = (("run",), np.array(batch.warnings, dtype=str))
     coordinates: dict[str, Any] = {
         "run": np.arange(count),
         "coordinate": list(batch.model.coordinate_names),

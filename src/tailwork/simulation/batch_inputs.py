@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tailwork.control.gait.joint_table import JointTable
+from tailwork.control.servo import JointServo
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model.questions import POSE
 from tailwork.robots.quantities import Kind
@@ -61,10 +63,11 @@ def batch_inputs(
         raise RobotError("control", problem.controller, "laws (a controller in Python cannot run in a batch)")
     if problem.start_time:
         raise RobotError("start_time", problem.start_time, "0 in a batch")
-    system = problem.system(varied=[*(parameters or {}), *by])
+    tables, parameters = own_tables(problem, {} if parameters is None else parameters)
+    system = problem.system(varied=[*parameters, *by])
     if system.servos and problem.ground is None:
         raise RobotError("control", "JointServo", "laws that need no ground")
-    columns = varied_numbers(system, parameters or {})
+    columns = varied_numbers(system, parameters)
     initial = problem.initial
     given = isinstance(initial, Standing)
     for name in POSE & columns.keys():
@@ -72,7 +75,7 @@ def batch_inputs(
             raise RobotError(f"parameters.{name}", name, "an initial state that follows from the robot, Standing()")
     pair = (np.zeros(0), np.zeros(0)) if isinstance(initial, Standing) else initial
     q, v = (np.atleast_2d(rows) for rows in pair)
-    sizes = {len(rows) for rows in (q, v, *columns.values())} - {1}
+    sizes = {len(rows) for rows in (q, v, *columns.values(), *tables.values())} - {1}
     if len(sizes) > 1:
         raise RobotError("parameters", sorted(sizes), "states and parameters of one length, or one for all runs")
     count = sizes.pop() if sizes else 1
@@ -84,7 +87,7 @@ def batch_inputs(
         x = system.state(np.broadcast_to(q, (count, q.shape[1])), np.broadcast_to(v, (count, v.shape[1])))
     held = np.zeros((count, system.control_inputs))
     if problem.ground is not None:
-        way = OnGround(system, problem.ground, contact=problem.contact)
+        way = OnGround(system, problem.ground, contact=problem.contact, tables=tables)
         start = way.started(Start(x, held, columns), refused, problem.duration, options)
         return BatchInputs(way, start, refused, IMPLICIT_EULER, "on compliant ground")
     usual = _usual(system, x, columns, refused)
@@ -98,11 +101,33 @@ def batch_inputs(
     return BatchInputs(integrator, Start(x, held, columns), refused, method.name, why)
 
 
+def own_tables(
+    problem: Problem, parameters: Mapping[str, Any]
+) -> tuple[dict[int, Sequence[JointTable]], Mapping[str, Any]]:
+    """By servo, counted from 0: tables that differ by run, as "control.1.table"; and all other parameters."""
+    found: dict[int, Sequence[JointTable]] = {}
+    servos = [(f"control.{k + 1}.table", law) for k, law in enumerate(problem.control) if isinstance(law, JointServo)]
+    if not isinstance(parameters, Mapping):
+        return found, parameters
+    for k, (name, law) in enumerate(servos):
+        given, wanted = parameters.get(name, ()), (law.table.coordinates, law.table.values.shape)
+        if name not in parameters:
+            continue
+        if not isinstance(given, (list, tuple)) or not all(isinstance(table, JointTable) for table in given):
+            raise RobotError(f"parameters.{name}", given, "a list of joint tables, one a run")
+        for table in given:
+            if (table.coordinates, table.values.shape) != wanted:
+                required = f"tables of {wanted[1][0]} rows for {', '.join(wanted[0])}, as that of the law"
+                raise RobotError(f"parameters.{name}", table.values.shape, required)
+        found[k] = given
+    return found, {name: own for name, own in parameters.items() if name not in dict(servos)}
+
+
 def _usual(system: System, x: Floats, columns: Mapping[str, Floats], refused: Mapping[int, str]) -> int:
     """The first run that is possible: its equations can be evaluated where it starts."""
     if len(x) == 1:
         return 0
-    kernel, names = system.compiled("derivative")
+    kernel, names = system.compiled("balanced")
     for k in range(len(x)):
         own = {name: values[k : k + 1] for name, values in columns.items()}
         inputs = np.zeros((1, 1, kernel.inputs))

@@ -16,17 +16,15 @@ from tailwork.model import Model
 from tailwork.robots.paths import numbers, rebuild
 from tailwork.simulation.batch_kernels import answers, evaluated, parameter_rows
 from tailwork.simulation.contact.compliant import OnGround
-from tailwork.simulation.contact.record import recorded, servo_targets
+from tailwork.simulation.contact.record import fallen, recorded, servo_targets
 from tailwork.simulation.integrate.driver import FINISHED
 from tailwork.simulation.integrate.integrator import REFUSED, Ends, Integrator, Start
-from tailwork.simulation.run import GAUSS_NODES, GAUSS_WEIGHTS, unbalanced
+from tailwork.simulation.run import POOR_ON_GROUND, poor_balance, unbalanced
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 MOST_ROWS = 2**13
 """States of several runs that are looked at together: enough to be quick, few enough for the memory near by."""
-LEAST_RUNS = 16
-"""Runs that are integrated together, however many their steps, so that no lane waits."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +33,21 @@ class Chunk:
 
     first: int  # number of the first run in the batch
     times: Floats  # [s]; (runs, times) where samples go to the end of each run
-    states: Floats  # (runs, times, numbers): samples of what is integrated [SI]; not a number after a run's end
-    ended: Floats  # when each run ended [s]
-    steps: np.ndarray  # how many each took
+    ends: Ends  # what becomes of the runs
     possible: np.ndarray  # which designs are: the others were refused
     integrator: Integrator | OnGround  # how the runs were integrated
     start: Start  # where they began, with their designs
-    contacts: Floats  # (runs, times, …): what is recorded of feet on compliant ground [SI]; see `feet`
     pool: Executor | None = None  # threads that answer; None: this one
+
+    @property
+    def states(self) -> Floats:
+        """Samples of what is integrated, (runs, times, numbers) [SI]; not a number after a run's end."""
+        return self.ends.samples
+
+    @property
+    def ended(self) -> Floats:
+        """When each run ended [s]."""
+        return self.ends.times
 
     @property
     def system(self) -> System:
@@ -53,23 +58,13 @@ class Chunk:
         """Some of its runs, for a thread of its own."""
         times = self.times[here] if self.times.ndim > 1 else self.times
         return replace(
-            self, first=self.first + here.start, times=times, states=self.states[here], ended=self.ended[here],
-            steps=self.steps[here], possible=self.possible[here], start=self.start.only(here),
-            contacts=self.contacts[here], pool=None,
+            self, first=self.first + here.start, times=times, ends=self.ends.only(here), possible=self.possible[here],
+            start=self.start.only(here), pool=None,
         )  # fmt: skip
 
     def again(self, times: Floats) -> Chunk:
         """The same runs, sampled at other times [s], (runs, times), not decreasing."""
-        return replace(self, times=times, states=self._ends(times).samples)
-
-    def step_ends(self) -> Floats:
-        """When the steps of each run ended [s], (runs, steps); after its last step, its end."""
-        most = int(self.steps.max(initial=0))
-        found = self._ends(np.zeros((1, 0)), most).step_ends
-        return np.where(np.isnan(found), self.ended[:, None], found)
-
-    def _ends(self, times: Floats, steps: int = 0) -> Ends:
-        return self.integrator.ends(self.start, times, self.pool, steps=steps, whole=self.possible)
+        return replace(self, times=times, ends=self.integrator.ends(self.start, times, self.pool, whole=self.possible))
 
     def ask(self, question: str, **arguments: Floats) -> dict[str, Floats]:
         """One of the model's functions, each run with its own design; arguments and answers are (runs, times, …),
@@ -104,30 +99,25 @@ class Chunk:
         return Model(own, layout.stance, **more), found
 
     def energy_balance(self) -> Floats:
-        """As `Run.energy_balance_error`, by run [1], from states within its steps; NaN, not known, with outside forces
-        and on compliant ground."""
-        if self.system.forces or isinstance(self.integrator, OnGround):
-            return np.full(len(self.states), np.nan)
-        ends = self.step_ends()
-        rows = max(LEAST_RUNS, MOST_ROWS // max(1, ends.shape[1] * len(GAUSS_NODES)))
-        parts = [slice(k, min(k + rows, len(ends))) for k in range(0, len(ends), rows)]
-        return np.concatenate([self.part(here)._unbalanced(ends[here]) for here in parts])
+        """As `Run.energy_balance_error`, by run [1]; NaN where a run was refused or has not begun."""
+        at = self.ends.moments(self.start.states, self.integrator.begin)
+        seen = replace(self, times=np.nan_to_num(at[..., 0]), ends=self.ends._replace(samples=at[..., 2:]))
+        energies = self.ask("energy", q=seen.q, v=seen.v)["energies"]
+        found = unbalanced(energies[..., :2], at[..., 1])
+        begun = self.possible & np.isfinite(self.ends.states).all(axis=1)
+        return np.where(begun, np.nan_to_num(found, nan=np.inf, posinf=np.inf), np.nan)
 
-    def _unbalanced(self, ends: Floats) -> Floats:
-        start = np.zeros((len(ends), 1))
-        length = np.diff(ends, axis=1, prepend=start)
-        if not length.size:
-            return np.zeros(len(ends))
-        nodes = (ends - length)[..., None] + length[..., None] * (GAUSS_NODES + 1.0) / 2.0
-        within = np.concatenate([nodes, ends[..., None]], axis=2)
-        seen = self.again(np.concatenate([start, within.reshape(len(ends), -1)], axis=1))
-        path = seen.ask("path", q=seen.q, v=seen.v, tau=seen.tau, prescribed_acceleration=seen.prescribed_acceleration)
-        rates = path["powers"].sum(axis=-1) + path["outside_power"] - path["dissipation"]
-        rates = rates[:, 1:].reshape(within.shape)[..., :-1]
-        work = np.concatenate([start, np.cumsum((rates @ GAUSS_WEIGHTS) * length / 2.0, axis=1)], axis=1)
-        at_ends = slice(None, None, within.shape[2])
-        energies = self.ask("energy", q=seen.q[:, at_ends], v=seen.v[:, at_ends])["energies"]
-        return unbalanced(energies, work)
+    def warnings(self, errors: Floats, trusted: float) -> list[str]:
+        """By run: what speaks against trusting it, in words; empty: nothing. Energy balances worse than `trusted` [1]
+        do, and on compliant ground a robot that is under it in the end."""
+        if not isinstance(self.integrator, OnGround):
+            return [poor_balance(float(error), trusted) for error in errors]
+        last = replace(self, times=self.ended[:, None], ends=self.ends._replace(samples=self.ends.states[:, None]))
+        places = self.ask("points", q=last.q)["points"][:, 0]
+        touching = self.integrator.places(replace(self.start, states=self.ends.states), self.ended)
+        down = fallen(self.integrator.ground, self.system.model.point_names, places, touching)
+        poor = [POOR_ON_GROUND if error > trusted else "" for error in errors]
+        return ["; ".join(filter(None, own)) for own in zip(down, poor, strict=True)]
 
     @cached_property
     def _full(self) -> tuple[Floats, ...]:
@@ -135,9 +125,10 @@ class Chunk:
         runs, rows, _ = self.states.shape
         times = np.broadcast_to(self.times[..., None], (runs, rows, 1))
         held = np.repeat(self.start.control_inputs[:, None], rows, axis=1)
-        if self.system.servos:
-            targets = servo_targets(self.system, times.reshape(-1))
-            held[:, :, self.system.efforts :] = targets.reshape(runs, rows, -1)
+        if isinstance(self.integrator, OnGround) and self.system.servos:
+            tables = self.integrator.tables_by_run(self.start)
+            for k, own in enumerate(times):
+                held[k, :, self.system.efforts :] = servo_targets(tables[k % len(tables)], own[:, 0])
         inputs = np.concatenate([times, self.states, held], axis=2)
         parameters = parameter_rows(names, self.system.numbers, self.start.columns, runs)
         found = evaluated(kernel, parameters, inputs, self.pool)
@@ -151,7 +142,7 @@ class Chunk:
         [J], contact (−1 after a run's end), anchor [m]; (runs, times, …)."""
         if not isinstance(self.integrator, OnGround):
             raise StateError("feet", "required: a batch on compliant ground")
-        return recorded(self.system, self.contacts)[-1]
+        return recorded(self.system, self.ends.contacts)[-1]
 
     @property
     def q(self) -> Floats:
@@ -180,5 +171,5 @@ def to_ends(tile: Chunk, status: np.ndarray) -> Chunk:
     early = np.flatnonzero((status != FINISHED) & (status != REFUSED))
     if len(early):
         times[early] = [np.linspace(0.0, end, tile.times.size) for end in tile.ended[early]]
-        tile.states[early] = tile.integrator.ends(tile.start.only(early), times[early], tile.pool).samples
+        tile.ends.samples[early] = tile.integrator.ends(tile.start.only(early), times[early], tile.pool).samples
     return replace(tile, times=times)

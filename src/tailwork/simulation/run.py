@@ -25,13 +25,11 @@ from tailwork.robots.robot import Robot
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, ground_from_text
 from tailwork.simulation.integrate.dense import Trajectory
 from tailwork.simulation.record import Arrays, SampledTrajectory, arrays_of
+from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 if TYPE_CHECKING:
     import xarray
-
-GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(5)
-
 
 FORMAT = 1
 """Of the files of runs. Files without a number are older and are read all the same."""
@@ -41,6 +39,7 @@ MAGIC = b"CDF"
 """What a NetCDF file of this kind begins with."""
 TRUSTED = 0.02
 """Balances by fixed steps that are worse than this are pointed out."""
+POOR_ON_GROUND = "these balances are poor; take a shorter step, or a slower or softer controller"
 PER_TOLERANCE, BEST = 1000.0, 1e-6
 """Energy balances by steps that are chosen are pointed out where they are worse than so many times the relative
 tolerance, and than this. The robots of the papers keep below ten times within 10 s, and below a hundred within 100 s.
@@ -165,27 +164,17 @@ class Run:
         return float(self._arrays.attributes["momentum_balance_error"])
 
     def energy_balance_error(self) -> float:
-        """Largest difference between the energy gained and the work done, less dissipation, as a share of the energy
-        that moved or was in motion [1]; infinite where steps lead, between their ends, to where no leg reaches."""
+        """Difference between the kinetic and gravitational energy gained and the work of all other forces, at the end
+        of the run or of its fastest step, the larger one, as a share of the energy that moved or was in motion [1].
+
+        The work is integrated with the motion, by the same steps."""
         return self._energy_balance
 
     @cached_property
     def _energy_balance(self) -> float:
         if self.trajectory is None:
             return float(self._arrays.attributes["energy_balance_error"])
-        t0, h = self.trajectory.times[:-1], np.diff(self.trajectory.times)
-        if not len(h):
-            return 0.0
-        nodes = (t0[:, None] + h[:, None] * (GAUSS_NODES + 1.0) / 2.0).ravel()
-        try:
-            path = self.path(nodes)
-        except StateError:
-            return math.inf
-        rate = (path.powers.sum(axis=-1) + path.outside_power - path.dissipation).reshape(len(h), -1)
-        work = np.concatenate([[0.0], np.cumsum((rate @ GAUSS_WEIGHTS) * h / 2.0)])
-        q, v, _, _ = self.trajectory.full(self.trajectory.times)
-        energy = self.model.energy(q, v)
-        return float(unbalanced(np.stack([energy.kinetic, energy.gravitational, energy.elastic], axis=-1), work))
+        return balance_error(self.trajectory.system, self.trajectory.moments())
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -195,7 +184,7 @@ class Run:
             return (said,) if said else ()
         closed = float(np.nan_to_num(self.momentum_balance_error()))
         poor = max(self.energy_balance_error(), closed) > self.trusted
-        return ("these balances are poor; take a shorter step, or a slower or softer controller",) if poor else ()
+        return (POOR_ON_GROUND,) if poor else ()
 
     def foot_closure_error(self) -> float:
         """Farthest that a pinned foot is from its place [m]."""
@@ -316,12 +305,29 @@ class Run:
         return lines
 
 
+def balance_error(system: System, moments: Floats) -> float:
+    """How well the energy of a run balances [1]; infinite where that cannot be evaluated.
+
+    Args:
+        system: what was simulated.
+        moments: time [s], work so far [J] and state, a row each.
+    """
+    if not np.isfinite(moments).all():
+        return math.inf
+    q, v, _, _ = system.full(moments[:, 0], moments[:, 2:], np.zeros((len(moments), system.control_inputs)))
+    try:
+        energy = system.model.energy(q, v)
+    except StateError:
+        return math.inf
+    return float(unbalanced(np.stack([energy.kinetic, energy.gravitational], axis=-1), moments[:, 1]))
+
+
 def unbalanced(energies: Floats, work: Floats) -> Floats:
     """Largest difference between energy gained and work done, as a share of the energy that moved or was in motion.
 
     Args:
-        energies: kinetic energy, then the other kinds, over time, (…, times, kinds) [J].
-        work: done until then, less dissipation, (…, times) [J].
+        energies: kinetic and gravitational energy over time, (…, times, 2) [J].
+        work: done until then by all other forces, those of springs and dampers among them, (…, times) [J].
     """
     parts = np.concatenate([energies, work[..., None]], axis=-1)
     moved = np.maximum(np.ptp(parts, axis=-2).max(axis=-1), energies[..., 0].max(axis=-1))

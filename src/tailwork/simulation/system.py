@@ -31,11 +31,11 @@ from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Constants, Kernel
 from tailwork.mechanics.contact import ContactImpedance
-from tailwork.mechanics.forward import Inputs, forward_dynamics
+from tailwork.mechanics.forward import ForwardSolution, Inputs, forward_dynamics
 from tailwork.mechanics.implicit import implicit_step
 from tailwork.mechanics.kinematics import contact_motions
 from tailwork.mechanics.layout import Layout, check_push
-from tailwork.mechanics.observe import path
+from tailwork.mechanics.observe import net_power, path
 from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model import Model
 from tailwork.model.questions import POSE
@@ -52,7 +52,7 @@ from tailwork.typing import Floats
 Motion = Mapping[str, Profiles] | LimbMotion
 """A limb's motion: profiles of its coordinates by name, or equations of the whole limb."""
 
-ALONE = ("derivative", "expand", "events", "feet", "step", "ground_events", "initial")
+ALONE = ("derivative", "balanced", "power", "expand", "events", "feet", "step", "ground_events", "initial")
 """Kernels that each have equations of their own."""
 
 RECENT = 8
@@ -330,6 +330,7 @@ class System:
             equations = {
                 "derivative": self._derivative, "expand": self._expand, "events": self._events, "feet": self._feet,
                 "step": self._step, "ground_events": self._ground_events, "initial": self._initial,
+                "balanced": self._balanced, "power": self._power,
             }  # fmt: skip
             outputs = equations[name](recorded)
             return {name: (finished(recorded.tape, outputs, count, len(parameters)), tuple(parameters))}
@@ -479,6 +480,17 @@ class System:
 
     def _derivative(self, r: Symbols) -> list[Scalar]:
         return self.change(r, forward_dynamics(r.layout, r.inputs).acceleration)
+
+    def _balanced(self, r: Symbols) -> list[Scalar]:
+        """x-dot, then `_power`."""
+        solution = forward_dynamics(r.layout, r.inputs)
+        return [*self.change(r, solution.acceleration), *self._power(r, solution)]
+
+    def _power(self, r: Symbols, solution: ForwardSolution | None = None) -> list[Scalar]:
+        """The power that changes kinetic and gravitational energy, or where the time is scaled dW/ds."""
+        solution = forward_dynamics(r.layout, r.inputs) if solution is None else solution
+        power = net_power(r.layout, solution, r.inputs)
+        return [power if r.scale is None else power * r.scale]
 
     def change(self, r: Symbols, acceleration: Sequence[Scalar]) -> list[Scalar]:
         """x-dot, or where the time is scaled dx/ds."""

@@ -73,7 +73,7 @@ class Outcomes:
     measures: dict[str, Floats]  # by name, (designs,), in the units of the measures; NaN where refused
     reasons: tuple[str, ...]  # "" where the run went to its end, else why it ended early or the design is not possible
     times: Floats  # [s] how long each ran; 0 where refused
-    warnings: tuple[str, ...] = ()  # what speaks against trusting a run, "" where nothing is known
+    warnings: tuple[str, ...] = ()  # what speaks against trusting a run, "": nothing
 
 
 def perform_many(
@@ -94,7 +94,9 @@ def perform_many(
     names, how = checked_measures(measures), scenario_options(options)
     values = design_values(scenario.robot, changes)
     count = len(next(iter(values.values())))
+    along = [name for name in names if name != ENERGY_BALANCE]
     found = {name: np.full(count, np.nan) for name in names}
+    balances = found.get(ENERGY_BALANCE, np.full(count, np.nan))
     reasons, times = [""] * count, np.zeros(count)
     groups, refused = feasible(scenario.robot, values)
     done = len(refused)
@@ -107,15 +109,16 @@ def perform_many(
         for method, rows in methods:
             assert ready is not None
             own_how = replace(
-                how, method=method, samples=2 if AT_ENDS.issuperset(names) else how.samples,
+                how, method=method, samples=2 if AT_ENDS.issuperset(along) else how.samples,
                 progress=lambda some, _, done=done: how.progress(done + some, count),
             )  # fmt: skip
-            batch = _simulated(ready, rows, names, own_how)
+            batch = _simulated(ready, rows, along, own_how)
             done += len(rows)
             own = ready.rows[rows]
             times[own] = batch.times
-            for k, name in enumerate(names):
+            for k, name in enumerate(along):
                 found[name][own] = batch.measures["all"][:, k]
+            balances[own] = batch.energy_balance_error()
             for row, reason, end in zip(own.tolist(), batch.reasons, batch.times, strict=True):
                 reasons[row] = reason
                 if end == 0.0 and (reason == STUCK_REASON or reason.startswith("not possible")):
@@ -123,9 +126,8 @@ def perform_many(
                     _refuse_if(refused, [row], perform, alone, samples=2)
     for row, reason in refused.items():
         reasons[row], times[row] = reason, 0.0
-        for name in names:
-            found[name][row] = np.nan
-    balances = found.get(ENERGY_BALANCE, np.full(count, np.nan))
+        for values_of in (*found.values(), balances):
+            values_of[row] = np.nan
     trusted = trusted_balance(how.rtol, how.step)
     return Outcomes(found, tuple(reasons), times, tuple(poor_balance(float(error), trusted) for error in balances))
 
@@ -225,10 +227,9 @@ def _methods(ready: _Ready, how: Options, pool: Executor) -> list[tuple[str, np.
 
 def _simulated(ready: _Ready, rows: np.ndarray, names: Sequence[str], how: Options) -> Batch:
     """Some of the designs, simulated and measured."""
-    along = [name for name in names if name != ENERGY_BALANCE]
 
     def values(tile: Chunk) -> Floats:
-        look = observer(tile.system, ready.scenario.tail, along)
+        look = observer(tile.system, ready.scenario.tail, names)
         found = np.full((len(tile.states), len(names)), np.nan)
 
         def share(here: slice) -> None:
@@ -238,9 +239,9 @@ def _simulated(ready: _Ready, rows: np.ndarray, names: Sequence[str], how: Optio
             inputs = np.concatenate([clock[..., None], own.q, own.v, own.tau, own.prescribed_acceleration], axis=2)
             numbers = parameter_rows(look.parameters, tile.system.numbers, own.start.columns, runs)
             seen = evaluated(look.kernel, numbers, inputs)
-            some = from_samples(along, seen, clock, look.columns, ready.scenario.actuator)
+            some = from_samples(names, seen, clock, look.columns, ready.scenario.actuator)
             for k, name in enumerate(names):
-                found[here, k] = own.energy_balance() if name == ENERGY_BALANCE else some[name]
+                found[here, k] = some[name]
 
         tile.system.compiled("expand")  # here, before several threads want it at once
         look.kernel.lane_address()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from tailwork.simulation.contact.stepping import (
     Tables,
     advance,
     record_sample,
+    work_so_far,
 )
 from tailwork.simulation.integrate.compiled import WIDTH, lane_kernel
 from tailwork.simulation.integrate.driver import AT_EVENT, DONE, FINISHED, LAST, MORE_ROOM, STUCK
@@ -164,6 +165,7 @@ class OnGround:
     ground: CompliantGround
     begin: float = 0.0  # time of the start [s]
     contact: Contact | None = None  # how the feet of all runs touch at the start; None: they start at or above it
+    tables: Mapping[int, Sequence[JointTable]] = field(default_factory=dict)  # by servo: of each run its own
 
     def __post_init__(self) -> None:
         model = self.system.model
@@ -173,12 +175,20 @@ class OnGround:
         if not model.layout.contact_points:
             raise RobotError("ground", model.robot.name, "a robot with feet or other contact points")
 
-    def places(self, start: Start) -> Floats:
-        """Where feet and other contact points are, and their radii, (runs, points, 4) [m]."""
+    def tables_by_run(self, start: Start) -> list[list[JointTable]]:
+        """What the servos follow: one row for all runs, or a row each."""
+        own, runs = self.tables, start.more["runs"] if self.tables else [0]
+        servos = list(enumerate(self.system.servos))
+        return [[own[k][r] if k in own else servo.table for k, servo in servos] for r in runs]
+
+    def places(self, start: Start, times: Floats | None = None) -> Floats:
+        """Where feet and other contact points are, and their radii, (runs, points, 4) [m]; at the start, or at times of
+        the runs [s]."""
         kernel, names = self.system.compiled("feet")
         runs, count = len(start.states), len(self.system.model.layout.contact_points)
         held = np.zeros((runs, self.system.control_inputs))
-        inputs = np.concatenate([np.full((runs, 1), self.begin), start.states, held], axis=1)[:, None]
+        now = np.full(runs, self.begin) if times is None else times
+        inputs = np.concatenate([now[:, None], start.states, held], axis=1)[:, None]
         found = evaluated(kernel, parameter_rows(names, self.system.numbers, start.columns, runs), inputs)
         radii = found[:, 0, 9 * count : 10 * count, None]
         return np.concatenate([found[:, 0, : 3 * count].reshape(runs, count, 3), radii], axis=-1)
@@ -202,11 +212,12 @@ class OnGround:
             anchors=np.concatenate([np.ravel(contact.anchors) for contact in contacts]).astype(np.float64),
             marks=np.ascontiguousarray(marks, whole).reshape(-1), samples=marks.shape[1], status=np.zeros(count, whole),
             event=np.zeros(count, whole), steps=np.zeros(count, whole), final=np.full(count * system.size, np.nan),
+            work=np.full(count, np.nan), fastest=np.full(count * (2 + system.size), np.nan),
             recorded=np.zeros(count, whole), record=np.full(count * (marks.shape[1] + 1) * size, np.nan),
             record_size=size,
         )  # fmt: skip
 
-    def job(self, width: int, runs: GroundRuns, logging: bool) -> GroundJob:
+    def job(self, width: int, runs: GroundRuns, tables: Tables, logging: bool) -> GroundJob:
         """A driver's job, with room to work in; which runs it does is for its queue to say."""
         system, whole, n = self.system, np.int64, self.system.size
         count, watched = len(system.model.layout.contact_points), len(system.stops)
@@ -226,12 +237,13 @@ class OnGround:
         )  # fmt: skip
         logged = STEPS_A_CALL if logging else 0
         return GroundJob(
-            feet=feet, tables=tables_of([servo.table for servo in system.servos]), runs=runs, start=self.begin,
+            feet=feet, tables=tables, runs=runs, start=self.begin,
             pause=STEPS_A_CALL, watched=watched, watch=watch, stops=system.stops.astype(whole),
             below=np.zeros(max(watched * width, 1), whole),
             **lanes(width, watch_constants=max(watch.kept, 1), values=max(watched, 1), clock=2, acceleration=n),
             queue=np.array([0, 0, -1, 0, 0]), run=np.full(width, -1, whole), step=np.zeros(width, whole),
-            sampled=np.zeros(width, whole), own=np.zeros(max(see.kept, solve.kept, watch.kept, 1)), logging=logging,
+            sampled=np.zeros(width, whole), speeds=np.zeros(width), still=len(system.free_q),
+            own=np.zeros(max(see.kept, solve.kept, watch.kept, 1)), logging=logging,
             room=logged, changes=np.empty(3 * logged * count), happened=np.empty(2 * logged * watched),
         )  # fmt: skip
 
@@ -248,15 +260,13 @@ class OnGround:
                 counts[k], lengths[k] = pace.count, pace.step
             except RobotError as error:
                 refused[k] = str(error)
-        return replace(start, more={"counts": counts, "lengths": lengths})
+        return replace(start, more={"counts": counts, "lengths": lengths, "runs": np.arange(len(counts))})
 
-    def ends(
-        self, start: Start, times: Floats, pool: Executor | None, steps: int = 0, whole: np.ndarray | None = None
-    ) -> Ends:
+    def ends(self, start: Start, times: Floats, pool: Executor | None, whole: np.ndarray | None = None) -> Ends:
         """What becomes of some runs that `started`; see Integrator.ends. Samples are as near to the given times as
         steps allow."""
-        if steps or len(times) > 1:
-            raise StateError("ground", "steps are even and samples at the same times for all runs on compliant ground")
+        if len(times) > 1:
+            raise StateError("ground", "samples are at the same times for all runs on compliant ground")
         return among(start, whole, lambda own: self._ends(own, times.shape[1], pool))
 
     def _ends(self, start: Start, samples: int, pool: Executor | None) -> Ends:
@@ -266,10 +276,11 @@ class OnGround:
         paces = [Pace(*own, "") for own in zip(start.more["lengths"], start.more["counts"], strict=True)]
         runs = self.runs(start, paces, [contact] * count, marks)
         call = driver(advance, WIDTH)
-        self.job(WIDTH, runs, logging=False)  # compiled here, not on the threads of a pool
+        tables = tables_of(self.tables_by_run(start))
+        self.job(WIDTH, runs, tables, logging=False)  # compiled here, not on the threads of a pool
 
         def share(here: slice) -> None:
-            job = self.job(WIDTH, runs, logging=False)
+            job = self.job(WIDTH, runs, tables, logging=False)
             job.queue[:2] = here.start, here.stop
             run_driver(call, job)
 
@@ -280,16 +291,19 @@ class OnGround:
         at = record_columns(self.system)
         found.status[:], found.event[:], found.steps[:] = runs.status, runs.event, runs.steps
         found.times[:] = self.begin + runs.steps * runs.lengths
-        found.states[:] = runs.final.reshape(count, -1)
+        found.states[:], found.work[:] = runs.final.reshape(count, -1), runs.work
+        found.fastest[:] = runs.fastest.reshape(count, -1)
         found.samples[:] = rows[:, :, at[0] : at[1]]
         return found._replace(contacts=rows)
 
 
-def tables_of(tables: Sequence[JointTable]) -> Tables:
-    """Tables of joint angles as drivers take them."""
+def tables_of(rows: Sequence[Sequence[JointTable]]) -> Tables:
+    """Tables of joint angles as drivers take them: one row for all runs, or a row each."""
+    first, tables = rows[0], [table for row in rows for table in row]
     return Tables(
-        count=len(tables), targets=sum(len(table.coordinates) for table in tables),
-        shapes=np.array([table.values.shape for table in tables], dtype=np.int64).reshape(-1),
+        count=len(first), targets=sum(len(table.coordinates) for table in first),
+        shapes=np.array([table.values.shape for table in first], dtype=np.int64).reshape(-1), own=int(len(rows) > 1),
+        size=sum(table.values.size for table in first),
         periods=np.array([table.period for table in tables], dtype=np.float64),
         values=np.concatenate([np.zeros(0), *(np.ravel(table.values) for table in tables)]),
         rates=np.concatenate([np.zeros(0), *(np.ravel(table.slopes) for table in tables)]),
@@ -314,12 +328,14 @@ def simulate_on_ground(
         ticks = np.unique(np.round(np.arange(0.0, duration, 1.0 / control_rate) / pace.step).astype(int)).tolist()
     marks = np.unique(np.round(np.linspace(0, pace.count, samples)).astype(int))[None]
     runs = way.runs(start, [pace], [touching], marks)
-    job = way.job(1, runs, logging=True)
+    job = way.job(1, runs, tables_of(way.tables_by_run(start)), logging=True)
     record = ContactRecord(system, ground, pace.step)
     efforts, inputs = slice(1 + system.size, 1 + system.size + system.efforts), job.feet.inputs[:, 0]
 
     def finished_run(stopped: Stopped | None) -> Run:
-        return record.run(runs.record.reshape(-1, runs.record_size)[: runs.recorded[0]], stopped, pace.why)
+        rows = runs.record.reshape(-1, runs.record_size)[: runs.recorded[0]]
+        last = [begin + int(job.step[0]) * pace.step, work_so_far(job, 0), *inputs[1 : 1 + system.size]]
+        return record.run(rows, np.array([[begin, 0.0, *x], runs.fastest, last]), stopped, pace.why)
 
     def ask(ask_controller: CheckedController) -> None:
         """Let the controller give the efforts from now on."""

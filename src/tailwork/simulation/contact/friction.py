@@ -53,7 +53,7 @@ class Feet(Struct):
     forces: Lanes  # (feet × 3): applied over the last step [N]
     impulses: Lanes  # (feet × 3): since the start [N s]
     work: Lanes  # (feet,): done by the ground since the start [J]
-    joint_work: Lanes  # (1,): done by motors, springs and dampers since the start [J]
+    joint_work: Lanes  # (1,): done by motors, springs, dampers and outside forces since the start [J]
     together: Ints  # (feet, lanes): modes of the feet for which `inverse` was found
     inverse: Lanes  # (feet × feet): of the frictions of slipping feet by what is missing to them; see `adjusted`
     friction: Lanes  # (feet × FRICTION)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from tailwork.control.gait.joint_table import JointTable
 from tailwork.errors import StateError
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface_at
 from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
 from tailwork.simulation.record import Arrays, force_arrays, force_names, named_arrays
-from tailwork.simulation.run import Run, Stopped
+from tailwork.simulation.run import Run, Stopped, balance_error
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
@@ -28,20 +30,27 @@ class ContactRecord:
         self.changes: list[tuple[float, int, int]] = []
         self.happened: list[tuple[float, str]] = []
 
-    def run(self, rows: Floats, stopped: Stopped | None, why: str) -> Run:
-        """Everything put together; up to where the motion diverges, if its last states cannot be evaluated."""
+    def run(self, rows: Floats, moments: Floats, stopped: Stopped | None, why: str) -> Run:
+        """Everything put together; up to where the motion diverges, if its last states cannot be evaluated.
+
+        Args:
+            rows: samples; see `contact.stepping.record_sample`.
+            moments: where energy is balanced: time [s], work so far [J] and state, a row each.
+            stopped: why it ended early.
+            why: why such steps.
+        """
         try:
-            data = self._arrays(rows)
+            data = self._arrays(rows, moments)
         except StateError as error:
             first = min(error.rows, default=0)
             if first == 0:
                 raise
             stopped = Stopped(float(rows[first, 0]), DIVERGED)
             rows = rows[:first]
-            data = self._arrays(rows)
+            data = self._arrays(rows, moments)
         names, end = list(self.system.model.layout.contact_points), rows[-1, 0]
         changes = [(t, names[foot], CONTACT_NAMES[mode]) for t, foot, mode in self.changes if t <= end]
-        happened = [*(event for event in self.happened if event[0] <= end), *self._under_ground(rows, data)]
+        happened = [*(event for event in self.happened if event[0] <= end), *self._first_fall(rows, data)]
         return Run(
             self.system.model, data, stopped, tuple(sorted(happened)), IMPLICIT_EULER, why, ground=self.ground,
             changes=tuple(changes),
@@ -57,29 +66,23 @@ class ContactRecord:
         every = np.concatenate([np.zeros((1, 3)), sums])
         return every[np.round((times - times[0]) / self.step).astype(int)]
 
-    def _under_ground(self, rows: Floats, data: Arrays) -> list[tuple[float, str]]:
-        """When the torso or a joint is first seen deeper in the ground than any contact point, and which."""
-        system, field = self.system, self.ground.field()
+    def _first_fall(self, rows: Floats, data: Arrays) -> list[tuple[float, str]]:
+        """When the robot has first fallen, and how that is seen."""
+        system = self.system
         times, x, efforts, _, _ = recorded(system, rows)
         kernel, constants = system.kernel("feet")
-        inputs = np.concatenate([times[:, None], x, efforts, servo_targets(system, times)], axis=1)
+        targets = servo_targets([servo.table for servo in system.servos], times)
+        seen = kernel(np.concatenate([times[:, None], x, efforts, targets], axis=1), constants)
         count = len(system.model.layout.contact_points)
-        seen = kernel(inputs, constants)
-        touching, radii = seen[:, : 3 * count].reshape(len(times), count, 3), seen[:, 9 * count : 10 * count]
-        deepest = np.max(surface_at(field, touching[..., :2])[..., 0] - touching[..., 2] + radii, axis=1, initial=0.0)
-        names, places = [str(name) for name in data["point"]], data["points"]
-        depths = surface_at(field, places[..., :2])[..., 0] - places[..., 2]
-        for t, under in zip(data["time"], depths > deepest[:, None] + UNDER_GROUND, strict=True):
-            if under.any():
-                name = names[int(under.argmax())]
-                only = "which only feet and contact points touch"
-                return [(float(t), f"{name} is under the ground, {only}: the robot has fallen")]
-        return []
+        places, radii = seen[:, : 3 * count].reshape(len(times), count, 3), seen[:, 9 * count : 10 * count, None]
+        touching = np.concatenate([places, radii], axis=-1)
+        said = fallen(self.ground, [str(name) for name in data["point"]], data["points"], touching)
+        return [(float(t), what) for t, what in zip(times, said, strict=True) if what][:1]
 
-    def _arrays(self, rows: Floats) -> Arrays:
+    def _arrays(self, rows: Floats, moments: Floats) -> Arrays:
         model, system = self.system.model, self.system
         times, x, efforts, rates, contacts = recorded(system, rows)
-        held = np.concatenate([efforts, servo_targets(system, times)], axis=1)
+        held = np.concatenate([efforts, servo_targets([servo.table for servo in system.servos], times)], axis=1)
         q, v, tau, given = system.full(times, x, held)
         acceleration = np.zeros_like(v)
         acceleration[:, system.free_v] = rates[:, len(system.free_q) :]
@@ -97,7 +100,6 @@ class ContactRecord:
             **{name: (axes, contacts[name], unit) for name, (axes, unit) in CONTACTS.items()},
         }
         more |= force_arrays(system, times, q)
-        outside = _integrated(times, path.outside_power[:, None])[:, 0]
         air = np.zeros((len(times), 3))
         if model.robot.has_drag():
             air = _integrated(times, model.air_forces(q, v).sum(axis=1))
@@ -105,7 +107,7 @@ class ContactRecord:
         points = tuple(model.layout.contact_points)
         data = named_arrays(model, times, q, v, tau, points, more, flags, force_names(system))
         balances = {
-            "energy_balance_error": _energy_balance(data, outside),
+            "energy_balance_error": balance_error(system, moments),
             # What holds a fixed torso is not known, so its momentum tells nothing.
             "momentum_balance_error": _momentum_balance(model, data, self._outside_impulse(times) + air)
             if model.layout.torso_free
@@ -120,9 +122,27 @@ def _integrated(times: Floats, rates: Floats) -> Floats:
     return np.concatenate([np.zeros((1, rates.shape[1])), np.cumsum(steps, axis=0)])
 
 
-def servo_targets(system: System, times: Floats) -> Floats:
-    """Targets of all servos at times [s]: angles [rad], then rates [rad/s], (times, …)."""
-    found = [servo.table.at(times) for servo in system.servos]
+def fallen(ground: CompliantGround, names: Sequence[str], places: Floats, touching: Floats) -> list[str]:
+    """Of each robot: the torso or a joint that is deeper in the ground than all that can touch it, in words; empty: none.
+
+    Args:
+        ground: the ground.
+        names: of points of the torso and of joints.
+        places: where these are, (robots, points, 3) [m].
+        touching: where feet and other contact points are, and their radii, (robots, contact points, 4) [m].
+    """
+    field = ground.field()
+    with np.errstate(invalid="ignore"):
+        below = surface_at(field, touching[..., :2])[..., 0] - touching[..., 2] + touching[..., 3]
+        depths = surface_at(field, places[..., :2])[..., 0] - places[..., 2]
+        under = depths > np.max(below, axis=1, initial=0.0)[:, None] + UNDER_GROUND
+    said = "is under the ground, which only feet and contact points touch: the robot has fallen"
+    return [f"{names[int(own.argmax())]} {said}" if own.any() else "" for own in under]
+
+
+def servo_targets(tables: Sequence[JointTable], times: Floats) -> Floats:
+    """What servos follow at times [s]: angles [rad], then rates [rad/s], (times, …)."""
+    found = [table.at(times) for table in tables]
     if not found:
         return np.zeros((len(times), 0))
     return np.concatenate([*(values for values, _ in found), *(rates for _, rates in found)], axis=1)
@@ -155,16 +175,6 @@ CONTACTS = {
     "anchor": (("time", "foot", "axis"), "m"),
 }
 """What is recorded of feet on compliant ground: dimensions and unit."""
-
-
-def _energy_balance(data: Arrays, outside: Floats) -> float:
-    """Largest difference between energy gained and work done by joints, ground and outside forces, as a share of what
-    moved."""
-    kinetic, height = data["kinetic_energy"], data["gravitational_energy"]
-    work = data["joint_work"] + data["foot_work"].sum(axis=1) + outside
-    gained = kinetic + height - kinetic[0] - height[0]
-    moved = max(np.ptp(part) for part in (kinetic, height, work))
-    return float(np.abs(gained - work).max() / max(moved, 1e-6 * max(kinetic.max(), np.abs(height).max()), 1e-300))
 
 
 def robot_weight(model: Model) -> float:

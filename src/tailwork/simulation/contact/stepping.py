@@ -19,11 +19,13 @@ LIMIT, CHANGED, HAPPENED = 2, 3, 4
 
 
 class Tables(Struct):
-    """Tables of joint angles and rates, one after the other."""
+    """Tables of joint angles and rates, one after the other, a row for all runs or one for each."""
 
-    count: int
-    targets: int  # coordinates of all tables
-    shapes: Ints  # by table: samples, coordinates
+    count: int  # in a row
+    targets: int  # coordinates of all tables of a row
+    shapes: Ints  # by table of a row: samples, coordinates
+    own: int  # 1: each run has its row; 0: one for all
+    size: int  # numbers of a row
     periods: Reals  # [s]
     values: Reals  # of all tables, flat
     rates: Reals
@@ -51,6 +53,8 @@ class GroundRuns(Struct):
     event: Ints
     steps: Ints  # done
     final: Reals  # states
+    work: Reals  # done by joints, ground and outside forces [J]
+    fastest: Reals  # (2 + n): time [s], work so far [J] and state at the end of the fastest step
     recorded: Ints  # rows of `record`
     record: Reals  # (samples + 1, size); see `record_sample`
     record_size: int
@@ -76,6 +80,8 @@ class GroundJob(Struct):
     run: Ints  # of each lane; −1: none
     step: Ints  # number of steps done by each lane
     sampled: Ints  # samples taken by each lane
+    speeds: Reals  # of each lane: square of the greatest so far
+    still: int  # numbers of a state that are no velocities
     own: Reals  # scratch: constants of one design
     logging: bool  # whether changes and events of a single run are written down
     room: int  # steps that there is room for in what follows
@@ -105,7 +111,8 @@ def advance(job: GroundJob) -> int:
         for lane in range(lanes):
             if run[lane] >= 0:
                 job.clock[T, lane] = job.start + job.step[lane] * job.clock[H, lane]
-                aim(job.tables, job.clock[T, lane] + job.clock[H, lane], lane, feet.inputs[target_row(job) :])
+                now = job.clock[T, lane] + job.clock[H, lane]
+                aim(job.tables, run[lane], now, lane, feet.inputs[target_row(job) :])
         contact_step(feet, job.clock, run)
         for lane in range(lanes):
             if run[lane] >= 0 and feet.status[lane] == FINISHED:
@@ -150,17 +157,19 @@ def begin(job: GroundJob, lane: int, r: int) -> None:
             feet.forces[3 * i + k, lane] = 0.0
             feet.impulses[3 * i + k, lane] = 0.0
     feet.joint_work[0, lane] = 0.0
+    job.speeds[lane] = -1.0
     runs.status[r] = FINISHED
     runs.event[r] = -1
     runs.recorded[r] = 0
     sample(job, lane, r)
 
 
-def aim(tables: Tables, t: float, lane: int, targets: Lanes) -> None:
-    """Angles, then rates, of all tables at a time, by cubic Hermite interpolation."""
-    start, place = 0, 0
+def aim(tables: Tables, r: int, t: float, lane: int, targets: Lanes) -> None:
+    """Angles, then rates, of all tables of run r at a time, by cubic Hermite interpolation."""
+    row = r * tables.own
+    start, place = row * tables.size, 0
     for k in range(tables.count):
-        samples, size, period = tables.shapes[2 * k], tables.shapes[2 * k + 1], tables.periods[k]
+        samples, size, period = tables.shapes[2 * k], tables.shapes[2 * k + 1], tables.periods[row * tables.count + k]
         spacing = period / samples
         phase = (t / period) % 1.0 * samples
         i = min(int(phase), samples - 1)
@@ -222,6 +231,7 @@ def after_step(job: GroundJob, lane: int, r: int) -> None:
         if under and job.stops[k] != 0:
             status = AT_EVENT
             runs.event[r] = k
+    keep_fastest(job, lane, r)
     if status == FINISHED:
         if job.step[lane] == 1 and runs.recorded[r] > 0:
             record_contacts(job, lane, r, 0)  # at the start they are those of the first step
@@ -231,9 +241,32 @@ def after_step(job: GroundJob, lane: int, r: int) -> None:
     if status != FINISHED or job.step[lane] == runs.counts[r]:
         runs.status[r] = status
         runs.steps[r] = job.step[lane]
+        runs.work[r] = work_so_far(job, lane)
         for k in range(feet.n):
             runs.final[r * feet.n + k] = feet.inputs[1 + k, lane]
         job.run[lane] = -1
+
+
+def work_so_far(job: GroundJob, lane: int) -> float:
+    """Done by joints, outside forces and ground since the start [J]."""
+    found = job.feet.joint_work[0, lane]
+    for i in range(job.feet.count):
+        found += job.feet.work[i, lane]
+    return found
+
+
+def keep_fastest(job: GroundJob, lane: int, r: int) -> None:
+    """Keep the state if it is the fastest so far: there energy is balanced, and at the end."""
+    runs, n, speed = job.runs, job.feet.n, 0.0
+    for k in range(job.still, n):
+        speed += job.feet.inputs[1 + k, lane] * job.feet.inputs[1 + k, lane]
+    if speed > job.speeds[lane]:
+        row = r * (n + 2)
+        job.speeds[lane] = speed
+        runs.fastest[row] = job.start + job.step[lane] * job.clock[H, lane]
+        runs.fastest[row + 1] = work_so_far(job, lane)
+        for k in range(n):
+            runs.fastest[row + 2 + k] = job.feet.inputs[1 + k, lane]
 
 
 def sample(job: GroundJob, lane: int, r: int) -> None:

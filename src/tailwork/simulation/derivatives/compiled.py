@@ -75,7 +75,7 @@ class Linearised(Struct):
     linear_constants: Reals
     size: int  # of the factors
     inputs: Reals
-    first: Reals  # x-dot
+    first: Reals  # x-dot, and room for the power
     linear_inputs: Reals
     factors: Reals
 
@@ -90,7 +90,7 @@ def linearised(single: SingleRuns) -> Linearised:
     return Linearised(
         runs=single.job.runs, n=n, rates=len(way.system.free_v), known=known, derivative=derivative,
         constants=np.zeros(max(derivative.kept, 1)), linear=linear,
-        linear_constants=np.zeros(max(linear.kept, 1)), size=size, inputs=np.zeros(known), first=np.zeros(n),
+        linear_constants=np.zeros(max(linear.kept, 1)), size=size, inputs=np.zeros(known), first=np.zeros(n + 1),
         linear_inputs=np.zeros(known + n + 1), factors=np.zeros(size + n + 1),
     )  # fmt: skip
 

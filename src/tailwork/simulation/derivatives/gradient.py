@@ -273,8 +273,8 @@ def _job(
         stage=Function(stage_vjp(system).code.address("scalar")) if method.stiff else NO_FUNCTION,
         watched=len(system.stops), stops=system.stops.astype(np.int64), tied=rows.tied[here], values=rows.values[here],
         by_start=rows.by_start[here].reshape(-1), **{f"by_{name}": own.reshape(-1) for name, own in by.items()},
-        weight=np.zeros(n), moving=np.zeros(n), inputs=np.zeros(inputs), found=np.zeros(most), ends=np.zeros(stages),
-        by_stage=np.zeros(stages * n), turned_inputs=np.zeros(at.size + 2 * n + 1 + n_v),
+        weight=np.zeros(n), moving=np.zeros(n + 1), inputs=np.zeros(inputs), found=np.zeros(most),
+        ends=np.zeros(stages), by_stage=np.zeros(stages * n), turned_inputs=np.zeros(at.size + 2 * n + 1 + n_v),
         turned=np.zeros(n + n_v), w=np.zeros(stages * n), z=np.zeros(stages * n_v), change=np.zeros(stages * n),
         **lanes(WIDTH, bent_inputs=at.known + 2 * n_v + 2 * n + 2, bent=n + n_v + max(curvature.handed, 0) + 1),
     )  # fmt: skip

@@ -39,7 +39,7 @@ def rollout_tangents(
     moving, nodes = derivative_jvp(system), system.once(("node jvp", key), lambda: jvp(node, system.state_inputs))
     start_rates = directions @ initial_tangents(system, columns, 1, names)[0]
     if stiff:
-        way = Integrator(system, RODAS5P, fixed_steps(steps), 1.0)
+        way = Integrator(system, RODAS5P, fixed_steps(steps), 1.0, False)
         start = Start(state[None], np.zeros((1, system.control_inputs)), columns)
         times = np.minimum(np.arange(steps + 1) / steps, 1.0)
         return runs_jvp(way, start, nodes, names, directions, start_rates, times, None)[3][0, :, :, system.size :]

@@ -120,7 +120,7 @@ def jacobians(
         t: time [s].
         pool: threads.
     """
-    kernel, names = system.compiled("derivative")
+    kernel, names = system.compiled("balanced")
     count, size = states.shape
     steps = 1e-6 * np.maximum(1.0, np.abs(states))
     inputs = np.empty((count, 2 * size, kernel.inputs))
@@ -132,5 +132,6 @@ def jacobians(
     if columns or count > 1:
         values = evaluated(kernel, parameter_rows(names, system.numbers, columns, count), inputs, pool)
     else:
-        values = kernel(inputs[0], system.kernel("derivative")[1])[None]
+        values = kernel(inputs[0], system.kernel("balanced")[1])[None]
+    values = values[..., :size]
     return np.swapaxes(values[:, :size] - values[:, size:], 1, 2) / (2.0 * steps)[:, None]

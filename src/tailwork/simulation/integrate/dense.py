@@ -56,6 +56,18 @@ class Trajectory:
         q, v, _, _ = self.system.full(steps.times[-1:], steps.states[-1:], held[None])
         return q[0], v[0]
 
+    def moments(self) -> Floats:
+        """Where energy is balanced: time [s], work so far [J] and state at the start, at the end of the fastest step
+        and at the end, (3, 2 + n)."""
+        steps = [piece.steps for piece in self.pieces]
+        done = np.cumsum([0.0, *(one.work for one in steps)])
+        fastest = np.array([one.fastest for one in steps])
+        fastest[:, 1] += done[:-1]
+        speeds = np.square(fastest[:, 2 + len(self.system.free_q) :]).sum(axis=1)
+        first, last = steps[0], steps[-1]
+        return np.array([[first.times[0], 0.0, *first.states[0]], fastest[speeds.argmax()],
+                         [last.times[-1], done[-1], *last.states[-1]]])  # fmt: skip
+
     def full(self, times: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """(q, v, tau, prescribed accelerations) at any times within the run."""
         return self.system.full(np.asarray(times, dtype=np.float64), *self.states(times))

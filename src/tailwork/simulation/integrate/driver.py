@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from tailwork.kernels.language import Ints, Lanes, Reals, Struct, width
+from tailwork.kernels.language import Ints, Lanes, Reals, Struct, spread, where, width
 from tailwork.simulation.integrate.compiled import LaneKernel, lane_constants
 from tailwork.simulation.integrate.steps import (
     SIZE,
@@ -18,8 +18,11 @@ from tailwork.simulation.integrate.steps import (
     Stepping,
     T,
     between,
+    dense_weight,
     explicit_step,
     rosenbrock_step,
+    stiff_work,
+    stiff_work_until,
 )
 
 FINISHED, AT_EVENT, STUCK, TOO_LONG = 0, 1, 2, 3
@@ -35,6 +38,7 @@ START, END, FIRST = 0, 1, 2
 SAFETY, SLOWEST, FASTEST = 0.9, 0.2, 6.0
 SMALLEST = 1e-13  # steps below this share of the duration are given up
 HALVINGS = 80
+SELDOM = 4  # steps, of which one is looked at for the fastest
 
 
 class Runs(Struct):
@@ -59,8 +63,10 @@ class Runs(Struct):
     steps: Ints
     rejected: Ints
     sampled: Reals  # (runs, samples, n); NaN after the end
-    step_ends: Reals  # (runs, …) [s]: of the first steps
-    step_ends_size: int
+    power: Reals  # parameters of the kernel of a stiff method that is balanced
+    power_size: int
+    work: Reals  # done in each run [J]
+    fastest: Reals  # (runs, 2 + n): time [s], work so far [J] and state at the end of the fastest step
 
 
 class Kept(Struct):
@@ -93,16 +99,19 @@ class Job(Struct):
     queue: Ints
     run: Ints  # of each lane; −1: none
     sampled: Ints  # samples taken by each lane
+    speeds: Reals  # of each lane: square of the greatest so far
+    still: int  # numbers of a state that are no velocities
     fresh: Ints  # lanes at the start of a run
     last: Ints  # lanes in the last step of a run
     event_constants: Lanes
     values: Lanes
     values_new: Lanes
     first_new: Lanes  # derivatives at new points
+    errors: Lanes  # see `look_at_errors`
     own: Reals  # scratch: constants of one design
     one: Reals  # scratch: inputs of one lane
     probe: Reals  # scratch: values of one lane
-    point: Reals  # scratch: a state
+    point: Reals  # scratch: a state, and the work
 
 
 def drive(job: Job) -> int:
@@ -160,6 +169,11 @@ def begin(job: Job, lane: int, r: int) -> None:
         lane_constants(job.watch, runs.events[r * runs.events_size :], job.own, lane, job.event_constants)
     if step.method.stiff:
         lane_constants(step.linear, runs.linear[r * runs.linear_size :], job.own, lane, step.linear_constants)
+    if step.balanced:
+        step.x[n, lane] = 0.0
+        job.speeds[lane] = -1.0
+        if step.method.stiff:
+            lane_constants(step.power, runs.power[r * runs.power_size :], job.own, lane, step.power_constants)
     runs.steps[r] = 0
     runs.rejected[r] = 0
     runs.status[r] = FINISHED
@@ -180,6 +194,9 @@ def start_fresh(job: Job) -> None:
             continue
         r = job.run[lane]
         job.fresh[lane] = 0
+        if step.balanced:
+            step.first[n, lane] = job.first_new[n, lane]
+            job.point[n] = 0.0
         for k in range(n):
             step.first[k, lane] = job.first_new[k, lane]
             job.point[k] = step.x[k, lane]
@@ -229,11 +246,29 @@ def finish(job: Job, r: int, lane: int, t: float) -> None:
     """Write down how a run ended, at the point, and free its lane."""
     n, runs = job.step.n, job.runs
     runs.ended[r] = t
+    if job.step.balanced:
+        runs.work[r] = job.point[n]
+        if job.speeds[lane] < 0.0:
+            keep_fastest(job, r, lane, t)
     for k in range(n):
         runs.final[r * n + k] = job.point[k]
     for k in range(job.sampled[lane] * n, runs.samples * n):
         runs.sampled[r * runs.samples * n + k] = math.nan
     job.run[lane] = -1
+
+
+def keep_fastest(job: Job, r: int, lane: int, t: float) -> None:
+    """Keep the point if it is the fastest so far: there a wrong balance shows, and how much energy is in motion."""
+    n, fastest, speed = job.step.n, job.runs.fastest, 0.0
+    for k in range(job.still, n):
+        speed += job.point[k] * job.point[k]
+    if speed > job.speeds[lane]:
+        row = r * (n + 2)
+        job.speeds[lane] = speed
+        fastest[row] = t
+        fastest[row + 1] = job.point[n]
+        for k in range(n):
+            fastest[row + 2 + k] = job.point[k]
 
 
 def choose_lengths(job: Job) -> None:
@@ -247,37 +282,33 @@ def choose_lengths(job: Job) -> None:
             clock[STEP, lane] = job.span[END] - clock[T, lane] if job.last[lane] != 0 else clock[H, lane]
 
 
-def is_finite(job: Job, lane: int) -> bool:
-    """Whether a lane's step is: all stages of an explicit method, the new state of a stiff one."""
-    step, total = job.step, 0.0
+def look_at_errors(job: Job) -> None:
+    """In every lane: zero where its step is finite (all stages of an explicit method, the new state of a stiff one),
+    and the sum of squares of its errors in units of the tolerance."""
+    step, finite, total = job.step, spread(0.0, job.step.x), spread(0.0, job.step.x)
     for k in range(step.n):
-        total += 0.0 * step.new[k, lane]
+        before, after = abs(step.x[k]), abs(step.new[k])
+        scaled = step.error[k] / (job.atol + job.rtol * where(after > before, after, before))
+        total = total + scaled * scaled
+        finite = finite + 0.0 * step.new[k]
     if not step.method.stiff:
-        for k in range(step.n, step.method.stages * step.n):
-            total += 0.0 * step.u[k, lane]
-    return total == 0.0
-
-
-def error_norm(job: Job, lane: int) -> float:
-    """Root mean square of a lane's error in units of the tolerance."""
-    step, total = job.step, 0.0
-    for k in range(step.n):
-        largest = max(abs(step.x[k, lane]), abs(step.new[k, lane]))
-        scaled = step.error[k, lane] / (job.atol + job.rtol * largest)
-        total += scaled * scaled
-    return math.sqrt(total / step.n)
+        for k in range(step.rows, step.method.stages * step.rows):
+            finite = finite + 0.0 * step.u[k]
+    job.errors[0] = finite
+    job.errors[1] = total
 
 
 def judge(job: Job) -> bool:
     """Which steps are good enough, and how long those that are not are to be; whether any is."""
     step, runs, clock, good = job.step, job.runs, job.step.clock, False
+    look_at_errors(job)
     for lane in range(width(clock)):
         clock[SIZE, lane] = math.inf
         r = job.run[lane]
         if r < 0:
             continue
-        fine = is_finite(job, lane)
-        size = error_norm(job, lane) if fine else math.inf
+        fine = job.errors[0, lane] == 0.0
+        size = math.sqrt(job.errors[1, lane] / step.n) if fine else math.inf
         if job.fixed:
             size = 0.0 if fine else math.inf
             if not fine:
@@ -290,7 +321,7 @@ def judge(job: Job) -> bool:
             if clock[H, lane] < SMALLEST * (job.span[END] - job.span[START]):
                 runs.status[r] = STUCK
         if runs.status[r] != FINISHED:
-            for k in range(step.n):
+            for k in range(step.n + 1):
                 job.point[k] = step.x[k, lane]
             finish(job, r, lane, clock[T, lane])
         clock[SIZE, lane] = size
@@ -316,6 +347,19 @@ def look_at_new_points(job: Job) -> None:
         job.watch.lanes(step.inputs, job.event_constants, job.values_new)
     if step.method.stiff:
         step.derivative.lanes(step.inputs, step.constants, job.first_new)
+        if step.balanced:
+            stiff_work(step, job.first_new[step.n :])
+
+
+def work_until(job: Job, lane: int, theta: float) -> float:
+    """The work until a share theta of a lane's step [J], for one that an event cuts short."""
+    step, n = job.step, job.step.n
+    found = step.x[n, lane]
+    if step.method.stiff:
+        return found + stiff_work_until(step, lane, theta)
+    for i in range(step.method.stages):
+        found += dense_weight(step.method.p, step.method.powers, i, theta) * step.u[i * step.rows + n, lane]
+    return found
 
 
 def crossing(job: Job, lane: int, which: int) -> float:
@@ -367,13 +411,20 @@ def accept(job: Job) -> None:
             keep_sample(job, r, lane)
         if runs.status[r] == AT_EVENT:
             between(step, share, lane, job.point)
+            job.point[n] = work_until(job, lane, share) if step.balanced else 0.0
         else:
-            for k in range(n):
+            for k in range(n + 1):
                 job.point[k] = step.new[k, lane]
+        if step.balanced:
+            if runs.steps[r] % SELDOM == 0:
+                keep_fastest(job, r, lane, t_new)
+            step.x[n, lane] = job.point[n]
+            if step.method.stiff:
+                step.first[n, lane] = job.first_new[n, lane]
+            else:
+                step.first[n, lane] = step.u[step.method.stages * step.rows - 1, lane] / length
         if keeping:
             keep_step(job, runs.steps[r], length, t_new)
-        if runs.steps[r] < runs.step_ends_size:
-            runs.step_ends[r * runs.step_ends_size + runs.steps[r]] = t_new
         runs.steps[r] += 1
         clock[T, lane] = t_new
         for k in range(n):
@@ -381,7 +432,7 @@ def accept(job: Job) -> None:
             if step.method.stiff:
                 step.first[k, lane] = job.first_new[k, lane]
             else:
-                step.first[k, lane] = step.u[(step.method.stages - 1) * n + k, lane] / length
+                step.first[k, lane] = step.u[(step.method.stages - 1) * step.rows + k, lane] / length
             if not math.isfinite(step.first[k, lane]) and runs.status[r] == FINISHED and job.last[lane] == 0:
                 runs.status[r] = STUCK
         if not job.fixed:
@@ -400,5 +451,6 @@ def keep_step(job: Job, done: int, length: float, t_new: float) -> None:
     kept.times[done + 1] = t_new
     for k in range(n):
         kept.states[(done + 1) * n + k] = job.point[k]
-    for k in range(job.step.method.stages * n):
-        kept.stages[done * job.step.method.stages * n + k] = job.step.u[k, 0]
+    for i in range(job.step.method.stages):
+        for k in range(n):
+            kept.stages[(done * job.step.method.stages + i) * n + k] = job.step.u[i * job.step.rows + k, 0]

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ REFUSED = -1
 """Status of a run whose design is not possible: it was not started."""
 PAUSE = 1000
 """Steps between two checks for Ctrl-C: compiled code cannot be interrupted."""
-KERNELS = ("derivative", "events", "linear")
+KERNELS = ("derivative", "events", "linear", "power")
 """Those that have parameters."""
 ALONE = 2
 """So many runs are quicker one after the other than side by side."""
@@ -47,17 +47,30 @@ class Ends(NamedTuple):
     steps: np.ndarray
     rejected: np.ndarray
     samples: Floats  # (runs, times, n); NaN after the end
-    step_ends: Floats  # (runs, steps) [s]; as many of the first steps as there is room for
+    work: Floats  # done in each run, less dissipation [J]
+    fastest: Floats  # (runs, 2 + n): time [s], work so far [J] and state at the end of the fastest step
     contacts: Floats  # (runs, times, …): of feet on compliant ground, what it records of them
 
+    def only(self, rows: Any) -> Ends:
+        """Those of some runs, by a slice or by their numbers."""
+        return Ends(*(part[rows] for part in self))
 
-def no_ends(count: int, size: int, samples: int, steps: int = 0) -> Ends:
+    def moments(self, starts: Floats, begin: float) -> Floats:
+        """Where energy is balanced: time [s], work so far [J] and state at the start, which is given, at the end of the
+        fastest step and at the end, (runs, 3, 2 + n)."""
+        first = np.insert(starts, 0, 0.0, axis=1)
+        first = np.insert(first, 0, begin, axis=1)
+        last = np.concatenate([self.times[:, None], self.work[:, None], self.states], axis=1)
+        return np.stack([first, self.fastest, last], axis=1)
+
+
+def no_ends(count: int, size: int, samples: int) -> Ends:
     """Ends of runs that have not been started: all refused, numbers not a number."""
     whole = np.int64
     return Ends(
         np.full(count, REFUSED, whole), np.full(count, -1, whole), np.zeros(count), np.full((count, size), np.nan),
         np.zeros(count, whole), np.zeros(count, whole), np.full((count, samples, size), np.nan),
-        np.full((count, steps), np.nan), np.zeros((count, samples, 0)),
+        np.full(count, np.nan), np.full((count, 2 + size), np.nan), np.zeros((count, samples, 0)),
     )  # fmt: skip
 
 
@@ -73,6 +86,8 @@ class Steps(NamedTuple):
     event_times: Floats
     event_numbers: np.ndarray
     rejected: int
+    work: float  # done in it, less dissipation [J]
+    fastest: Floats  # time [s], work so far [J] and state at the end of the fastest step
 
     @property
     def evaluations(self) -> int:
@@ -116,6 +131,8 @@ class Integrator:
     method: RungeKutta | Rosenbrock
     settings: Settings
     duration: float  # [s]
+    balanced: bool = True  # whether work is integrated, too, so that the energy of runs can be balanced
+    begin: ClassVar[float] = 0.0  # of the runs of a batch [s]
 
     def __post_init__(self) -> None:
         if not self.system.size:
@@ -125,9 +142,16 @@ class Integrator:
     @cached_property
     def kernels(self) -> dict[str, tuple[Kernel, tuple[str, ...]]]:
         """By name: the kernels, and the names of their parameters."""
-        wanted = ["derivative", *(["events"] if self.system.watched else [])]
-        wanted += ["linear", "solve"] if isinstance(self.method, Rosenbrock) else []
-        return {name: self.system.compiled(name) for name in wanted}
+        stiff = isinstance(self.method, Rosenbrock)
+        names = [*(["events"] if self.system.watched else []), *(["linear", "solve"] if stiff else [])]
+        names += ["power"] if stiff and self.balanced else []
+        first = {"derivative": self.system.compiled("balanced" if self.balanced else "derivative")}
+        return first | {name: self.system.compiled(name) for name in names}
+
+    @property
+    def _kind(self) -> tuple[str, bool]:
+        """What memory is made for."""
+        return self.method.name, self.balanced
 
     @cached_property
     def arrays(self) -> Method:
@@ -141,27 +165,24 @@ class Integrator:
             return parameter_rows(names, self.system.numbers, columns, count)
         return self.system.kept(("parameters", name, names), lambda: parameter_rows(names, self.system.numbers, {}, 1))
 
-    def ends(
-        self, start: Start, times: Floats, pool: Executor | None, steps: int = 0, whole: np.ndarray | None = None
-    ) -> Ends:
+    def ends(self, start: Start, times: Floats, pool: Executor | None, whole: np.ndarray | None = None) -> Ends:
         """What becomes of some runs.
 
         Args:
             start: the runs.
             times: of samples [s], (1 or runs, times).
             pool: threads.
-            steps: how many steps of each to write down.
             whole: which runs to integrate; None: all. The others are marked as refused.
         """
         if len(times) > 1:
             start = replace(start, more={"times": times})
-        return among(start, whole, lambda own: self._ends(own, own.more.get("times", times), pool, steps))
+        return among(start, whole, lambda own: self._ends(own, own.more.get("times", times), pool))
 
-    def _ends(self, start: Start, times: Floats, pool: Executor | None, steps: int) -> Ends:
-        found = no_ends(len(start.states), self.system.size, times.shape[1], steps)
+    def _ends(self, start: Start, times: Floats, pool: Executor | None) -> Ends:
+        found = no_ends(len(start.states), self.system.size, times.shape[1])
         runs = self.runs(start, found, times)
         width = WIDTH if len(start.states) > ALONE else 1
-        call, idle = driver(drive, width), self.system.kept(("jobs", self.method.name, width), list)
+        call, idle = driver(drive, width), self.system.kept(("jobs", self._kind, width), list)
         if not idle:
             idle.append(self.job(width, runs, no_steps()))  # compiled here, not on the threads of a pool
 
@@ -187,8 +208,7 @@ class Integrator:
             **{f"{name}_size": own.shape[1] for name, own in rows.items()},
             sample_times=_flat(times), samples=times.shape[1], own_samples=int(len(times) > 1),
             status=ends.status, event=ends.event, ended=ends.times, final=_flat(ends.states), steps=ends.steps,
-            rejected=ends.rejected, sampled=_flat(ends.samples), step_ends=_flat(ends.step_ends),
-            step_ends_size=ends.step_ends.shape[1],
+            rejected=ends.rejected, sampled=_flat(ends.samples), work=ends.work, fastest=_flat(ends.fastest),
         )  # fmt: skip
 
     def set_up(self, job: Job) -> None:
@@ -205,26 +225,27 @@ class Integrator:
         n, held, stages, count = system.size, system.control_inputs, self.arrays.stages, len(system.stops)
         known = 1 + n + held
         kernels = {name: self.kernels.get(name, (None, ()))[0] for name in (*KERNELS, "solve")}
-        derivative, watch, linear, solve = (lane_kernel(kernel, width) for kernel in kernels.values())
+        derivative, watch, linear, power, solve = (lane_kernel(kernel, width) for kernel in kernels.values())
         size = 0 if kernels["linear"] is None else kernels["linear"].outputs
+        rows = n + 1 if self.balanced and not self.arrays.stiff else n
         room = lanes(
             width, inputs=known, constants=max(derivative.kept, 1), linear_inputs=known + n + 1,
-            linear_constants=max(linear.kept, 1), solve_inputs=size + n + 1, clock=4, x=n, first=n, u=stages * n, new=n,
-            error=n,
+            linear_constants=max(linear.kept, 1), solve_inputs=size + n + 1, clock=4, x=n + 1, first=n + 1,
+            u=stages * rows, new=n + 1, error=n, power_constants=max(power.kept, 1), powers=3,
         )  # fmt: skip
         more = lanes(width, event_constants=max(watch.kept, 1), values=max(count, 1), values_new=max(count, 1),
-                     first_new=n)  # fmt: skip
+                     first_new=n + 1, errors=2)  # fmt: skip
         step = Stepping(
-            n=n, known=known, method=self.arrays, derivative=derivative, linear=linear, linear_size=size, solve=solve,
-            **room,
+            n=n, rows=rows, balanced=self.balanced, known=known, method=self.arrays, derivative=derivative,
+            linear=linear, linear_size=size, solve=solve, power=power, **room,
         )  # fmt: skip
         return Job(
             step=step, runs=runs, kept=kept, rtol=settings.rtol, atol=settings.atol, fixed=settings.fixed > 0.0,
             span=np.array([0.0, self.duration, settings.first]), pause=PAUSE, watched=count, watch=watch,
             stops=system.stops.astype(whole), queue=np.array([0, 0, 0, settings.most]), run=np.full(width, -1, whole),
             sampled=np.zeros(width, whole), fresh=np.zeros(width, whole), last=np.zeros(width, whole), **more,
-            own=np.zeros(max(derivative.kept, watch.kept, linear.kept, 1)), one=np.zeros(known),
-            probe=np.zeros(max(count, 1)), point=np.zeros(n),
+            own=np.zeros(max(derivative.kept, watch.kept, linear.kept, power.kept, 1)), one=np.zeros(known),
+            probe=np.zeros(max(count, 1)), point=np.zeros(n + 1), speeds=np.zeros(width), still=len(system.free_q),
         )  # fmt: skip
 
 
@@ -250,7 +271,7 @@ class SingleRuns:
     @staticmethod
     def kept(way: Integrator, start: Start) -> SingleRuns:
         """For `piece`: one that an earlier run of the same system has given back, or a new one."""
-        idle: list[SingleRuns] = way.system.kept(("single runs", way.method.name), list)
+        idle: list[SingleRuns] = way.system.kept(("single runs", way._kind), list)
         found = taken(idle)
         if found is None:
             return SingleRuns(way, start)
@@ -260,7 +281,7 @@ class SingleRuns:
     def give_back(self) -> None:
         """Let a later run use the memory."""
         if self.job.kept.steps <= LARGE:
-            self.way.system.kept(("single runs", self.way.method.name), list).append(self)
+            self.way.system.kept(("single runs", self.way._kind), list).append(self)
 
     def _room(self, steps: int, events: int) -> Kept:
         n, stages = self.way.system.size, self.way.arrays.stages
@@ -292,7 +313,7 @@ class SingleRuns:
             kept.states[: (done + 1) * n].reshape(-1, n),
             kept.stages[: done * self.way.arrays.stages * n].reshape(done, self.way.arrays.stages, n),
             kept.lengths[:done], kept.event_times[:happened], kept.event_numbers[:happened],
-            int(self.ends.rejected[r]),
+            int(self.ends.rejected[r]), float(self.ends.work[r]), self.ends.fastest[r],
         )  # fmt: skip
 
     def piece(self, x: Floats, held: Floats, start: float, end: float, first: float, most: int) -> Steps:
@@ -304,7 +325,7 @@ class SingleRuns:
         return found._replace(
             times=found.times.copy(), states=found.states.copy(), stages=found.stages.copy(),
             lengths=found.lengths.copy(), event_times=found.event_times.copy(),
-            event_numbers=found.event_numbers.copy(),
+            event_numbers=found.event_numbers.copy(), fastest=found.fastest.copy(),
         )  # fmt: skip
 
 

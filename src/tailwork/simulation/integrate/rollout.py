@@ -244,7 +244,9 @@ class Rollout:
         count, held = len(states), self.system.control_inputs
         start = Start(np.ascontiguousarray(states), np.zeros((count, held)), columns)
         times = np.linspace(0.0, 1.0, steps + 1)
-        samples = Integrator(self.system, RODAS5P, fixed_steps(steps), 1.0).ends(start, times[None], pool).samples
+        samples = (
+            Integrator(self.system, RODAS5P, fixed_steps(steps), 1.0, False).ends(start, times[None], pool).samples
+        )
         lead = (count, steps + 1)
         inputs = np.concatenate([np.broadcast_to(times[:, None], (*lead, 1)), samples, np.zeros((*lead, held))], axis=2)
         parameters = parameter_rows(self.node_names, self.system.numbers, columns, count)
