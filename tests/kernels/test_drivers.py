@@ -110,6 +110,35 @@ def dictionary(job: Sums) -> int:
     return {1: 2}[1]
 
 
+def in_a_branch(job: Sums) -> float:
+    """A name that has a value in one branch alone."""
+    if job.odd:
+        found = 1.0
+    return found
+
+
+def in_a_loop(job: Sums) -> int:
+    """The counter of a loop that may have no turn."""
+    for k in range(job.n):
+        job.counts[k] = k
+    return k
+
+
+def in_both(job: Sums) -> int:
+    """Names that have a value whichever way is taken."""
+    if job.n < 0:
+        return -1
+    elif job.odd:
+        first = 3
+    else:
+        first = 4
+    while True:
+        last = first + job.n
+        if last > 0:
+            break
+    return first + last
+
+
 def from_the_end(job: Sums) -> float:
     """An index that counts from the end."""
     return job.weights[-1]
@@ -147,12 +176,21 @@ def called_between(job: Sums) -> bool:
         (no_result, "may end without a result"),
         (narrowed, "float where int is required"),
         (dictionary, "Dict cannot be translated"),
+        (in_a_branch, "is first assigned in a branch or a loop, which may not be taken: found"),
+        (in_a_loop, "is first assigned in a branch or a loop, which may not be taken: k"),
     ],
 )
 def test_what_is_not_known_is_refused(function: Callable[[Any], Any], said: str) -> None:
     """With the function and the line."""
     with pytest.raises(TranslationError, match=rf"{function.__name__}, line \d+: .*{said}"):
         translated([function], 4)
+
+
+def test_names_that_every_branch_assigns() -> None:
+    for n, odd in ((2, True), (2, False), (-3, True)):
+        job = Sums(n=n, scale=1.0, odd=odd, rows=np.zeros((1, 1)), out=np.zeros((1, 1)), weights=np.zeros(1),
+                   counts=np.zeros(1, np.int64))  # fmt: skip
+        assert driver(in_both, 1)(job) == in_both(job)
 
 
 def downwards(job: Sums) -> int:

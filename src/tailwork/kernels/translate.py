@@ -110,8 +110,9 @@ class _Writer:
         self.head: list[str] = []
         self.lines: list[str] = []
         self.locals: dict[str, Any] = {}
+        self.assigned: set[str] = set()  # locals that have a value here, whichever way was taken
         self.loops: list[tuple[str, str]] = []  # labels of the next turn and of the end
-        self.left: list[bool] = []
+        self.left: list[list[set[str]]] = []  # by loop: what is assigned at each of its breaks
         self.declared: set[str] = set()
         self.called: list[Any] = []
         self.count, self.open = 0, True
@@ -230,20 +231,22 @@ class _Writer:
     def store_local(self, name: str, value: Value, node: ast.AST) -> None:
         if name not in self.locals:
             self.locals[name] = value.kind, self.slot(value.kind)
+        self.assigned.add(name)
         kind, place = self.locals[name]
         self.do(f"store {self.type(kind)} {self.cast(value, kind, node).name}, ptr {place}")
 
     def do_If(self, node: ast.If) -> None:
         then, other, end = self.label(), self.label(), self.label()
         self.go(f"br i1 {self.truth(node.test)}, label %{then}, label %{other}")
-        ends = False
+        before, ends = self.assigned, list[set[str]]()
         for label, statements in ((then, node.body), (other, node.orelse)):
             self.lines.append(f"{label}:")
-            self.open = True
+            self.open, self.assigned = True, set(before)
             self.body(statements)
-            ends = ends or self.open
+            ends += [self.assigned] if self.open else []
             self.go(f"br label %{end}")
         if ends:
+            self.assigned = set.intersection(*ends)
             self.block(end)
 
     def do_While(self, node: ast.While) -> None:
@@ -253,9 +256,11 @@ class _Writer:
         forever = isinstance(node.test, ast.Constant) and bool(node.test.value)
         self.block(again)
         self.go(f"br label %{inside}" if forever else f"br i1 {self.truth(node.test)}, label %{inside}, label %{end}")
+        before = set(self.assigned)
         left = self.loop_body(inside, node.body, again, end)
         self.go(f"br label %{again}")
         if left or not forever:
+            self.assigned = set.intersection(*left) if forever else before
             self.block(end)
 
     def do_For(self, node: ast.For) -> None:
@@ -278,7 +283,9 @@ class _Writer:
         else:
             more = self.new(bool, f"icmp {'sgt' if step.startswith('-') else 'slt'} i64 {now.name}, {stop}")
         self.go(f"br i1 {more.name}, label %{inside}, label %{end}")
+        before = set(self.assigned)
         self.loop_body(inside, node.body, following, end, (node.target.id, now))
+        self.assigned = before  # there may be no turn
         self.block(following)
         self.do(f"store i64 {self.new(int, f'add i64 {now.name}, {step}').name}, ptr {counter}")
         self.go(f"br label %{again}")
@@ -286,20 +293,20 @@ class _Writer:
 
     def loop_body(
         self, label: str, statements: Sequence[ast.stmt], again: str, end: str, counter: tuple[str, Value] | None = None
-    ) -> bool:
-        """The body of a loop; whether it is left by a break."""
+    ) -> list[set[str]]:
+        """The body of a loop; what is assigned at each break."""
         self.lines.append(f"{label}:")
         self.open = True
         if counter is not None:
             self.store_local(*counter, statements[0])
         self.loops.append((again, end))
-        self.left.append(False)
+        self.left.append([])
         self.body(statements)
         self.loops.pop()
         return self.left.pop()
 
     def do_Break(self, node: ast.Break) -> None:
-        self.left[-1] = True
+        self.left[-1].append(set(self.assigned))
         self.go(f"br label %{self.loops[-1][1]}")
 
     def do_Continue(self, node: ast.Continue) -> None:
@@ -386,6 +393,8 @@ class _Writer:
 
     def of_Name(self, node: ast.Name) -> Value:
         if node.id in self.locals:
+            if node.id not in self.assigned:
+                raise self.refused(node, "is first assigned in a branch or a loop, which may not be taken")
             kind, place = self.locals[node.id]
             return self.new(kind, f"load {self.type(kind)}, ptr {place}")
         return self.constant(self.resolved(node), node)
