@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tailwork import robots
+from tailwork.kernels.kernel import free_kernels
 from tailwork.model import Model, Push
 from tailwork.progress import show_progress
 from tailwork.robots import Robot, load
@@ -21,8 +22,8 @@ _PACKAGES = ("control", "mechanics", "papers", "simulation", "studies", "view")
 """What is imported when it is first used: it takes long to import."""
 
 __all__ = [
-    "Model", "Push", "Robot", "__version__", "control", "gradient", "load", "load_run", "mechanics", "papers", "robots",
-    "sensitivities", "show_progress", "simulate", "simulate_batch", "simulation", "studies", "view",
+    "Model", "Push", "Robot", "__version__", "control", "free_kernels", "gradient", "load", "load_run", "mechanics",
+    "papers", "robots", "sensitivities", "show_progress", "simulate", "simulate_batch", "simulation", "studies", "view",
 ]  # fmt: skip
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,27 +19,49 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     Raises:
         FileError: it cannot be written; what was there before is kept.
     """
-    temporary = None
     try:
         target = os.path.realpath(path)  # a link stays a link
-        temporary = f"{target}.{secrets.token_hex(8)}.tmp"
-        with open(temporary, "xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(target):
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
+        put(target, content.encode() if isinstance(content, str) else content)
     except (OSError, ValueError, TypeError) as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError, ValueError):
-                os.remove(temporary)
         reason = "a name that UTF-8 cannot hold" if isinstance(error, UnicodeEncodeError) else why(error)
         raise FileError(path, reason) from None
 
 
-def read_bytes(path: str | os.PathLike[str], largest: int) -> bytes:
-    """The content of a regular file of at most `largest` bytes.
+def put(target: str, content: bytes, mode: int | None = None) -> None:
+    """Write a file whole, with a mode; None: that of the file that is there, else as the user's mask allows, and on the
+    disk before this returns.
+
+    On Linux it has no name until it is whole, so that a process that is killed leaves nothing behind.
+    """
+    temporary = f"{target}.{secrets.token_hex(8)}.tmp"
+    nameless, rights = True, 0o666 if mode is None else mode
+    try:
+        handle = os.open(os.path.dirname(target) or ".", os.O_WRONLY | os.O_TMPFILE, rights)
+    except (OSError, AttributeError):  # a system or a file system that has no such files
+        handle, nameless = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights), False
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            if mode is None:
+                os.fsync(handle)
+            if mode is None and os.path.exists(target):
+                os.fchmod(handle, stat.S_IMODE(os.stat(target).st_mode))
+            if nameless:
+                os.link(f"/proc/self/fd/{handle}", temporary, src_dir_fd=handle, follow_symlinks=True)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError, ValueError):
+            os.remove(temporary)
+        raise
+
+
+LARGEST = 2**34
+"""Bytes of a file that is read whole, unless something smaller is asked for."""
+
+
+def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
+    """The content of a regular file of at most `largest` bytes. Nothing else is opened: a pipe would wait for ever.
 
     Raises:
         FileError: it cannot be read, is no regular file or is larger.

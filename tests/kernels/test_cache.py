@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 import pytest
 
 from tailwork.algebra.expression import Tape
+from tailwork.cli.main import main
 from tailwork.kernels import cache, native
 from tailwork.kernels.cache import CacheWarning
 from tailwork.kernels.graph import finished
@@ -356,6 +358,7 @@ def test_the_checksum_is_that_of_the_code(place: Path) -> None:
 
 WORKER = """
 import sys, time
+from itertools import count
 from pathlib import Path
 from tailwork import Model
 from tailwork.robots import liu2020
@@ -440,6 +443,30 @@ def test_the_key_goes_by_code_processor_and_versions(monkeypatch: pytest.MonkeyP
     assert len(set(keys)) == len(keys) == 6
     assert key_of(monkeypatch) == keys[0], "and is the same for the same"
     assert all(len(key) == 64 and set(key) <= set("0123456789abcdef") for key in keys), "safe as the name of a file"
+
+
+def test_what_was_used_longest_ago_goes_first(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit objects are removed, those that were read or written last stay; `tailwork cache` says so."""
+    for k in range(8):
+        cache.write(f"{k:064d}", bytes(1000))
+        os.utime(cache.folder() / "objects" / f"{k:064d}.o", (k, k))
+    assert cache.read(f"{0:064d}") is not None  # used again
+    size = cache.kept()[0][1]
+    assert cache.shrink(3 * size) == 5
+    assert {int(file.stem) for file, _, _ in cache.kept()} == {0, 6, 7}
+    monkeypatch.setenv("TAILWORK_CACHE_SIZE", "0")
+    monkeypatch.setattr(cache, "_writes", count())
+    cache.write("9" * 64, bytes(1000))
+    assert cache.kept() == [] and cache.limit() == 0
+
+
+def test_the_command_shows_and_clears_it(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for k in range(2):
+        cache.write(f"{k:064d}", bytes(10**5))
+    assert main(["cache"]) == 0
+    assert "2 compiled objects, 0.2 MB of at most 1000 MB" in capsys.readouterr().out
+    assert main(["cache", "--clear"]) == 0
+    assert "removed 2 compiled objects" in capsys.readouterr().out and cache.kept() == []
 
 
 def test_a_quiet_cache_is_quiet(place: Path) -> None:

@@ -15,6 +15,7 @@ STAGES = (
     "errors",
     "format",
     "files",
+    "locks",
     "progress",
     "algebra",
     "robots",

@@ -289,7 +289,7 @@ def test_tables_as_drivers_take_them() -> None:
     ]  # fmt: skip
     targets = np.empty(12)
     for time in chance.uniform(0.0, 5.0, 50):
-        aim(tables_of(tables), time, 0, targets[:, None])
+        aim(tables_of([tables]), 0, time, 0, targets[:, None])
         found = [t.at(time) for t in tables]
         np.testing.assert_allclose(targets[:6], np.concatenate([values for values, _ in found]), atol=1e-12)
         np.testing.assert_allclose(targets[6:], np.concatenate([rates for _, rates in found]), atol=1e-10)

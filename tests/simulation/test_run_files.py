@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,50 @@ def test_a_changed_number_is_noticed(written: Path, tmp_path: Path) -> None:
     changed.write_bytes(content.replace(b"mass = 0.9", b"mass = 0.8"))
     with pytest.raises(FileError, match="damaged: its content is not what was written"):
         load_run(changed)
+
+
+@pytest.mark.parametrize(
+    ("there", "instead"),
+    [(b"phi_y", b"phi_z"), (b"m/s, rad/s", b"m/s, deg/s"), (b"implicit-euler", b"explicit-euler"),
+     (b"energy_balance", b"energy_balanza"),
+     (b"content", b"contenu"), (b"foot_force", b"boot_force")],
+)  # fmt: skip
+def test_names_units_method_and_certificate_are_protected(
+    written: Path, tmp_path: Path, there: bytes, instead: bytes
+) -> None:
+    """What a file says in words is as safe from damage as its numbers."""
+    content = written.read_bytes()
+    assert there in content
+    changed = tmp_path / "changed.nc"
+    changed.write_bytes(content.replace(there, instead, 1))
+    with pytest.raises(FileError, match="damaged"):
+        load_run(changed)
+
+
+def test_damage_anywhere_is_an_error_of_the_file(written: Path, tmp_path: Path) -> None:
+    """A run that was saved comes back as it was or not at all, whichever byte of its file changes."""
+    content, rng = written.read_bytes(), np.random.default_rng(4)
+    header = len(content) // 2
+    changed, same = tmp_path / "changed.nc", 0
+    for k in range(80):
+        bad = bytearray(content)
+        place = int(rng.integers(4, header if k % 2 else len(content)))
+        bad[place] ^= 1 << int(rng.integers(8))
+        changed.write_bytes(bad)
+        try:
+            again = load_run(changed)
+        except FileError:
+            continue
+        same += 1  # a byte that only fills up
+        xarray.testing.assert_identical(again.data, load_run(written).data)
+    assert same < 15
+
+
+def test_only_regular_files_are_opened(tmp_path: Path) -> None:
+    """A pipe, which would wait for ever, is refused."""
+    os.mkfifo(tmp_path / "run.nc")
+    with pytest.raises(FileError, match="not a regular file"):
+        load_run(tmp_path / "run.nc")
 
 
 def test_files_of_newer_and_of_older_versions(written: Path, tmp_path: Path) -> None:

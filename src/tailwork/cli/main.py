@@ -24,6 +24,7 @@ COMMANDS = {
     "reproduce": ("reproduce", "run the experiments of a paper, its numbers beside ours"),
     "sweep": ("sweep", "many designs of a robot: maps of what they do"),
     "design": ("design", "the best tails for a design problem, and why"),
+    "cache": ("cache", "show or clear what is kept of compiled equations"),
     "lab": ("lab", "try tails on a robot in the browser"),
     "view": ("pictures", "play runs in the browser: one page that needs no network"),
     "picture": ("pictures", "draw runs: times one by one, ghosts, or one pose"),

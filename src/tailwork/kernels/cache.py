@@ -1,7 +1,8 @@
 """Compiled objects on disk. They are executable code: kept private, written whole, checked before use.
 
 They stand in the folder `objects`, made for this user alone (mode 0700), within TAILWORK_CACHE if set, else within
-`tailwork` in the user's cache folder. A folder or file of somebody else, or that others may use, is not used.
+`tailwork` in the user's cache folder. A folder or file of somebody else, or that others may use, is not used. Beyond a
+limit, what was used longest ago is removed; `tailwork cache` shows the cache and clears it.
 """
 
 from __future__ import annotations
@@ -10,11 +11,19 @@ import contextlib
 import hashlib
 import os
 import stat
-import tempfile
+import time
 import warnings
+from itertools import count
 from pathlib import Path
 
+from tailwork.files import put
+
 MAGIC = b"tailwork object 1\n"
+LIMIT = 10**9
+"""Bytes that the cache may take, unless TAILWORK_CACHE_SIZE says otherwise."""
+SELDOM = 16
+"""The size of the cache is looked at once in so many writes of a process."""
+_writes = count()
 
 
 class CacheWarning(UserWarning):
@@ -74,6 +83,8 @@ def read(key: str) -> bytes | None:
         return None
     head = len(MAGIC) + 32
     if content.startswith(MAGIC) and _checksum(key, content[head:]) == content[len(MAGIC) : head]:
+        with contextlib.suppress(OSError):
+            os.utime(file, ns=(time.time_ns(), file.stat().st_mtime_ns))  # what is used stays longest
         return content[head:]
     with contextlib.suppress(OSError):
         file.unlink()
@@ -86,14 +97,38 @@ def write(key: str, code: bytes) -> None:
     if place is None:
         return
     try:
-        handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + _checksum(key, code) + code)
-            os.replace(name, place / f"{key}.o")
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+        put(str(place / f"{key}.o"), MAGIC + _checksum(key, code) + code, 0o600)
+        if next(_writes) % SELDOM == 0:
+            shrink(limit())
     except OSError as error:
         _refused(place, error.strerror or str(error))
+
+
+def limit() -> int:
+    """Bytes that the cache may take: TAILWORK_CACHE_SIZE megabytes if set, else LIMIT."""
+    said = os.environ.get("TAILWORK_CACHE_SIZE", "")
+    return int(said) * 10**6 if said.isdecimal() else LIMIT
+
+
+def kept() -> list[tuple[Path, int, float]]:
+    """Objects in the cache: file, size in bytes, and when it was last used [s]; those used longest ago come first."""
+    found = []
+    with contextlib.suppress(OSError, RuntimeError):
+        for file in (folder() / "objects").glob("*.o"):
+            with contextlib.suppress(OSError):  # another process may remove some meanwhile
+                status = file.stat()
+                found.append((file, status.st_size, status.st_atime))
+    return sorted(found, key=lambda one: one[2])
+
+
+def shrink(largest: int) -> int:
+    """Remove the objects that were used longest ago until the rest fits into so many bytes; how many were removed."""
+    objects, removed = kept(), 0
+    total = sum(size for _, size, _ in objects)
+    for file, size, _ in objects:
+        if total <= largest:
+            break
+        with contextlib.suppress(OSError):
+            file.unlink()
+        total, removed = total - size, removed + 1
+    return removed

@@ -6,21 +6,37 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from threading import Lock
 
 import numpy as np
 
 from tailwork.algebra.expression import OPERATION_NAMES
+from tailwork.errors import RobotError
 from tailwork.kernels import emit, parts
 from tailwork.kernels import graph as graphs
 from tailwork.kernels.graph import Graph, split
 from tailwork.kernels.language import address_of
 from tailwork.kernels.native import Code, compiled, machine
+from tailwork.locks import lock
 from tailwork.typing import Floats
 
 MANY = 4096  # rows from which a call takes the lane function in parts
 OFTEN = 100_000  # rows that smaller calls together leave to the scalar function, before lanes are compiled for them
-_compiling = Lock()
+MOST_OPERATIONS = 200_000
+"""Operations for one state; a kernel that has more is refused before it is compiled."""
+_compiling = lock()
+_owners: list[Callable[[], None]] = []
+
+
+def keeps_kernels(forget: Callable[[], None]) -> None:
+    """Whoever keeps kernels for later says how they are forgotten."""
+    _owners.append(forget)
+
+
+def free_kernels() -> None:
+    """Give back the memory of compiled equations that no model, run or batch at hand needs; others come from the cache
+    on disk when they are next wanted. For programs that go through very many structures of robots."""
+    for forget in _owners:
+        forget()
 
 
 class Constants:
@@ -42,6 +58,12 @@ class Kernel:
     def __init__(self, graph: Graph, robot: str = "") -> None:
         self._robot = robot  # whose equations these are, for progress lines
         prelude, main = split(graph)
+        if main.flops > MOST_OPERATIONS:
+            required = (
+                f"at most {MOST_OPERATIONS:,} operations for one state, which take minutes and gigabytes to compile: "
+                "describe the robot with fewer links, or, where a stiff method needs them, choose method='dopri5'"
+            )
+            raise RobotError("robot", f"{robot or 'equations'} with {main.flops:,} operations", required)
         self.inputs = graph.inputs
         self.outputs = len(graph.outputs)
         self.parameters = graph.parameters
@@ -51,7 +73,9 @@ class Kernel:
         self.kept = main.parameters  # numbers that the prelude computes of a design
         self._main = main
         self._identity = _identity(graph, self.width) or emit.scalar_module(prelude, main)
-        self.code = compiled(self._identity, lambda: emit.scalar_module(prelude, main), robot=robot)
+        self.code = compiled(
+            self._identity, lambda: emit.scalar_module(prelude, main), robot=robot, operations=main.flops
+        )
         self._prelude = self.code.function("prelude", counted=False)
         self._scalar = self.code.function("scalar", counted=False)
         self._rows = self.code.function("rows", counted=True)
@@ -73,7 +97,9 @@ class Kernel:
         with _compiling:
             if name not in self._lanes:
                 text = f"{self._identity} {name}"
-                self._lanes[name] = compiled(text, lambda: assembly(self._main, self.width), robot=self._robot)
+                self._lanes[name] = compiled(
+                    text, lambda: assembly(self._main, self.width), robot=self._robot, operations=self.flops
+                )
             return self._lanes[name]
 
     def constants(self, parameters: Floats) -> Constants:

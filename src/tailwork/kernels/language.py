@@ -11,11 +11,11 @@ from __future__ import annotations
 import ctypes
 import struct
 from functools import lru_cache
-from threading import RLock
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 
+from tailwork.locks import lock
 from tailwork.typing import Floats
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ _first_byte = ctypes.c_char.from_buffer
 
 _changes = [0]
 """How often a field of any struct was changed."""
-_packing = RLock()
+_packing = lock()
 
 
 class Struct:

@@ -14,7 +14,11 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from tailwork.kernels import cache
+from tailwork.locks import lock
 from tailwork.progress import compiling
+
+_at_work = lock(wait=True)
+"""LLVM has locks of its own, so that no process forks while it works."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,9 @@ class Code:
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
-def compiled(identity: str, assembly: Callable[[], str], optimised: bool = False, robot: str = "") -> Code:
+def compiled(
+    identity: str, assembly: Callable[[], str], optimised: bool = False, robot: str = "", operations: int = 0
+) -> Code:
     """Machine code for a module, from the cache if it is there.
 
     The key is the module's identity with the processor and the versions of what compiles it.
@@ -72,6 +78,7 @@ def compiled(identity: str, assembly: Callable[[], str], optimised: bool = False
         assembly: writes the module; not called where the cache has it.
         optimised: whether LLVM looks for a better order of what is written, as it should for drivers; kernels have it.
         robot: whose equations these are, for the reader of a progress line.
+        operations: how many there are, likewise; 0: not many.
     """
     host = machine()
     version = (llvmlite.__version__, *llvm.llvm_version_info)
@@ -81,7 +88,7 @@ def compiled(identity: str, assembly: Callable[[], str], optimised: bool = False
         loaded = _loaded(code)
         if loaded is not None:
             return loaded
-    with compiling(robot):
+    with compiling(robot, operations):
         code = _interruptible(lambda: _object(assembly(), optimised))
     cache.write(key, code)
     loaded = _loaded(code)
@@ -91,14 +98,15 @@ def compiled(identity: str, assembly: Callable[[], str], optimised: bool = False
 
 def _object(assembly: str, optimised: bool) -> bytes:
     """Assembly as an object file."""
-    module, target = llvm.parse_assembly(assembly), _target_machine()
-    if optimised:
-        # Without what takes long for little: drivers spend their time in kernels.
-        tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
-        builder = llvm.create_pass_builder(target, tuning)
-        builder.getModulePassManager().run(module, builder)
-    return target.emit_object(module)
+    with _at_work:
+        module, target = llvm.parse_assembly(assembly), _target_machine()
+        if optimised:
+            # Without what takes long for little: drivers spend their time in kernels.
+            tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+            tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
+            builder = llvm.create_pass_builder(target, tuning)
+            builder.getModulePassManager().run(module, builder)
+        return target.emit_object(module)
 
 
 def _interruptible(work: Callable[[], bytes]) -> bytes:
@@ -125,9 +133,10 @@ def _interruptible(work: Callable[[], bytes]) -> bytes:
 
 def _loaded(code: bytes) -> Code | None:
     try:
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
+        with _at_work:
+            engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+            engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            engine.finalize_object()
     except RuntimeError:
         return None
     return Code(engine)

@@ -14,12 +14,12 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from threading import Lock
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from tailwork.kernels.language import Function, Ints, Lanes, Reals, Struct, fields_of, spread, where, width
 from tailwork.kernels.native import Code, compiled
+from tailwork.locks import lock
 
 VECTOR, MASK = "vector", "mask"
 """Types of local values besides those of annotations: a row of lanes, and conditions of all lanes."""
@@ -41,7 +41,7 @@ class Value(NamedTuple):
 
 
 _drivers: dict[tuple[Any, int], tuple[Code, Callable[[int], int]]] = {}
-_compiling = Lock()
+_compiling = lock()
 _in_python: list[None] = []
 
 

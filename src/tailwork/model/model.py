@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.errors import ArgumentError, RobotError, StateError, UnknownNameError
-from tailwork.kernels.kernel import Kernel
+from tailwork.kernels.kernel import Kernel, keeps_kernels
+from tailwork.locks import lock
 from tailwork.mechanics.kinematics import joint_names, named_points, point_names
 from tailwork.mechanics.layout import Layout, Push, check_push, make_layout
 from tailwork.mechanics.observe import part_names
@@ -37,7 +37,8 @@ LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb"
 
 _kernels: dict[tuple[Any, ...], tuple[Kernel, tuple[str, ...]]] = {}
 """Kernels of this process by question and structure: a changed number finds its kernel here."""
-_compiling = Lock()
+keeps_kernels(_kernels.clear)
+_compiling = lock()
 
 
 class Structure:
@@ -503,8 +504,9 @@ class Model:
 
     def _recipe(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
         key = (name, self.structure)
-        if key in _kernels:  # those that are there do not wait for one that is being compiled
-            return _kernels[key]
+        found = _kernels.get(key)  # those that are there do not wait for one that is being compiled
+        if found is not None:
+            return found
         with _compiling:
             if key not in _kernels:
                 try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailwork.errors import FileError, StateError, TailworkError
-from tailwork.files import why, write_whole
+from tailwork.files import read_bytes, write_whole
 from tailwork.mechanics.contact import friction_ratio
 from tailwork.mechanics.layout import Layout, Push
 from tailwork.model import Model
@@ -31,10 +33,8 @@ from tailwork.typing import Floats
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = 1
-"""Of the files of runs. Files without a number are older and are read all the same."""
-CONTENT = ("robot_file", "drive", "stopped", "events", "changes", "ground", "title")
-"""Attributes of a file from which a run is made."""
+FORMAT = 2
+"""Of the files of runs. Files without a number and a digest are older and are read all the same."""
 MAGIC = b"CDF"
 """What a NetCDF file of this kind begins with."""
 TRUSTED = 0.02
@@ -356,24 +356,21 @@ def load_run(file: str | os.PathLike[str]) -> Run:
     """A run that `Run.save` has written, with its data, robot and certificates; see `Run.trajectory`."""
     import xarray  # takes long to import
 
-    try:
-        with open(file, "rb") as opened:
-            begins = opened.read(len(MAGIC))
-    except (OSError, ValueError, TypeError) as error:
-        raise FileError(file, why(error)) from None
-    if begins != MAGIC:
+    written = read_bytes(file)
+    if not written.startswith(MAGIC):
         raise FileError(file, "not a NetCDF file of a run: it begins otherwise; required: a file that Run.save wrote")
     try:
-        with xarray.open_dataset(file, engine="scipy") as opened:
+        with warnings.catch_warnings(), xarray.open_dataset(io.BytesIO(written), engine="scipy") as opened:
+            warnings.simplefilter("ignore")  # whatever a damaged file leads to is in the error
             content = arrays_of(opened.load())
-    except (OSError, ValueError, TypeError, LookupError, AssertionError, OverflowError, MemoryError) as error:
+    except Exception as error:  # of any kind, wherever damage leads the reader of NetCDF
         raise FileError(file, f"cut short or damaged ({error}); copy it anew, or simulate again") from None
     own = content.attributes
     known = own.get("format", 0)
     if not isinstance(known, (int, np.integer)) or known > FORMAT:
         reason = f"written by a newer tailwork (format {known}; this one reads up to {FORMAT}): update tailwork"
         raise FileError(file, reason)
-    if "content" in own and own["content"] != _digest(content, own):
+    if ("content" in own or known == FORMAT) and own.get("content") != _digest(content, own):
         raise FileError(file, "damaged: its content is not what was written; copy it anew, or simulate again")
     try:
         own = {k: x.encode().decode("unicode_escape") if isinstance(x, str) else x for k, x in own.items()}
@@ -393,7 +390,7 @@ def load_run(file: str | os.PathLike[str]) -> Run:
             str(own.get("title", "")),
             float(own.get("trusted", TRUSTED)),
         )
-    except (LookupError, ValueError, TypeError, TailworkError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError, TailworkError) as error:
         raise FileError(file, f"not a run that tailwork has saved ({error})") from None
 
 
@@ -409,12 +406,20 @@ def _restored(robot: Robot, drive: Mapping[str, Any], pushes: Sequence[Push], co
 
 
 def _digest(content: Arrays, attributes: Mapping[str, Any]) -> str:
-    """Of all numbers of a run's data, whichever way a file keeps them, and of what else a run is made from."""
+    """Of all that a run's file says: names, dimensions, units and values of its variables, whichever way a file keeps
+    them, and every attribute but this one."""
     found = hashlib.sha256()
-    for name in sorted({**content.variables, **content.coordinates}):
-        values = content[name]
-        if values.dtype.kind in "fiu":
-            found.update(name.encode() + np.ascontiguousarray(values, dtype="<f8").tobytes())
-    for name in CONTENT:
-        found.update(f"{name}={attributes.get(name, '')}\n".encode())
+    for name, (dims, values, own) in sorted({**content.variables, **content.coordinates}.items()):
+        said = {key: _canonical(value) for key, value in own.items()}
+        found.update(json.dumps([name, dims, np.shape(values), said], sort_keys=True).encode())
+        numbers = np.asarray(values).dtype.kind in "fiub"
+        kept = np.ascontiguousarray(values, dtype="<f8").tobytes() if numbers else json.dumps(list(map(str, values)))
+        found.update(kept if isinstance(kept, bytes) else kept.encode())
+    said = {key: _canonical(value) for key, value in attributes.items() if key != "content"}
+    found.update(json.dumps(said, sort_keys=True).encode())
     return found.hexdigest()
+
+
+def _canonical(value: Any) -> str:
+    """An attribute as text, the same before it is written and after it is read."""
+    return value if isinstance(value, str) else repr(np.asarray(value, dtype=np.float64).tolist())

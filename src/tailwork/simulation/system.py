@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from threading import Lock, RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,7 +28,8 @@ from tailwork.control.profiles import Profiles
 from tailwork.control.servo import JointServo, followed
 from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.kernels.graph import Graph, finished
-from tailwork.kernels.kernel import Constants, Kernel
+from tailwork.kernels.kernel import Constants, Kernel, keeps_kernels
+from tailwork.locks import lock
 from tailwork.mechanics.contact import ContactImpedance
 from tailwork.mechanics.forward import ForwardSolution, Inputs, forward_dynamics
 from tailwork.mechanics.implicit import implicit_step
@@ -60,10 +60,12 @@ RECENT = 8
 
 _kernels: dict[Any, tuple[Kernel, tuple[str, ...]]] = {}
 _made: dict[Any, Any] = {}
-_compiling = RLock()
+keeps_kernels(_kernels.clear)
+keeps_kernels(_made.clear)
+_compiling = lock()
 """One thread at a time makes kernels: a second one of the same kind would take the place of the first, whose code is in
 use by its address."""
-_renewing = Lock()
+_renewing = lock()
 
 Kept = TypeVar("Kept")
 
@@ -228,12 +230,13 @@ class System:
     def once(self, name: Any, make: Callable[[], Kept], structure: Any = None) -> Kept:
         """What is made once for all systems of this structure: a changed number finds it again."""
         key = (name, self.structure if structure is None else structure)
-        if key not in _made:
+        if key not in self._kept:  # so that it lives as long as the system, which knows the addresses of its code
             with _compiling:
                 if key not in _made:
                     with announced(f"preparing derivatives or measures of {self.model.robot.name}"):
                         _made[key] = make()
-        return _made[key]
+                self._kept[key] = _made[key]
+        return self._kept[key]
 
     @cached_property
     def event_names(self) -> list[str]:
@@ -311,13 +314,15 @@ class System:
     def _compiled(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
         watched = self.watched if name.endswith("events") else ()
         key = (name, self.structure, watched)
-        if key not in _kernels:  # those that are there do not wait for one that is being compiled
+        found = _kernels.get(key)  # those that are there do not wait for one that is being compiled
+        if found is None:
             with _compiling:
                 if key not in _kernels:
                     for made, (graph, names) in self.graphs(name).items():
                         own = Kernel(graph, self.model.robot.name)
                         _kernels.setdefault((made, self.structure, watched), (own, names))
-        return _kernels[key]
+                found = _kernels[key]
+        return found
 
     def graphs(self, name: str) -> dict[str, tuple[Graph, tuple[str, ...]]]:
         """What a kernel is compiled from, and the names of its parameters; linearisation and solution come together.

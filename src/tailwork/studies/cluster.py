@@ -15,11 +15,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
-from pathlib import Path
 from typing import Any, TypeVar
 
 from tailwork.errors import FileError, TailworkError
-from tailwork.files import why
+from tailwork.files import read_bytes
 from tailwork.studies.data import source_digest
 
 CONNECT = 10.0  # [s], to reach the scheduler
@@ -145,9 +144,7 @@ def scheduler_address(text: str) -> str:
     if not text.endswith(".json"):
         return text
     try:
-        return str(json.loads(Path(text).read_text(encoding="utf-8"))["address"])
-    except OSError as error:
-        raise FileError(text, why(error)) from None
+        return str(json.loads(read_bytes(text).decode())["address"])
     except (ValueError, KeyError, TypeError):
         raise FileError(text, "not the file of a Dask scheduler (dask scheduler --scheduler-file …)") from None
 

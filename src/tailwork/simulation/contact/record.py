@@ -123,7 +123,7 @@ def _integrated(times: Floats, rates: Floats) -> Floats:
 
 
 def fallen(ground: CompliantGround, names: Sequence[str], places: Floats, touching: Floats) -> list[str]:
-    """Of each robot: the torso or a joint that is deeper in the ground than all that can touch it, in words; empty: none.
+    """Of each robot: the torso or a joint that is deeper in the ground than all that can touch it; empty: none.
 
     Args:
         ground: the ground.

@@ -21,7 +21,7 @@ from tailwork.control.context import Context
 from tailwork.errors import RobotError
 from tailwork.kernels.graph import Graph, finished, split
 from tailwork.kernels.jvp import jvp as jvp_graph
-from tailwork.kernels.kernel import Kernel
+from tailwork.kernels.kernel import Kernel, keeps_kernels
 from tailwork.kernels.vjp import vjp as vjp_graph
 from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
 from tailwork.mechanics.torso import torso_state
@@ -35,6 +35,7 @@ NamedGraph = tuple[Graph, tuple[str, ...]]
 """A graph and the names of its parameters."""
 MOST_OBJECTIVES = 32
 _objectives: dict[Any, Products] = {}
+keeps_kernels(_objectives.clear)
 """By the graph of an objective and the names of its parameters; the oldest is forgotten first."""
 
 

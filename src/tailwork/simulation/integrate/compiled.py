@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tailwork.kernels.kernel import Kernel
+from tailwork.kernels.kernel import Kernel, keeps_kernels
 from tailwork.kernels.language import NO_FUNCTION, Function, Lanes, Reals, Struct
 from tailwork.kernels.native import machine
 from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
@@ -33,6 +33,9 @@ def lane_kernel(kernel: Kernel | None, lanes: int = WIDTH) -> LaneKernel:
     prelude, scalar = (Function(kernel.code.address(name)) for name in ("prelude", "scalar"))
     wide = Function(kernel.lane_address()) if lanes > 1 else scalar
     return LaneKernel(prelude=prelude, lanes=wide, scalar=scalar, kept=kernel.kept)
+
+
+keeps_kernels(lane_kernel.cache_clear)
 
 
 class Method(Struct):

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tailwork.errors import FileError
-from tailwork.files import ready_folder, write_whole
+from tailwork.files import read_bytes, ready_folder, write_whole
 from tailwork.robots.io.toml import as_text
 from tailwork.simulation import load_run
 from tailwork.studies.cluster import do_on_cluster
@@ -206,13 +206,13 @@ def open_kept(path: Path, problem: str) -> Kept:
 
 
 def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return hashlib.sha256(read_bytes(file)).hexdigest()
 
 
 def _data(file: Path, digest: str | None = None) -> dict[str, Any]:
     """What a file holds, if it is of the same problem; else nothing."""
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data = json.loads(read_bytes(file).decode())
+    except (FileError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) and data.get("digest") == digest else {}

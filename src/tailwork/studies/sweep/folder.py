@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import FileError
-from tailwork.files import ready_folder, why, write_whole
+from tailwork.files import read_bytes, ready_folder, write_whole
 from tailwork.studies.data import digest
 from tailwork.studies.measures import meaning_of
 from tailwork.studies.sweep.plan import DESIGN, REASON, TIME, WARNING, Columns, Sweep, as_data, column_units, versions
@@ -71,9 +71,9 @@ class SweepFolder:
         import pyarrow.parquet as parquet
 
         try:
-            content = pyarrow.BufferReader(self.part(chunk).read_bytes())
+            content = pyarrow.BufferReader(read_bytes(self.part(chunk)))
             table = parquet.read_table(content, page_checksum_verification=True, use_threads=False)
-        except (OSError, pyarrow.ArrowException):
+        except (OSError, FileError, pyarrow.ArrowException):
             return None
         said = table.schema.metadata or {}
         ours = said.get(b"sweep") == self.digest.encode() and said.get(b"chunk") == str(chunk).encode()
@@ -125,12 +125,10 @@ def open_folder(path: Path, sweep: Sweep) -> SweepFolder:
 
 def _check_same(folder: SweepFolder, plan: Path) -> None:
     try:
-        kept = json.loads(plan.read_text(encoding="utf-8"))
+        kept = json.loads(read_bytes(plan).decode())
         if not isinstance(kept, dict):
             raise ValueError
-    except OSError as error:
-        raise FileError(plan, why(error)) from None
-    except ValueError:  # no JSON, no UTF-8
+    except (ValueError, RecursionError):  # no JSON, no UTF-8
         raise FileError(plan, f"damaged: not the plan of a sweep; {OTHER_FOLDER}") from None
     differing = [_difference(name, kept.get(name), value) for name, value in folder.data.items()
                  if json.dumps(kept.get(name), sort_keys=True) != json.dumps(value, sort_keys=True)]  # fmt: skip
@@ -218,7 +216,7 @@ def read_results(folder: SweepFolder) -> Results:
     """The results in the folder of a finished sweep."""
     import pyarrow.parquet as parquet
 
-    table = parquet.read_table(folder.path / RESULTS)
+    table = parquet.read_table(io.BytesIO(read_bytes(folder.path / RESULTS)))
     sweep = folder.sweep
     reasons = table[REASON].combine_chunks().dictionary_encode()
     return Results(
