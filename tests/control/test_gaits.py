@@ -14,7 +14,7 @@ from tailwork.control.gait.gait import Gait, bound, forward_direction, leg_roles
 from tailwork.control.gait.joint_table import SAMPLES, JointTable, held_posture, joint_table, walking_start
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.kinematics import points
-from tailwork.robots import Foot, FreeLimb, Joint, Limb, Motor, Robot, Torso, bar, biswal, blaberus, liu2020
+from tailwork.robots import Foot, FreeLimb, Joint, Limb, Motor, Robot, Torso, anymal_c, bar, biswal, blaberus, liu2020
 
 COCKROACH = {"speed": 0.12, "frequency": 4.0, "lift": 0.0015}
 BISWAL = {"speed": 0.15, "frequency": 2.0, "lift": 0.03}
@@ -29,6 +29,18 @@ def insect() -> Model:
 @pytest.fixture(scope="module")
 def quadruped() -> Model:
     return Model(biswal(), "none")
+
+
+@pytest.fixture(scope="module")
+def real() -> Model:
+    return Model(anymal_c(), "none")
+
+
+def steps_of(who: str, model: Model) -> Gait:
+    """A gait of the insect, of the small quadruped or of the real one."""
+    if who == "insect":
+        return tripod(model.robot, **COCKROACH)
+    return trot(model.robot, **(BISWAL if who == "quadruped" else {"speed": 0.3, "frequency": 1.5, "lift": 0.05}))
 
 
 def gait_of(**changes: Any) -> Gait:
@@ -151,7 +163,7 @@ def test_a_tripod_is_two_sets_of_three_in_turn() -> None:
     assert set(gait.phases) == {0.0, 0.5} and gait.duty == 0.55
 
 
-@pytest.mark.parametrize("robot", [biswal(), liu2020("pendulum")], ids=lambda robot: robot.name)
+@pytest.mark.parametrize("robot", [biswal(), liu2020("pendulum"), anymal_c()], ids=lambda robot: robot.name)
 def test_gaits_of_quadrupeds(robot: Robot) -> None:
     named = {role: leg for leg, role in leg_roles(robot).items()}
     fl, fr, hl, hr = named[0, 0], named[0, 1], named[1, 0], named[1, 1]
@@ -199,11 +211,11 @@ def test_duty_of_a_preset_can_be_changed() -> None:
 # Tables
 
 
-@pytest.mark.parametrize("who", ["insect", "quadruped"])
+@pytest.mark.parametrize("who", ["insect", "quadruped", "real"])
 def test_tables_put_the_feet_on_their_paths(who: str, request: pytest.FixtureRequest) -> None:
     """By the engine's own kinematics: at the samples to rounding, in between to a hundred-thousandth of the step."""
     model: Model = request.getfixturevalue(who)
-    gait = tripod(model.robot, **COCKROACH) if who == "insect" else trot(model.robot, **BISWAL)
+    gait = steps_of(who, model)
     table = joint_table(model, gait)
     q = posed(model)
     where = [model.coordinate_names.index(name) for name in table.coordinates]
@@ -216,11 +228,11 @@ def test_tables_put_the_feet_on_their_paths(who: str, request: pytest.FixtureReq
             np.testing.assert_allclose(place, expected, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("who", ["insect", "quadruped"])
+@pytest.mark.parametrize("who", ["insect", "quadruped", "real"])
 def test_tables_between_the_samples(who: str, request: pytest.FixtureRequest) -> None:
     """Rates are exact at the samples. In between, halving the interval divides errors of angles by sixteen."""
     model: Model = request.getfixturevalue(who)
-    gait = tripod(model.robot, **COCKROACH) if who == "insect" else trot(model.robot, **BISWAL)
+    gait = steps_of(who, model)
     times = (np.arange(4 * SAMPLES) + 0.37) / (4 * SAMPLES) * gait.period
     exact = {leg: foot_angles_along(model, gait, leg, times) for leg in gait.legs}
     errors = []
