@@ -18,7 +18,7 @@ from tailwork.kernels.graph import split
 from tailwork.mechanics.layout import Layout, make_layout
 from tailwork.model import Model
 from tailwork.model.questions import recorded
-from tailwork.robots import blaberus, liu2020
+from tailwork.robots import blaberus, go2, liu2020
 from tailwork.robots.paths import rebuild
 from tailwork.robots.robot import Robot
 from tailwork.simulation.system import System
@@ -29,7 +29,7 @@ from tailwork.studies.design.files import study_from_text
 FILE = Path(__file__).parents[1] / "data" / "operation_counts.json"
 UPDATE = "python -m tests.mechanics.test_operation_counts"
 GROWTH = 0.02
-PATH_SHARE = {"pendulum": 0.22, "r3": 0.13, "usrt": 0.12, "blaberus": 0.015}
+PATH_SHARE = {"pendulum": 0.22, "r3": 0.13, "usrt": 0.12, "blaberus": 0.015, "go2": 0.2}
 """How much more `path` may take than `forward_dynamics`: foot forces, extensions and powers are little more."""
 
 ROBOTS: dict[str, tuple[Callable[[], Robot], str]] = {
@@ -37,6 +37,7 @@ ROBOTS: dict[str, tuple[Callable[[], Robot], str]] = {
     "r3": (lambda: liu2020("r3"), "all"),
     "usrt": (lambda: liu2020("usrt"), "all"),
     "blaberus": (blaberus, "none"),
+    "go2": (go2, "all"),
 }
 QUESTIONS = ("forward_dynamics", "path")
 COUNTED = [*((question, name) for question in QUESTIONS for name in ROBOTS), ("step", "blaberus"),
