@@ -9,9 +9,10 @@ export interface Frame {
 }
 
 export type Shape =
-  | { kind: "box"; center: Point; size: Point }
+  | { kind: "box"; center: Point; size: Point; axes: readonly [Point, Point, Point] }
   | { kind: "bar"; start: Point; end: Point; radii: readonly [number, number]; rounded: boolean }
-  | { kind: "ball"; center: Point; radii: Point };
+  | { kind: "ball"; center: Point; radii: Point }
+  | { kind: "surface"; vertices: Float32Array; count: number; faces: readonly number[] };
 
 export interface Solid {
   frame: number;
@@ -136,6 +137,11 @@ export function unpacked(text: string): Show {
   return { layout: packed.layout as Layout, dashes: packed.dashes as number[][], scenes };
 }
 
+function unpackedShape(packed: Packed<Shape>, floats: Float32Array): Shape {
+  if (packed.kind !== "surface") return packed as unknown as Shape;
+  return { ...packed, vertices: floats.subarray(packed.vertices, packed.vertices + 3 * packed.count) };
+}
+
 function unpackedScene(packed: Packed<Scene>, floats: Float32Array): Scene {
   const count = packed.times.length;
   const samples = (start: number, width: number) => floats.subarray(start, start + width * count);
@@ -148,6 +154,7 @@ function unpackedScene(packed: Packed<Scene>, floats: Float32Array): Scene {
       places: samples(frame.places, 3),
       turns: samples(frame.turns, 4),
     })),
+    solids: packed.solids.map((solid, k) => ({ ...scene.solids[k], shape: unpackedShape(solid.shape, floats) })),
     forces: packed.forces.map((force, k) => ({ ...scene.forces[k], forces: samples(force.forces, 3) })),
     markers: packed.markers.map((marker, k) => ({ ...scene.markers[k], places: samples(marker.places, 3) })),
     terrain: terrain && {

@@ -19,7 +19,10 @@ test("a scene finds its samples among all numbers", () => {
     size: 1,
     times: [0, 1],
     frames: [{ name: "torso", places: 0, turns: 6 }],
-    solids: [],
+    solids: [
+      { frame: 0, shape: { kind: "surface", vertices: 28, count: 2, faces: [0, 1, 0] }, color: "#000000", role: "leg" },
+      { frame: 0, shape: { kind: "ball", center: [0, 0, 0], radii: [1, 1, 1] }, color: "#000000", role: "foot" },
+    ],
     threads: [],
     tips: [["tail", 0, [0, 0, 1]]],
     events: [],
@@ -49,5 +52,8 @@ test("a scene finds its samples among all numbers", () => {
   assert.deepEqual([...found.markers[0].places], [20, 21, 22, 23, 24, 25]);
   assert.deepEqual([...found.plots[0].curves[0].values], [26, 27]);
   assert.deepEqual([...found.terrain!.heights], [28, 29, 30, 31, 32, 33]);
+  const [mesh, ball] = found.solids.map((solid) => solid.shape);
+  assert.ok(mesh.kind === "surface" && ball.kind === "ball");
+  assert.deepEqual([...mesh.vertices], [28, 29, 30, 31, 32, 33]);
   assert.deepEqual(found.tips, [["tail", 0, [0, 0, 1]]]);
 });

@@ -1,6 +1,6 @@
 /** A run on the stage: its robot, cables, arrows, centres of mass and ground. */
 
-import { BufferGeometry, Color, Group, Mesh, MeshStandardMaterial, Object3D, Vector3 } from "three";
+import { BufferGeometry, Color, DoubleSide, Group, Mesh, MeshStandardMaterial, Object3D, Vector3 } from "three";
 import type { Scene } from "../data.ts";
 import { between, turnBetween } from "../pose.ts";
 import { momentAt } from "../time.ts";
@@ -50,7 +50,8 @@ export class Actor {
   private materialOf(color: string, tail: boolean): MeshStandardMaterial {
     const known = this.materials.find((other) => other.color === color && other.tail === tail);
     if (known) return known.material;
-    const material = new MeshStandardMaterial({ color, roughness: 0.62, metalness: 0.04 });
+    const look = { roughness: 0.62, metalness: 0.04, side: DoubleSide }; // meshes of files may be inside out
+    const material = new MeshStandardMaterial({ color, ...look });
     this.materials.push({ material, color, tail });
     return material;
   }

@@ -18,7 +18,8 @@ def add_import(commands: Any, what: str) -> None:
     command = commands.add_parser(
         "import", help=what,
         description="Reads a robot from a URDF (with the SRDF beside it) or an MJCF, and writes it as TOML, with "
-        "comments that say what was merged, dropped or assumed, and how joints are called. Meshes are not read.",
+        "comments that say what was merged, dropped or assumed, and how joints are called. Meshes are read only with "
+        "--meshes.",
     )  # fmt: skip
     command.add_argument("file", type=Path, metavar="ROBOT.urdf", help="the file")
     command.add_argument("--out", type=Path, metavar="ROBOT.toml", help="where to write it (default: beside, as .toml)")

@@ -90,6 +90,8 @@ def add_import_options(command: argparse.ArgumentParser) -> None:
     group.add_argument("--forward", metavar="AXIS", help="of the base that points forward: x (default), y, -x or -y")
     text = "of the feet, where the file has no balls (default 0)"
     group.add_argument("--foot-radius", type=float, metavar="m", help=text)
+    text = "draw it with the meshes of the file (STL, OBJ, COLLADA), made coarser (default: with simple shapes)"
+    group.add_argument("--meshes", action="store_true", help=text)
 
 
 def import_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -103,7 +105,8 @@ def import_options(options: argparse.Namespace) -> dict[str, Any]:
             required = "joint values, such as FL_hip_joint=0,FL_thigh_joint=0.8, or a name"
             raise RobotError("--posture", options.posture, required) from None
     feet = None if options.feet is None else [link.strip() for link in options.feet.split(",") if link.strip()]
-    given = {"feet": feet, "posture": posture, "forward": options.forward, "foot_radius": options.foot_radius}
+    given = {"feet": feet, "posture": posture, "forward": options.forward, "foot_radius": options.foot_radius,
+             "meshes": options.meshes or None}  # fmt: skip
     return {name: value for name, value in given.items() if value is not None}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tailwork.typing import Floats
-from tailwork.view.scene import Ball, Bar, Box
+from tailwork.view.scene import Ball, Bar, Box, Surface
 from tailwork.view.scene.scene import Shape
 
 AROUND = 20  # corners of what is round
@@ -24,6 +24,8 @@ def mesh_of(shape: Shape) -> Mesh:
     """The surface of a shape in its frame. Boxes, balls, rounded and flat bars have the same triangles each."""
     if isinstance(shape, Box):
         return _box(shape)
+    if isinstance(shape, Surface):
+        return np.array(shape.vertices), np.array(shape.faces)
     if isinstance(shape, Ball):
         corners, triangles = _turned(_quarter(1.0, -1.0, 0.0) + _quarter(1.0, 1.0, 0.0)[1:])
         return np.array(shape.center) + corners * np.array(shape.radii), triangles
@@ -43,7 +45,7 @@ def _box(box: Box) -> Mesh:
             corners.append(square)
             triangles += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
     half = np.array(box.size) / 2.0
-    return np.array(box.center) + np.concatenate(corners) * half, np.array(triangles)
+    return np.array(box.center) + (np.concatenate(corners) * half) @ np.array(box.axes), np.array(triangles)
 
 
 def _bar(bar: Bar) -> Mesh:

@@ -128,7 +128,10 @@ def _robot(tree: Tree, data: dict[str, Any], path: Path) -> Imported:
         contacts=described_value(data.get("contacts", []), field_hints(Robot)["contacts"], "contacts"),
     )  # fmt: skip
     notes = [*tree.notes, f"{path.name} beside the file says gears, actuators, springs, feet and limbs"]
-    return Imported(robot, tuple(notes), {joint: joint for joint in listed}, {})
+    seen = {("torso" if n.joint is None else n.joint.name): tuple(x for x in n.shapes if x.kind == "mesh")
+            for n in tree.nodes}  # fmt: skip
+    meshes = {name: found for name, found in seen.items() if found}
+    return Imported(robot, tuple(notes), {joint: joint for joint in listed}, meshes)
 
 
 def _limb(tree: Tree, nodes: dict[str, Node], name: str, values: dict[str, Any], drawn: Any) -> Limb:

@@ -22,6 +22,7 @@ def load(
     path: str | os.PathLike[str], *, feet: Sequence[str] | None = None,
     posture: str | Mapping[str, float] | None = None, forward: str | None = None, foot_radius: float | None = None,
     tail: str | None = None, srdf: str | os.PathLike[str] | None = None, base: str | None = None,
+    meshes: bool = False,
 ) -> Robot:  # fmt: skip
     """The robot in a file: TOML, URDF (.urdf) or MJCF (.xml, .mjcf; needs `mujoco`, tailwork[mjcf]).
 
@@ -40,16 +41,18 @@ def load(
         tail: the joint or link on the base with which a tail begins; by default what is called a tail.
         srdf: of a URDF; by default one of the same name beside it, or in the folder srdf beside its own.
         base: of an MJCF: the body that is the torso; by default the heaviest with a free joint.
+        meshes: whether files of meshes (STL, OBJ, COLLADA) are read, to draw the robot with; else simple shapes are.
 
     Raises:
         FileError: the file cannot be read as what it should be; the message has the line.
         RobotError: it describes no possible robot, or does not say what is needed; the message offers what to give.
     """
     options = dict(
-        feet=feet, posture=posture, forward=forward, foot_radius=foot_radius, tail=tail, srdf=srdf, base=base
-    )
+        feet=feet, posture=posture, forward=forward, foot_radius=foot_radius, tail=tail, srdf=srdf, base=base,
+        meshes=meshes or None,
+    )  # fmt: skip
     if is_import(path):
-        return import_robot(path, **options).robot  # type: ignore[arg-type]
+        return import_robot(path, **options | {"meshes": meshes}).robot  # type: ignore[arg-type]
     for name, value in options.items():
         if value is not None:
             raise ArgumentError(name, value, "nothing: a TOML file says it all; this is for URDF and MJCF")
@@ -68,6 +71,7 @@ def import_robot(
     path: str | os.PathLike[str], *, feet: Sequence[str] | None = None,
     posture: str | Mapping[str, float] | None = None, forward: str | None = None, foot_radius: float | None = None,
     tail: str | None = None, srdf: str | os.PathLike[str] | None = None, base: str | None = None,
+    meshes: bool = False,
 ) -> Imported:  # fmt: skip
     """The robot in a URDF or MJCF file, with notes of what was merged, dropped or assumed.
 
@@ -78,6 +82,7 @@ def import_robot(
         raise FileError(path, f"not a name of a URDF or an MJCF: let it end in {', '.join(OTHERS)}")
     from tailwork.robots.io import mjcf, urdf  # what only these files need
     from tailwork.robots.io.closure import closure_beside, from_closure
+    from tailwork.robots.io.meshes import with_meshes
 
     if file.suffix.lower() == ".urdf" or urdf.is_urdf(path):
         if base is not None:
@@ -86,7 +91,8 @@ def import_robot(
         beside = closure_beside(path)
         given = [x for x in (feet, posture, forward, foot_radius, tail, srdf) if x is not None]
         if beside is not None and not given:
-            return from_closure(tree, beside)
+            found = from_closure(tree, beside)
+            return with_meshes(found, path) if meshes else found
         if beside is not None:
             tree.notes.append(f"{beside.name} beside the file was left out, as options say how to read it")
     else:
@@ -94,4 +100,5 @@ def import_robot(
             raise ArgumentError("srdf", srdf, "nothing: this is for URDF; keyframes of an MJCF are its postures")
         tree = mjcf.read_mjcf(path, base)
     with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused where it ends
-        return from_tree(tree, feet, posture, forward or "x", foot_radius, tail)
+        found = from_tree(tree, feet, posture, forward or "x", foot_radius, tail)
+    return with_meshes(found, path) if meshes else found

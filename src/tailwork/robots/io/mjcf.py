@@ -157,8 +157,16 @@ class _Reader:
             pose = Pose(m.geom_pos[g].copy(), turn(m.geom_quat[g]))
             file = m.mesh(int(m.geom_dataid[g])).name if kind == "mesh" else ""
             color = tuple(float(c) for c in np.clip(m.geom_rgba[g][:3], 0.0, 1.0))
-            found.append(Seen(role, kind, size, pose, name, None if color == NO_COLOR else color, file))
+            shown = None if color == NO_COLOR else color
+            triangles = self._triangles(int(m.geom_dataid[g])) if kind == "mesh" else None
+            found.append(Seen(role, kind, size, pose, name, shown, file, triangles=triangles))
         return found
+
+    def _triangles(self, mesh: int) -> Floats:
+        m = self.m
+        vertices, faces = int(m.mesh_vertadr[mesh]), int(m.mesh_faceadr[mesh])
+        numbers = m.mesh_face[faces : faces + int(m.mesh_facenum[mesh])]
+        return m.mesh_vert[vertices : vertices + int(m.mesh_vertnum[mesh])].astype(float)[numbers]
 
     def _joint(self, j: int, pose: Pose) -> TreeJoint:
         m, kind = self.m, self.mj.mjtJoint(int(self.m.jnt_type[j]))

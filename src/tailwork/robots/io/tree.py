@@ -103,6 +103,7 @@ class Seen:
     color: tuple[float, ...] | None = None
     file: str = ""
     scale: tuple[float, ...] = (1.0, 1.0, 1.0)  # of a mesh
+    triangles: Floats | None = None  # of a mesh that the reader has, (triangles, 3, 3) [m]
 
 
 @dataclass(frozen=True)

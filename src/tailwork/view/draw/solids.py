@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import ABOVE, UP, Camera
 from tailwork.view.draw.style import Theme, blend
-from tailwork.view.scene import Ball, Bar, Box, Scene, Solid
+from tailwork.view.scene import Ball, Bar, Box, Scene, Solid, Surface
 from tailwork.view.scene.sample import SceneSample, coils
 
 CORNERS = 25
@@ -92,8 +92,8 @@ def _directions(angles: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Solids:
-    """Things of one kind: boxes by their eight corners (the last axis changes fastest), bars, cables and springs by
-    start and end, balls by their middle."""
+    """Things of one kind: boxes by their eight corners (the last axis changes fastest), triangles of surfaces by their
+    three, bars, cables and springs by start and end, balls by their middle."""
 
     points: Floats  # in their frames (n, points, 3) [m]
     frames: Numbers  # (n, points)
@@ -112,6 +112,7 @@ class Parts:
     boxes: Solids
     bars: Solids
     rounded: NDArray[np.bool_]  # whether the ends of each bar are
+    surfaces: Solids
     balls: Solids
     bar_of_ball: Numbers  # the bar that each ball sits at an end of; −1: none
     lines: Solids  # pieces of cables and springs
@@ -134,11 +135,18 @@ def drawn_parts(scene: Scene, theme: Theme) -> Parts:
             [([s.frame] * 2, (b.start, b.end), s.color, (b.start_radius, b.end_radius)) for s, b in bars], 2, 2
         ),
         rounded=np.array([bar.rounded for _, bar in bars], dtype=bool),
+        surfaces=_solids(_triangles(scene), 3, 0),
         balls=_solids([([s.frame], [ball.center], s.color, ball.radii) for s, ball in balls], 1, 3),
         bar_of_ball=np.array([_held_by(solid, ball, bars) for solid, ball in balls], dtype=int),
         lines=_solids(pieces, 2, 1),
         size=scene.size,
     )
+
+
+def _triangles(scene: Scene) -> list[Any]:
+    surfaces = [(solid, solid.shape) for solid in scene.solids if isinstance(solid.shape, Surface)]
+    return [([s.frame] * 3, [shape.vertices[k] for k in face], s.color, ())
+            for s, shape in surfaces for face in shape.faces]  # fmt: skip
 
 
 def _solids(things: Sequence[Any], each: int, radii: int) -> Solids:
@@ -180,6 +188,7 @@ def patches(parts: Parts, sample: SceneSample, camera: Camera, theme: Theme, fad
     found = [
         _boxes(parts.boxes, sample, camera),
         *bars,
+        _surfaces(parts.surfaces, sample, camera),
         *_balls(parts, sample, camera, bars[0].depths),
         _lines(parts.lines, sample, camera),
     ]
@@ -202,6 +211,7 @@ def shadow(
     """The shadow of a robot under light from straight above, on ground of a height [m] at places (…, 2)."""
     found = (
         _boxes(parts.boxes, sample, ABOVE),
+        _surfaces(parts.surfaces, sample, ABOVE),
         _bars(parts.bars, parts.rounded, sample, ABOVE)[0],
         _balls(parts, sample, ABOVE, np.empty(0))[0],
     )
@@ -252,16 +262,34 @@ def _boxes(boxes: Solids, sample: SceneSample, camera: Camera) -> Patches:
     places = boxes.places(sample)
     own = camera.depth(places.mean(axis=1))
     frames = boxes.frames[:, 0]
-    first = own[np.argmax(frames[:, None] == frames[None, :], axis=1)]
+    _, numbers, again = np.unique(frames, return_index=True, return_inverse=True)
+    first = own[numbers[again]]
     near = first + 1e-6 * (own - first)
+    sides = places[:, [4, 2, 1]] - places[:, :1]
+    axes = _units(np.cross(sides[:, [1, 2, 0]], sides[:, [2, 0, 1]]))
     outlines, colors, depths = [np.empty((0, 5, 2))], [np.empty((0, 3))], [np.empty(0)]
     for corners, axis, side in SIDES:
-        normals = side * sample.rotations[frames][:, :, axis]
+        normals = side * axes[:, axis]
         seen = normals @ camera.toward > 1e-9
         outlines.append(camera.project(places[seen][:, [*corners, corners[0]]]))
         colors.append(_shaded(boxes.colors[seen], normals[seen], camera))
         depths.append(near[seen])
     return _patches(padded(np.concatenate(outlines)), np.concatenate(colors), np.concatenate(depths), 0.35)
+
+
+def _surfaces(surfaces: Solids, sample: SceneSample, camera: Camera) -> Patches:
+    """The triangles that the eye sees, without edges."""
+    places = surfaces.places(sample)
+    normals = _units(np.cross(places[:, 1] - places[:, 0], places[:, 2] - places[:, 0]))
+    seen = normals @ camera.toward > 1e-9
+    colors = _shaded(surfaces.colors[seen], normals[seen], camera)
+    outlines = padded(camera.project(places[seen][:, [0, 1, 2, 0]]))
+    return _patches(outlines, colors, camera.depth(places[seen].mean(axis=1)), 0.0)
+
+
+def _units(vectors: Floats) -> Floats:
+    """Vectors (…, 3) made as long as 1; zero stays."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)
 
 
 def _bars(bars: Solids, rounded: NDArray[np.bool_], sample: SceneSample, camera: Camera) -> list[Patches]:

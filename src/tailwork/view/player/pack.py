@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.typing import Floats
-from tailwork.view.scene import Bar, Box, Scene, Terrain
+from tailwork.view.scene import Bar, Box, Scene, Surface, Terrain
 from tailwork.view.scene.colors import LINES
 from tailwork.view.scene.scene import Shape
 
@@ -46,13 +46,17 @@ def _plain(value: Any, samples: list[Floats]) -> Any:
     if isinstance(value, np.ndarray):
         return _put(value, samples)
     if isinstance(value, Shape):
-        return _shape(value)
+        return _shape(value, samples)
     if dataclasses.is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name), samples) for field in dataclasses.fields(value)}
     return [_plain(item, samples) for item in value] if isinstance(value, tuple) else value
 
 
-def _shape(shape: Shape) -> dict[str, Any]:
+def _shape(shape: Shape, samples: list[Floats]) -> dict[str, Any]:
+    if isinstance(shape, Surface):
+        place = _put(np.array(shape.vertices), samples)
+        faces = [k for face in shape.faces for k in face]
+        return {"kind": "surface", "vertices": place, "count": len(shape.vertices), "faces": faces}
     if isinstance(shape, Bar):
         radii = (shape.start_radius, shape.end_radius)
         return {"kind": "bar", "start": shape.start, "end": shape.end, "radii": radii, "rounded": shape.rounded}

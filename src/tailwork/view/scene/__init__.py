@@ -14,6 +14,7 @@ from tailwork.view.scene.scene import (
     Scene,
     SceneFrame,
     Solid,
+    Surface,
     Terrain,
     Thread,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Scene",
     "SceneFrame",
     "Solid",
+    "Surface",
     "Terrain",
     "Thread",
     "scene_of",

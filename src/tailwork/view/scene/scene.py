@@ -5,6 +5,7 @@ Every picture, page and video is made from a `Scene` alone; nothing here knows h
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -40,18 +41,22 @@ class SceneFrame:
         return self.places + self.rotations() @ np.array(point)
 
 
+AXES: tuple[Point, Point, Point] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
 @dataclass(frozen=True)
 class Box:
-    """A box whose sides lie along the axes of its frame."""
+    """A box whose sides lie along the axes of its frame, or along axes of its own."""
 
     center: Point  # in its frame [m]
-    size: Point  # along the axes of its frame [m]
+    size: Point  # along its axes [m]
+    axes: tuple[Point, Point, Point] = AXES  # unit vectors along its sides, in its frame [1]
 
     @property
     def corners(self) -> list[Point]:
         """All eight, in its frame [m]; the last axis changes fastest."""
         center, half = np.array(self.center), np.array(self.size) / 2.0
-        return [point_of(center + half * signs) for signs in product((-1.0, 1.0), repeat=3)]
+        return [point_of(center + half * signs @ np.array(self.axes)) for signs in product((-1.0, 1.0), repeat=3)]
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,15 @@ class Ball:
     radii: Point  # along the axes of its frame [m]
 
 
-Shape = Box | Bar | Ball
+@dataclass(frozen=True)
+class Surface:
+    """Triangles, as of a mesh."""
+
+    vertices: tuple[Point, ...]  # in its frame [m]
+    faces: tuple[tuple[int, int, int], ...]  # numbers of vertices, counter-clockwise seen from outside
+
+
+Shape = Box | Bar | Ball | Surface
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,7 @@ class Solid:
     """A shape on a frame. Roles: "torso", "front" (the torso's front end), "leg", "joint", "foot" and "tail"."""
 
     frame: int  # number of the frame that holds it
-    shape: Shape  # a `Box`, a `Bar` or a `Ball`
+    shape: Shape  # a `Box`, a `Bar`, a `Ball` or a `Surface`
     color: str  # "#rrggbb"
     role: str  # what it is a part of
 
@@ -209,7 +222,8 @@ class Scene:
     @property
     def size(self) -> float:
         """Longest side of the torso [m]."""
-        return max(max(s.shape.size) for s in self.solids if s.role == "torso" and isinstance(s.shape, Box))
+        lower, upper = extent_of([solid.shape for solid in self.solids if solid.role == "torso"])
+        return float((upper - lower).max())
 
     @property
     def force_unit(self) -> float:
@@ -240,6 +254,8 @@ class Scene:
         lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
         for solid in self.solids:
             points, radius = _skeleton(solid.shape)
+            if len(points) > 8:  # of a mesh its box will do
+                points = Box(*_middle_and_size(points)).corners
             for point in points:
                 path = self.frames[solid.frame].path(point)
                 lower = np.minimum(lower, path.min(axis=0) - radius)
@@ -266,10 +282,28 @@ def point_of(values: Any) -> Point:
     return (x, y, z)
 
 
-def _skeleton(shape: Shape) -> tuple[list[Point], float]:
+def _middle_and_size(points: Sequence[Point]) -> tuple[Point, Point]:
+    """Of the box that holds points, along the axes [m]."""
+    lower, upper = np.min(points, axis=0), np.max(points, axis=0)
+    return point_of((lower + upper) / 2.0), point_of(upper - lower)
+
+
+def extent_of(shapes: Iterable[Shape]) -> tuple[Floats, Floats]:
+    """Lower and upper corner of shapes of one frame, in it [m]."""
+    lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
+    for shape in shapes:
+        points, radius = _skeleton(shape)
+        lower = np.minimum(lower, np.min(points, axis=0) - radius)
+        upper = np.maximum(upper, np.max(points, axis=0) + radius)
+    return lower, upper
+
+
+def _skeleton(shape: Shape) -> tuple[Sequence[Point], float]:
     """Points that span a shape, and how far it reaches beyond them [m]."""
     if isinstance(shape, Bar):
         return [shape.start, shape.end], max(shape.start_radius, shape.end_radius)
     if isinstance(shape, Ball):
         return [shape.center], max(shape.radii)
+    if isinstance(shape, Surface):
+        return shape.vertices, 0.0
     return shape.corners, 0.0

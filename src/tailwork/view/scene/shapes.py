@@ -1,4 +1,5 @@
-"""The shapes of a robot, from its own dimensions: boxes, bars and balls on the frames of its joints."""
+"""The shapes of a robot: those that its bodies have, else boxes, bars and balls from its own dimensions, on the frames
+of its joints."""
 
 from __future__ import annotations
 
@@ -11,15 +12,17 @@ from tailwork.mechanics.torso import gearing_of
 from tailwork.robots import PlateTorso, Robot
 from tailwork.robots.legs.insect import InsectLeg
 from tailwork.robots.limb import Cable, Limb, Motor, PointSpring
+from tailwork.robots.shapes import Shape as BodyShape
 from tailwork.typing import Floats
 from tailwork.view.scene.colors import CABLE, FOOT, FRONT, JOINT, LEG, SPRING, TORSO, lit
-from tailwork.view.scene.scene import Ball, Bar, Box, Point, Shape, Solid, Thread, point_of
+from tailwork.view.scene.scene import Ball, Bar, Box, Point, Shape, Solid, Surface, Thread, extent_of, point_of
 
 LEAST_THICKNESS = 0.09
 """Least height of the drawn torso as a share of its longest side: a plate should be seen from the side, too."""
 FRONT_SHARE = 0.1  # of the torso's length: its front end has another colour
 THICKNESS = 0.038  # radius of a limb whose description has none, at its start, as a share of the torso's longest side
 LEG_TAPER, TAIL_TAPER = 0.75, 0.34  # radius at the end of such a limb as a share of that at its start
+BRIGHTEST = 0.86  # of a colour that a robot file gives
 STEEL = 7850.0  # density of the ball that stands for a point mass [kg/m^3]
 ORIGIN: Point = (0.0, 0.0, 0.0)
 
@@ -49,13 +52,19 @@ class Drawn:
 def drawn(robot: Robot, tail_color: str) -> Drawn:
     """All shapes of a robot. Limbs without a foot are drawn as tails, by what they are made of: discs that cables run
     through, drums with pulleys, or tapering bars."""
-    lower, upper = torso_box(robot)
+    own = [as_seen(shape) for shape in robot.torso_body().shapes]
+    lower, upper = extent_of(own) if own else torso_box(robot)
     result = Drawn(tail_color, THICKNESS * float((upper - lower).max()))
-    _draw_torso(result, robot, lower, upper)
+    for shape, given in zip(own, robot.torso_body().shapes, strict=True):
+        result.add(0, shape, _color(given, TORSO), "torso")
+    if not own:
+        _draw_torso(result, robot, lower, upper)
     for part_name, part in robot.parts.items():
         for name, limb in part.limbs(part_name).items():
             size = result.thickness
-            if isinstance(part, InsectLeg):
+            if any(joint.body is not None and joint.body.shapes for joint in limb.joints):
+                _draw_shapes(result, name, limb)
+            elif isinstance(part, InsectLeg):
                 _draw_insect_leg(result, name, part)
             elif limb.foot is not None:
                 _draw_bars(result, name, limb, "leg", LEG, LEG_TAPER)
@@ -72,6 +81,41 @@ def drawn(robot: Robot, tail_color: str) -> Drawn:
                 result.add(frame, _ball(point_of(limb.tip.point), radius), lit(tail_color, -0.25), "tail")
             _draw_threads(result, name, limb, size)
     return result
+
+
+def as_seen(shape: BodyShape) -> Shape:
+    """A shape of a description on the frame of its body."""
+    place, turn = np.array(shape.place), np.array(shape.rotation)
+    if shape.kind == "mesh":
+        vertices = tuple(point_of(x) for x in place + np.array(shape.vertices) @ turn.T)
+        return Surface(vertices, tuple((a, b, c) for a, b, c in shape.faces))
+    if shape.kind == "box":
+        x, y, z = map(point_of, turn.T)
+        return Box(point_of(place), point_of(shape.size), (x, y, z))
+    if shape.kind == "sphere":
+        return _ball(point_of(place), shape.size[0])
+    radius, length = shape.size
+    half = 0.5 * length * turn[:, 2]
+    return Bar(point_of(place - half), point_of(place + half), radius, radius, rounded=shape.kind == "capsule")
+
+
+def _color(shape: BodyShape, otherwise: str) -> str:
+    """Its own, not so bright that it is lost on white paper."""
+    if shape.color is None:
+        return otherwise
+    return "#" + "".join(f"{round(255.0 * min(x, BRIGHTEST)):02x}" for x in shape.color)
+
+
+def _draw_shapes(result: Drawn, name: str, limb: Limb) -> None:
+    """The shapes of the bodies; a ball about the foot is the foot."""
+    role, color = ("leg", LEG) if limb.foot is not None else ("tail", result.tail_color)
+    for joint in limb.joints:
+        for shape in joint.body.shapes if joint.body is not None else ():
+            seen, at_foot = as_seen(shape), False
+            if isinstance(seen, Ball) and limb.foot is not None and limb.foot.joint == joint.name:
+                at_foot = bool(np.linalg.norm(np.subtract(seen.center, limb.foot.point)) < seen.radii[0])
+            own = (FOOT, "foot") if at_foot else (_color(shape, color), role)
+            result.add(result.on(name, joint.name), seen, *own)
 
 
 def ball_radius(mass: float) -> float:
