@@ -25,13 +25,13 @@ from tailwork.robots.tails.fit import (
 from tailwork.robots.tails.tail import Tail
 
 
-@pytest.mark.parametrize("kind", PUBLISHED)
+@pytest.mark.parametrize("kind", [*PUBLISHED, "continuum", "two_link"])
 def test_a_tail_of_another_size_is_dynamically_similar(kind: str) -> None:
     """On a fixed torso, three times as heavy and a quarter as long: at the same angles and with rates as 1/√length,
     accelerations go as 1/length (Froude's law), with springs, dampers and weight all counted. Half as heavy and long
     a base alone would break it."""
     heavier, longer = 3.0, 0.25
-    tail = PUBLISHED[kind]
+    tail = named_tail(kind)
     mass, length = float(tail.total_mass()), float(tail.total_length())
     other = similar(tail, mass=mass * heavier, length=length * longer)
     one, two = (Model(replace(liu2020(None), parts={"tail": x}), "none", torso="fixed") for x in (tail, other))

@@ -36,7 +36,7 @@ from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import Results, open_folder, read_results
 from tailwork.studies.sweep.plan import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
 from tailwork.studies.sweep.run import designs_in, sweep_here, sweep_on_cluster
-from tailwork.studies.sweep.tables import TAIL_HEADS, extremes, reason_rows, warning_text
+from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
 
 OFTEN = 5.0  # [s], between lines where there is no terminal
 SEED = 0
@@ -190,11 +190,11 @@ def _a_second(rate: float) -> str:
 def _print(console: Console, results: Results) -> None:
     paths = [one.path for one in results.sweep.varied]
     for name in results.sweep.measures:
-        rows = extremes(results, name)
+        heads, rows = extremes(results, name)
         if not rows:
             console.print(f"\n{name}: no design has a value (not every tail has every measure)")
             continue
-        console.print(plain_table(f"\n{name} [{unit_of(name)}]", "", "design", *paths, *TAIL_HEADS, name, rows=rows))
+        console.print(plain_table(f"\n{name} [{unit_of(name)}]", "", "design", *paths, *heads, name, rows=rows))
     ended = reason_rows(results)
     if ended:
         console.print(f"\n{int(results.early.sum()):,} designs ended early, {int(results.refused.sum()):,} are not "

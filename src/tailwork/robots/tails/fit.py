@@ -209,7 +209,8 @@ def default_mount(robot: Robot) -> Vector:
 
 def tail_text(tail: Tail) -> str:
     """A tail in a few words: kind, total mass and length, and whether it is as published."""
-    size = f"{tail.kind} of {float(tail.total_mass()):.3g} kg and {float(tail.total_length()):.3g} m"
+    length = float(tail.total_length())
+    size = f"{tail.kind} of {float(tail.total_mass()):.3g} kg" + (f" and {length:.3g} m" if length else "")
     return f"{size} (as published)" if as_published(tail) else size
 
 

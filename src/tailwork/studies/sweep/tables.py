@@ -17,11 +17,12 @@ _NUMBER = re.compile(r"(?<![\w.])[-+−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 """A number that stands by itself, not one in a name such as leg4."""
 
 
-def extremes(results: Results, measure: str) -> list[list[str]]:
+def extremes(results: Results, measure: str) -> tuple[list[str], list[list[str]]]:
     """The designs with the highest and the lowest values of a measure, of those that ran to their end.
 
-    Rows of "highest" or "lowest" or nothing, the number of the design, what was varied, total mass [kg] and length [m]
-    of the tail, and the value; `TAIL_HEADS` are the heads of the mass and the length.
+    Heads of the columns between what was varied and the value, and rows of "highest" or "lowest" or nothing, the number
+    of the design, what was varied, total mass [kg] and length [m] of the tail, and the value. A total that is one of
+    the varied numbers is left out.
     """
     values = results.measures[measure]
     candidates = np.flatnonzero(results.whole & np.isfinite(values))
@@ -31,13 +32,20 @@ def extremes(results: Results, measure: str) -> list[list[str]]:
         ends = [("highest", order[::-1])]
     else:
         ends = [("highest", order[::-1][:count]), ("lowest", order[:count])]
-    rows = []
+    firsts, varied, sizes, last = [], [], [], []
     for which, designs in ends:
         for k, design in enumerate(designs):
-            varied = [f"{column[design]:.4g}" for column in results.values.values()]
-            size = (f"{float(total):.4g}" for total in _tail_size(results, int(design)))
-            rows.append(["" if k else which, str(design), *varied, *size, number(float(values[design]))])
-    return rows
+            firsts.append(["" if k else which, str(design)])
+            varied.append([f"{column[design]:.4g}" for column in results.values.values()])
+            sizes.append([f"{float(total):.4g}" for total in _tail_size(results, int(design))])
+            last.append(number(float(values[design])))
+    known = list(zip(*varied, strict=True))
+    shown = [k for k, column in enumerate(zip(*sizes, strict=True)) if column not in known]
+    rows = [
+        [*first, *own, *(size[k] for k in shown), value]
+        for first, own, size, value in zip(firsts, varied, sizes, last, strict=True)
+    ]
+    return [TAIL_HEADS[k] for k in shown], rows
 
 
 def _tail_size(results: Results, design: int) -> tuple[Scalar, Scalar]:

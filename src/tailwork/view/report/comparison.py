@@ -27,7 +27,7 @@ ANGLE_TEXT = {
 }  # fmt: skip
 MOST_NAMED = 2  # motions of a tail that the conclusion names
 ROTATION_HEADER = (
-    "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effectiveness", "peak torque [N m]",
+    "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effect", "peak torque [N m]",
     "work [J]", "least normal force [N]", "friction needed", "tail [kg]", "tail [m]",
 )  # fmt: skip
 TAIL_HEADER = ("tail", "kind", "mass [kg]", "length [m]", "mount [m]", "numbers")
@@ -129,8 +129,8 @@ def conclusion(comparison: Comparison) -> str:
     for motion in plan.motions or [swept[-1] for swept in plan.sweeps.values()]:
         turned = {tail: r.measures[motion.axis] for tail, r in comparison.of(motion).items()}
         first, *others = sorted(turned, key=lambda tail: -abs(turned[tail]))
-        after = "".join(f"; {_named(tail)} {fixed(turned[tail], 1)}°" for tail in others[:1])
-        said = f"{motion.name} ({fixed(turned[first], 1)}° of {motion.axis}{after})"
+        after = "".join(f"; {_named(tail)} {number(turned[tail], 3)}°" for tail in others[:1])
+        said = f"{motion.name} ({number(turned[first], 3)}° of {motion.axis}{after})"
         farthest.setdefault(first, []).append((-abs(turned[first]), said))
     said, does = [], f" turns the torso{' farthest' if len(plan.robots) > 1 else ''}"
     for tail, found in farthest.items():

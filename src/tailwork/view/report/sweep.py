@@ -13,7 +13,7 @@ from tailwork.studies.measures import meaning_of, unit_of
 from tailwork.studies.motions import motion_text
 from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
-from tailwork.studies.sweep.tables import TAIL_HEADS, extremes, reason_rows, warning_text
+from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
 from tailwork.view.figures.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
 from tailwork.view.report.page import Drawing, Drawings, Picture, Report, Section, Table, scenario_title
 
@@ -90,8 +90,8 @@ def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
     for name in sweep.measures:
         pictures = [drawn[kind] for kind in (f"map-{name}", f"matrix-{name}") if kind in drawn]
         pictures = [picture for picture in pictures if picture is not first]
-        header = ("", "design", *(varied_label(one) for one in sweep.varied), *TAIL_HEADS, measure_label(name))
-        rows = extremes(results, name)
+        heads, rows = extremes(results, name)
+        header = ("", "design", *(varied_label(one) for one in sweep.varied), *heads, measure_label(name))
         tables = [Table(header, rows, "Designs at the ends, of those that ran to their end")] if rows else []
         text = f"{capitalised(meaning_of(name))} [{unit_of(name)}]."
         if not np.isfinite(results.measures[name]).any():
