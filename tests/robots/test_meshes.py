@@ -118,7 +118,9 @@ def test_meshes_are_read_only_on_request() -> None:
     assert len(counts) == 13 and 100 < min(counts) <= max(counts) <= MOST_TRIANGLES
     assert any("17 meshes" in note for note in found.notes)
     hull = read_mesh(urdf("go2").parent.parent / "collisions" / "base_convex.stl").reshape(-1, 3)
-    np.testing.assert_allclose(size_of(found.robot), np.ptp(hull, axis=0), atol=0.02)  # COLLADA, coarser, beside its hull
+    np.testing.assert_allclose(
+        size_of(found.robot), np.ptp(hull, axis=0), atol=0.02
+    )  # COLLADA, coarser, beside its hull
     assert found.robot.mass() == plain.mass() and "mesh" not in str(plain.parts)
 
 

@@ -6,7 +6,7 @@ from tailwork.control.curvature_tracking import CurvatureTracking
 from tailwork.control.gait.foot_kinematics import foot_angles, foot_place, posed
 from tailwork.control.gait.gait import Gait, bound, pace, tripod, trot, walk
 from tailwork.control.gait.joint_table import JointTable, held_posture, joint_table, walking_start
-from tailwork.control.laws import Constant, Driven, FootImpedance, JointImpedance, Tracking
+from tailwork.control.laws import Constant, Driven, FootImpedance, JointImpedance, Stiffness, Tracking
 from tailwork.control.posture import posture_warnings
 from tailwork.control.profiles import (
     Mapped,
@@ -45,6 +45,7 @@ __all__ = [
     "Shaped",
     "Sine",
     "StandingAngles",
+    "Stiffness",
     "TailMotion",
     "TailTracking",
     "Tracking",

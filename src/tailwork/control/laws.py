@@ -54,6 +54,21 @@ class Driven(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Stiffness(Described):
+    """The stiffness of springs that an actuator changes, as a function of time."""
+
+    actuator: str  # by its name in the model, such as "tail.stiffness"
+    profile: Profiles  # of the stiffness itself, in the actuator's unit
+
+    def efforts(self, context: Context) -> Mapping[str, Scalar]:
+        """What is added to the nominal stiffness [N m/rad, or as the actuator says]."""
+        names = context.layout.actuator_names
+        known = {names[k]: actuator for k, actuator in context.layout.stiffnesses.items()}
+        check_known("actuator", [self.actuator], known, "variable stiffness")
+        return {self.actuator: self.profile.value(context.t) - known[self.actuator].nominal}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tracking(Described):
     """PD on one coordinate by the motor that drives it: kp (desired − q) + kd (desired rate − rate), [N m]."""
 

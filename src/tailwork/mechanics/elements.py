@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from tailwork.algebra.expression import Scalar, is_zero, larger, sqrt
 from tailwork.algebra.vectors import Array, array, cross, dot, times
 from tailwork.mechanics.frames import Angle, Turn, joint_place
-from tailwork.robots.limb import BendingSpring, Cable, Joint, JointSpring, Limb, StopSpring
+from tailwork.robots.limb import BendingSpring, Cable, Joint, JointSpring, Limb, PointSpring, StopSpring
+from tailwork.robots.stiffness import VariableStiffness
 
 # atan(x)/x as a polynomial in x² for 0 ≤ x² ≤ 1, by interpolation in Chebyshev points; relative error below 2e-16.
 ARCTANGENT = (
@@ -145,6 +146,32 @@ def cable_arms(limb: Limb, angles: Sequence[Angle], cable: Cable) -> dict[int, S
         _, arms = span(limb, angles, before.joint, before.point, after.joint, after.point)
         for k, arm in arms.items():
             total[k] = total.get(k, 0.0) + arm
+    return total
+
+
+def pull_arms(
+    limb: Limb, values: Sequence[Scalar], angles: Sequence[Angle], actuator: Cable | VariableStiffness
+) -> dict[int, Scalar]:
+    """By joint: what it is pulled back by for a unit effort, d(length)/d(angle) of a cable [m], or stretch times
+    d(stretch)/d(angle) of springs whose stiffness changes."""
+    if isinstance(actuator, Cable):
+        return cable_arms(limb, angles, actuator)
+    total: dict[int, Scalar] = {}
+    for number, factor in actuator.shares():
+        spring = limb.springs[number]
+        if isinstance(spring, JointSpring):
+            k = limb.index(spring.joint)
+            arms = {k: values[k] - spring.rest}
+        elif isinstance(spring, BendingSpring):
+            i, k = limb.index(spring.first), limb.index(spring.second)
+            ratio, _, ga, gb = bending(angles[i], angles[k])
+            arms = {i: ga * ratio, k: gb * ratio}
+        else:
+            assert isinstance(spring, PointSpring)
+            length, arms = span(limb, angles, spring.first, spring.first_point, spring.second, spring.second_point)
+            arms = {k: arm * (length - spring.rest_length) for k, arm in arms.items()}
+        for k, arm in arms.items():
+            total[k] = total.get(k, 0.0) + arm * factor
     return total
 
 

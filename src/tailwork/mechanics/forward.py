@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
 from tailwork.mechanics.contact import ContactImpedance, OnCoordinates, touching
-from tailwork.mechanics.elements import cable_arms, spring_torques
+from tailwork.mechanics.elements import pull_arms, spring_torques
 from tailwork.mechanics.frames import Link, one_frame, own_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg, foot_force, leg_inertia, leg_needs, rate_bias
@@ -176,7 +176,7 @@ def joint_torques(limb: Limb, state: LimbState, efforts: Sequence[Scalar]) -> li
                 k = limb.index(actuator.coordinate)
                 torques[k] = torques[k] + effort * actuator.ratio
         else:
-            for k, arm in cable_arms(limb, state.angles, actuator).items():
+            for k, arm in pull_arms(limb, state.values, state.angles, actuator).items():
                 torques[k] = torques[k] - arm * effort
     return torques
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, times, zeros
-from tailwork.mechanics.elements import cable_arms
+from tailwork.mechanics.elements import pull_arms
 from tailwork.mechanics.forward import Inputs, limb_needs, stance_needs
 from tailwork.mechanics.frames import Angle, cheaper_frames
 from tailwork.mechanics.layout import Layout
@@ -18,11 +18,12 @@ from tailwork.mechanics.torso import (
     leg_pushes,
     limb_state,
     outside_wrenches,
+    pinned_values,
     stance_leg,
     torso_push,
     torso_state,
 )
-from tailwork.robots.limb import Cable, Limb, Motor
+from tailwork.robots.limb import Actuator, Limb, Motor
 
 
 def generalised_force(layout: Layout, inputs: Inputs, acceleration: Sequence[Scalar]) -> list[Scalar]:
@@ -146,7 +147,7 @@ def torso_frame_actuation(layout: Layout, torso: TorsoState, q: Sequence[Scalar]
         if name in layout.stance:
             leg = stance_leg(layout, torso, name)
             for column, actuator in zip(columns, limb.actuators, strict=True):
-                by_joint = _joint_arms(limb, leg.angles, actuator)
+                by_joint = _joint_arms(limb, pinned_values(leg), leg.angles, actuator)
                 wrench = leg.to_torso(Wrench(times(leg.rates_map.T, array(by_joint)), zeros(3)))
                 matrix[:6, column] = [*wrench.force, *wrench.moment]
             continue
@@ -155,17 +156,17 @@ def torso_frame_actuation(layout: Layout, torso: TorsoState, q: Sequence[Scalar]
             if isinstance(actuator, Motor):
                 matrix[layout.rates[name].start + limb.coordinates.index(actuator.coordinate), column] = actuator.ratio
             else:
-                by_joint = _joint_arms(limb, state.angles, actuator)
+                by_joint = _joint_arms(limb, state.values, state.angles, actuator)
                 matrix[layout.rates[name], column] = times(state.gearing.T, array(by_joint))
     return matrix
 
 
-def _joint_arms(limb: Limb, angles: Sequence[Angle], actuator: Motor | Cable) -> list[Scalar]:
+def _joint_arms(limb: Limb, values: Sequence[Scalar], angles: Sequence[Angle], actuator: Actuator) -> list[Scalar]:
     """Torque on each joint for a unit effort of an actuator."""
     arms: list[Scalar] = [0.0] * len(limb.joints)
     if isinstance(actuator, Motor):
         arms[limb.index(actuator.coordinate)] = actuator.ratio
     else:
-        for k, arm in cable_arms(limb, angles, actuator).items():
+        for k, arm in pull_arms(limb, values, angles, actuator).items():
             arms[k] = -arm
     return arms

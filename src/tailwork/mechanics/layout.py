@@ -17,6 +17,7 @@ from tailwork.mechanics.attitude import ATTITUDES, attitude_size
 from tailwork.robots.limb import ContactPoint, Limb
 from tailwork.robots.quantities import Described, Vector, vector
 from tailwork.robots.robot import Robot
+from tailwork.robots.stiffness import VariableStiffness
 
 ATTITUDE_NAMES = {3: ("phi_x", "phi_y", "phi_z"), 4: ("quat_w", "quat_x", "quat_y", "quat_z")}
 
@@ -137,6 +138,12 @@ class Layout:
     def actuator_names(self) -> tuple[str, ...]:
         """Names of the entries of tau."""
         return tuple(f"{name}.{actuator.name}" for name in self.actuated for actuator in self.limbs[name].actuators)
+
+    @cached_property
+    def stiffnesses(self) -> dict[int, VariableStiffness]:
+        """Actuators that are stiffnesses of springs, by their number."""
+        every = [actuator for name in self.actuated for actuator in self.limbs[name].actuators]
+        return {k: actuator for k, actuator in enumerate(every) if isinstance(actuator, VariableStiffness)}
 
     @cached_property
     def actuator_units(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
 from tailwork.mechanics.air import air_of, drag_on
-from tailwork.mechanics.elements import cable_arms, damping_power, spring_energy, spring_torques
+from tailwork.mechanics.elements import damping_power, pull_arms, spring_energy, spring_torques
 from tailwork.mechanics.forward import (
     ForwardSolution,
     Inputs,
@@ -208,6 +208,7 @@ def _powers(layout: Layout, solution: ForwardSolution, inputs: Inputs) -> list[S
                     rate = inputs.v[layout.rates[name]][limb.coordinates.index(actuator.coordinate)]
                 powers.append(effort * rate * actuator.ratio)
             else:
-                arms = cable_arms(limb, found.angles, actuator)
+                values = solution.states[name].values if leg is None else pinned_values(leg)
+                arms = pull_arms(limb, values, found.angles, actuator)
                 powers.append(-effort * sum((arm * found.rates[k] for k, arm in arms.items()), 0.0))
     return powers

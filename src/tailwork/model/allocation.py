@@ -16,6 +16,7 @@ from tailwork.mechanics.layout import Layout
 from tailwork.model.checks import rows_not_finite, show_rows
 from tailwork.model.rules import by_name
 from tailwork.robots.limb import Cable
+from tailwork.robots.stiffness import VariableStiffness
 from tailwork.typing import Floats
 
 if TYPE_CHECKING:
@@ -102,7 +103,9 @@ def allocated(states: States, redundant: Mapping[str, float] | None) -> Allocati
     """Efforts that come nearest to the accelerations of some states; see `Model.allocation`."""
     model, own, lead = states.model, states.own, states.lead
     if redundant is None:
-        efforts, condition = minimum_norm(states.force, states.actuation, model.pulling)
+        efforts, condition = minimum_norm(
+            states.force, states.actuation, model.pulling, tuple(model.layout.stiffnesses)
+        )
     else:
         names, required = model.actuator_names, "a finite number [N m or N]"
         given = by_name("redundant", redundant, names, required, "{'leg3.ha': 0.0}", isfinite)
@@ -140,19 +143,22 @@ def pulling_groups(layout: Layout) -> list[PullingGroup]:
             (k, actuator) for name in layout.efforts if name in names
             for k, actuator in enumerate(layout.limbs[name].actuators, start=layout.efforts[name].start)
         ]  # fmt: skip
+        numbered = [(k, actuator) for k, actuator in numbered if not isinstance(actuator, VariableStiffness)]
         cables = tuple(k for k, actuator in numbered if isinstance(actuator, Cable))
         if cables:
             groups.append(PullingGroup(tuple(k for k, _ in numbered), cables))
     return groups
 
 
-def minimum_norm(force: Floats, actuation: Floats, pulling: Sequence[PullingGroup]) -> tuple[Floats, Floats]:
+def minimum_norm(
+    force: Floats, actuation: Floats, pulling: Sequence[PullingGroup], held: Sequence[int] = ()
+) -> tuple[Floats, Floats]:
     """The smallest efforts that give the force, by the Moore–Penrose inverse (2020, after Eq. 3), and the condition.
 
     For forces (n, velocities) and actuation matrices (n, velocities, actuators). Groups with cables act on coordinates
-    of their own and are found apart: the smallest efforts in which none pushes.
+    of their own and are found apart: the smallest efforts in which none pushes. Those `held` give none.
     """
-    pulled = {k for group in pulling for k in group.actuators}
+    pulled = {k for group in pulling for k in group.actuators} | set(held)
     others = [k for k in range(actuation.shape[-1]) if k not in pulled]
     efforts, condition = np.zeros((len(force), actuation.shape[-1])), np.ones(len(force))
     if others and len(force):

@@ -50,6 +50,7 @@ def rules_for(
     required = "a finite positive number"
     shares = by_name("weights", weights or {}, names, required, "{'leg1.k': 2.0}", _positive)
     cable = np.array([isinstance(actuator, Cable) for actuator in actuators], dtype=bool)
+    upper[list(layout.stiffnesses)] = 0.0  # a stiffness is set, not asked for an effort
     return Rules(
         lower=np.where(cable, 0.0, -upper),
         upper=upper,

@@ -37,6 +37,7 @@ from tailwork.robots.presets.spirit40 import spirit40
 from tailwork.robots.presets.tails import cheetah_tail, gecko_tail, spirit_tail
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Stops, Torso
 from tailwork.robots.shapes import Shape
+from tailwork.robots.stiffness import VariableStiffness
 from tailwork.robots.tails import (
     R3,
     Articulated,
@@ -57,10 +58,10 @@ __all__ = [
     "FORWARD_FRAMES", "R3", "Air", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "Continuum",
     "DhChain", "DhRow", "Drag", "Foot", "FreeLimb", "FreeTail", "Hole", "Imported", "InsectLeg", "Joint",
     "JointSpring", "Limb", "Motor", "OffsetLeg", "Pendulum", "PlateTorso", "PointSpring", "ReactionWheel", "Robot",
-    "Shape", "StopSpring", "Stops", "Tail", "TailDrag", "ThreeHingeLegs", "Tip", "Torso", "TwoLink", "Usrt", "a1",
-    "anymal_c", "bar", "biswal", "blaberus", "cheetah_tail", "dh_frames", "dh_transform", "gecko", "gecko_tail", "go2",
-    "import_robot", "liu2018", "liu2020", "load", "pendulum", "placed", "point_mass", "presets", "r3", "register",
-    "slender_drag", "solo12", "spirit40", "spirit_tail", "spot", "tail_name", "usrt",
+    "Shape", "StopSpring", "Stops", "Tail", "TailDrag", "ThreeHingeLegs", "Tip", "Torso", "TwoLink", "Usrt",
+    "VariableStiffness", "a1", "anymal_c", "bar", "biswal", "blaberus", "cheetah_tail", "dh_frames", "dh_transform",
+    "gecko", "gecko_tail", "go2", "import_robot", "liu2018", "liu2020", "load", "pendulum", "placed", "point_mass",
+    "presets", "r3", "register", "slender_drag", "solo12", "spirit40", "spirit_tail", "spot", "tail_name", "usrt",
 ]  # fmt: skip
 
 

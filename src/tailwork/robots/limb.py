@@ -26,6 +26,7 @@ from tailwork.robots.quantities import (
     positive,
     vector,
 )
+from tailwork.robots.stiffness import VariableStiffness
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FORWARD_FRAMES: dict[str, Matrix] = {"y": IDENTITY, "x": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0))}
@@ -202,6 +203,10 @@ class Motor(Described):
         check_name("name", self.name)
 
 
+Actuator: TypeAlias = Motor | Cable | VariableStiffness
+"""What drives a limb."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Foot(Described):
     """The point of a limb that can stand on the ground, and where it stands.
@@ -272,7 +277,7 @@ class Limb(Described):
     joints: tuple[Joint, ...]  # parents first
     coordinates: tuple[str, ...] = ()  # their names, in order; none given: those of the joints
     gearing: tuple[tuple[float, ...], ...] | None = None  # joints × coordinates [1], structure; None: one each
-    actuators: tuple[Motor | Cable, ...] = ()  # what drives it, in the order of its efforts
+    actuators: tuple[Actuator, ...] = ()  # what drives it, in the order of its efforts
     springs: tuple[Spring, ...] = ()  # what holds it
     foot: Foot | None = None  # where it can stand on the ground; None: a limb without a foot, such as a tail
     tip: Tip | None = None  # its far end, to be drawn and asked for; None: none is marked
@@ -339,6 +344,11 @@ class Limb(Described):
             if isinstance(actuator, Motor):
                 known(f"{path}.coordinate", actuator.coordinate, list(self.coordinates), "coordinate")
                 continue
+            if isinstance(actuator, VariableStiffness):
+                held = [k + 1 for k, spring in enumerate(self.springs) if not isinstance(spring, StopSpring)]
+                if not set(actuator.springs) <= set(held):
+                    raise RobotError(f"{path}.springs", actuator.springs, f"springs of this limb, of {held}; no stops")
+                continue
             for k, hole in enumerate(actuator.route):
                 known(f"{path}.route.{k + 1}.joint", hole.joint, names, "joint")
         for k, spring in enumerate(self.springs):
@@ -387,8 +397,10 @@ class Limb(Described):
         moved = [joint for joint, row in zip(self.joints, self.gearing, strict=True) if row[k] != 0.0]
         return "m" if all(joint.slides for joint in moved) else "rad"
 
-    def effort_unit(self, actuator: Motor | Cable) -> str:
+    def effort_unit(self, actuator: Actuator) -> str:
         """Unit of an actuator's effort."""
+        if isinstance(actuator, VariableStiffness):
+            return actuator.unit
         if isinstance(actuator, Cable):
             return "N"
         return actuator.unit or ("N" if self.coordinate_unit(actuator.coordinate) == "m" else "N m")
@@ -462,8 +474,8 @@ def placed(limb: Limb, offset: Vector, rotation: Matrix) -> Limb:
         second_point = moved(x.second_point) if x.second is None else x.second_point
         return replace(x, first_point=first_point, second_point=second_point)
 
-    def actuator(x: Motor | Cable) -> Motor | Cable:
-        if isinstance(x, Motor) or all(hole.joint is not None for hole in x.route):
+    def actuator(x: Actuator) -> Actuator:
+        if not isinstance(x, Cable) or all(hole.joint is not None for hole in x.route):
             return x
         route = (replace(hole, point=moved(hole.point)) if hole.joint is None else hole for hole in x.route)
         return replace(x, route=tuple(route))

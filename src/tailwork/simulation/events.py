@@ -18,6 +18,8 @@ from tailwork.mechanics.observe import Path
 from tailwork.robots.limb import Cable, Joint, Motor, as_vector, clearance_of
 
 ACTIONS = ("stop", "record")
+ROUNDING = 1e-9
+"""Share of a range by which a stiffness may be outside of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +223,7 @@ def quick(layout: Layout) -> list[tuple[str, Joint]]:
 
 def always_watched(layout: Layout, given: Sequence[Event]) -> list[Event]:
     """What no run leaves unwatched, unless it is among the given events."""
-    all_events = (CablePushes(), BeyondLimit(), JointRange(), JointSpeed())
+    all_events = (CablePushes(), StiffnessOutside(), BeyondLimit(), JointRange(), JointSpeed())
     return [event for event in all_events if event.names(layout) and not any(isinstance(x, type(event)) for x in given)]
 
 
@@ -253,6 +255,42 @@ def cables(layout: Layout) -> list[int]:
     """Which actuators are cables."""
     all_actuators = [actuator for name in layout.actuated for actuator in layout.limbs[name].actuators]
     return [k for k, actuator in enumerate(all_actuators) if isinstance(actuator, Cable)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StiffnessOutside(Event):
+    """A stiffness is asked to leave its range, or to change faster than it can. Every run of a robot with variable
+    stiffness watches this. What laws change with the time counts for the rate; what a controller in Python changes is
+    checked where it answers."""
+
+    action: str = "stop"
+
+    def names(self, layout: Layout) -> list[str]:
+        """Two for a range, one for a rate limit."""
+        found = []
+        for k, actuator in layout.stiffnesses.items():
+            name, unit = layout.actuator_names[k], actuator.unit
+            if actuator.range is not None:
+                low, high = (f"{x:g}" if isinstance(x, float) else "its limit" for x in actuator.range)
+                found += [f"stiffness of {name} below its range ({low} {unit})",
+                          f"stiffness of {name} above its range ({high} {unit})"]  # fmt: skip
+            if not is_zero(actuator.rate_limit):
+                found.append(f"stiffness of {name} changes faster than it can")
+        return found
+
+    def values(self, context: Context, path: Path) -> list[Scalar]:
+        """What is left of ranges and rates, each in its own unit [1]."""
+        left: list[Scalar] = []
+        for k, actuator in context.layout.stiffnesses.items():
+            stiffness = context.requested[k] + actuator.nominal
+            if actuator.range is not None:
+                # A share of the range is allowed for rounding at its ends.
+                slack = (actuator.range[1] - actuator.range[0]) * ROUNDING
+                left += [stiffness - actuator.range[0] + slack, actuator.range[1] - stiffness + slack]
+            if not is_zero(actuator.rate_limit):
+                rate = context.time_derivatives([context.requested[k]])[0]
+                left.append(actuator.rate_limit * (1.0 + ROUNDING) - size(rate))
+        return left
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from tailwork.errors import ArgumentError, ControllerError, StateError
 from tailwork.model import Model
 from tailwork.simulation.contact.compliant import simulate_on_ground
 from tailwork.simulation.contact.ground import CompliantGround
-from tailwork.simulation.events import DEFAULT_EVENTS, Event, FootPulls, FootSlips
+from tailwork.simulation.events import DEFAULT_EVENTS, ROUNDING, Event, FootPulls, FootSlips
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
@@ -201,6 +201,7 @@ class _Asking:
 
     def __init__(self, controller: Controller, system: System) -> None:
         self.controller, self.system, self.model = controller, system, system.model
+        self.last: tuple[float, Floats] | None = None  # when it answered last, and what
         reset = getattr(controller, "reset", None)
         if callable(reset):
             reset()
@@ -229,7 +230,23 @@ class _Asking:
         if efforts.shape != (len(names),) or not np.isfinite(efforts).all():
             required = f"required: {len(names)} finite efforts, for {', '.join(names)}, or some of them by name"
             raise ControllerError(f"the controller returned {_short(answer)} at t = {t:.6g} s; {required}")
+        self._check_stiffnesses(t, efforts)
         return efforts
+
+    def _check_stiffnesses(self, t: float, efforts: Floats) -> None:
+        """Stiffnesses stay in their range and change no faster than they can."""
+        before, self.last = self.last, (t, efforts)
+        for k, actuator in self.model.layout.stiffnesses.items():
+            name, value = self.model.actuator_names[k], float(efforts[k] + actuator.nominal)
+            low, high = actuator.range or (0.0, np.inf)
+            if not low - ROUNDING * value <= value <= high * (1.0 + ROUNDING):
+                said = f"the controller set the stiffness {name} to {value:.6g} {actuator.unit} at t = {t:.6g} s"
+                raise ControllerError(f"{said}; required: within its range, {low:g} to {high:g}")
+            if before is not None and before[0] < t and actuator.rate_limit:
+                rate = abs(float(efforts[k] - before[1][k])) / (t - before[0])
+                if rate > actuator.rate_limit * (1.0 + ROUNDING):
+                    said = f"the controller changed the stiffness {name} by {rate:.6g} {actuator.unit} a second"
+                    raise ControllerError(f"{said} at t = {t:.6g} s; required: at most {actuator.rate_limit:g}")
 
     def _named(self, answer: Mapping[Any, Any], t: float) -> ArrayLike:
         """Efforts by name as an array; those that are not named are zero."""

@@ -20,6 +20,7 @@ from tailwork.robots.io.written import check_writable, drawn_shapes, joint_name,
 from tailwork.robots.limb import IDENTITY, BendingSpring, Cable, Joint, JointSpring, Limb, PointSpring, StopSpring
 from tailwork.robots.robot import Robot, listed
 from tailwork.robots.shapes import Shape
+from tailwork.robots.stiffness import VariableStiffness
 from tailwork.typing import Floats
 
 Element = ElementTree.Element
@@ -276,6 +277,9 @@ class _Writer:
         """One `motor` each, whose control is our effort."""
         for actuator in limb.actuators:
             own, limit = f"{name}.{actuator.name}", float(actuator.limit)
+            if isinstance(actuator, VariableStiffness):
+                self.notes.append(f"{own}: MuJoCo has no actuator for a stiffness; it stays as described")
+                continue
             if isinstance(actuator, Cable):
                 self._span(name, own, [(hole.joint, hole.point) for hole in actuator.route])
                 _add(self.actuator, "motor", name=own, tendon=own, gear="-1", ctrlrange=_text((0.0, limit or 1e6)))

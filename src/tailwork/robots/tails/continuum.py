@@ -16,12 +16,14 @@ from tailwork.robots.quantities import (
     Symmetric,
     Vector,
     all_numbers,
+    interval,
     nonnegative,
     number,
     positive,
     symmetric,
     vector,
 )
+from tailwork.robots.stiffness import VariableStiffness
 from tailwork.robots.tails.articulated import DRIVES
 from tailwork.robots.tails.pendulum import check_universal, universal_angles
 from tailwork.robots.tails.tail import Adjustable
@@ -71,6 +73,8 @@ class Continuum(UniversalChain):
     tension_limit: Scalar = nonnegative("N", 0.0)  # of each cable; 0: not known
     armature: Scalar = nonnegative("kg m^2", 0.0)  # of each motor
     torque_limit: Scalar = nonnegative("N m", 0.0)  # of each motor; 0: not known
+    stiffness_range: tuple[Scalar, Scalar] | None = interval("N m^2")  # of the rigidity as an actuator; None: fixed
+    stiffness_rate: Scalar = nonnegative("N m^2/s", 0.0)  # how fast it changes at most; 0: not known
 
     def check(self) -> None:
         """Counts of links and segments; known words; a tip with a radius."""
@@ -170,14 +174,27 @@ class Continuum(UniversalChain):
         if not (isinstance(self.carried_gravity, float) and self.carried_gravity == 0.0):
             springs += self._preloads(bodies, steps, [first for first, _ in names])
         motors = tuple(Motor(name=own, coordinate=own, limit=self.torque_limit) for own in names[0])
+        drives = self.cables(self.hole_radius, self.hole_height, self.tension_limit) if clamped else motors
         limb = Limb(
             joints=tuple(joints),
             coordinates=tuple(own for first, second in names for own in (second, first)),
             springs=tuple(springs),
-            actuators=self.cables(self.hole_radius, self.hole_height, self.tension_limit) if clamped else motors,
+            actuators=(*drives, *self._stiffness()),
             tip=Tip(joint=joints[-1].name, point=(0.0, -steps[-1], 0.0)),
         )
         return {name: self.on_torso(limb, forward)}
+
+    def _stiffness(self) -> tuple[VariableStiffness, ...]:
+        """The actuator of the rigidity, if it has one: of all bending springs, which come first."""
+        if self.stiffness_range is None:
+            return ()
+        pieces = self._pieces()
+        return (
+            VariableStiffness(
+                name="stiffness", springs=tuple(range(1, len(pieces) + 1)), nominal=self.rigidity,
+                factors=tuple(pieces), unit="N m^2", range=self.stiffness_range, rate_limit=self.stiffness_rate,
+            ),
+        )  # fmt: skip
 
     def _preloads(self, bodies: list[Body], steps: list[Scalar], names: list[str]) -> list[JointSpring]:
         """Moments that carry the level rod: those of its weight beyond each sprung joint, upwards."""

@@ -15,7 +15,18 @@ from tailwork.robots.limb import (
     PointSpring,
     Tip,
 )
-from tailwork.robots.quantities import Symmetric, Vector, nonnegative, number, numbers, positive, symmetric, vector
+from tailwork.robots.quantities import (
+    Symmetric,
+    Vector,
+    interval,
+    nonnegative,
+    number,
+    numbers,
+    positive,
+    symmetric,
+    vector,
+)
+from tailwork.robots.stiffness import VariableStiffness
 from tailwork.robots.tails.tail import Adjustable, scaled
 from tailwork.robots.tails.universal_chain import UniversalChain, chain_joints, link_joint
 
@@ -65,6 +76,8 @@ class Usrt(UniversalChain):
     hole_height: Scalar = number("", 0.0035)  # holes at R_hl [cos, hole_height, sin], as Table 1 prints it
     mount: Vector = vector("m", (0.0, 0.0, 0.0))  # in the torso frame
     tension_limit: Scalar = nonnegative("N", 0.0)  # of each cable; 0: not known
+    stiffness_range: tuple[Scalar, Scalar] | None = interval("N m/rad")  # of an actuator of bending_stiffness
+    stiffness_rate: Scalar = nonnegative("N m/(rad s)", 0.0)  # how fast it changes at most; 0: not known
 
     def check(self) -> None:
         """At least one link a segment, and not too many; at least one number for each spring."""
@@ -82,10 +95,22 @@ class Usrt(UniversalChain):
             joints=tuple(joints),
             coordinates=coordinates,
             springs=self._springs(),
-            actuators=self.cables(self.hole_radius, self.hole_height, self.tension_limit),
+            actuators=(*self.cables(self.hole_radius, self.hole_height, self.tension_limit), *self._stiffness()),
             tip=Tip(joint=joints[-1].name, point=(0.0, -self.link_length, 0.0)),
         )
         return {name: self.on_torso(limb, forward)}
+
+    def _stiffness(self) -> tuple[VariableStiffness, ...]:
+        """The actuator of the bending stiffness, if it has one: of every other spring."""
+        if self.stiffness_range is None:
+            return ()
+        bent = tuple(range(1, 2 * self.links, 2))
+        return (
+            VariableStiffness(
+                name="stiffness", springs=bent, nominal=self.bending_stiffness, range=self.stiffness_range,
+                rate_limit=self.stiffness_rate,
+            ),
+        )  # fmt: skip
 
     def _springs(self) -> tuple[BendingSpring | PointSpring, ...]:
         stiffness = spread(self.extension_stiffness, self.links)
