@@ -35,8 +35,8 @@ from tailwork.kernels import kernel as kernel_module
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.simulation import FootSlips, Run, load_run, simulate
-from tailwork.simulation.contact.compliant import tables_of
 from tailwork.simulation.contact.ground import HeightField
+from tailwork.simulation.contact.on_ground import tables_of
 from tailwork.simulation.contact.stepping import aim
 from tailwork.simulation.run import Contact
 
@@ -145,7 +145,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
 
 
 def test_path_is_not_known() -> None:
-    with pytest.raises(StateError, match="compliant ground"):
+    with pytest.raises(StateError, match="on ground"):
         over_hills().path(np.array([0.1]))
 
 
@@ -275,7 +275,7 @@ def test_only_soft_ground_has_contacts() -> None:
     """A run with pinned feet knows neither the balance of momentum nor a contact at its end."""
     run = simulate(model(), np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]), 0.01)
     for asked in (run.momentum_balance_error, lambda: run.final_contact):
-        with pytest.raises(StateError, match="compliant ground"):
+        with pytest.raises(StateError, match="on ground"):
             asked()
 
 

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tailwork.algebra.expression import CONSTANT, COPY, INPUT, NEG, OPERATION_NAMES, Scalar, Tape, as_indices
+from tailwork.algebra.expression import (
+    CONSTANT,
+    COPY,
+    INPUT,
+    NEG,
+    OPERATION_NAMES,
+    Expression,
+    Scalar,
+    Tape,
+    as_indices,
+)
 
 FREE = frozenset((INPUT, CONSTANT, NEG, COPY))
 """Entries that cost nothing: signs ride along with other operations."""
@@ -92,3 +102,49 @@ def split(graph: Graph) -> tuple[Graph, Graph]:
     prelude = _kept(before, list(handed), 0, graph.parameters)
     main = [(INPUT, graph.inputs + handed[k], -1) if k in handed else entry for k, entry in enumerate(graph.entries)]
     return prelude, _kept(main, graph.outputs, graph.inputs, len(handed))
+
+
+def cut(tape: Tape, first: Sequence[Scalar], second: Sequence[Scalar], early: int, inputs: int, parameters: int) -> Cut:
+    """Two graphs of one tape. The first takes the first `early` inputs alone and gives `first`; the second gives
+    `second` from all that the first hands over and the inputs that are left. Both have all parameters."""
+    entries, count = tape.entries, len(tape.entries)
+    known, late = bytearray(count), bytearray(count)  # needs an input at all, needs one that comes late
+    for k, (operation, a, b) in enumerate(entries):
+        if operation == INPUT:
+            known[k], late[k] = a < inputs, early <= a < inputs
+        elif operation != CONSTANT:
+            known[k] = known[int(a)] or (b >= 0 and known[b])
+            late[k] = late[int(a)] or (b >= 0 and late[b])
+    wanted = as_indices(tape, second)
+    needed = bytearray(len(tape.entries))
+    handed: dict[int, int] = {}
+    for k in wanted:
+        needed[k] = 1
+    for k in range(count - 1, -1, -1):
+        if needed[k] and k < len(known) and known[k] and not late[k]:
+            handed[k] = len(handed)
+        elif needed[k] and entries[k][0] > CONSTANT:
+            needed[int(entries[k][1])] = 1
+            if entries[k][2] >= 0:
+                needed[entries[k][2]] = 1
+    more = inputs - early
+
+    def moved(k: int, entry: Entry) -> Entry:
+        operation, number, _ = entry
+        if k in handed:
+            return INPUT, handed[k], -1
+        return (INPUT, len(handed) + int(number) - early, -1) if operation == INPUT and number >= early else entry
+
+    before = finished(tape, [*first, *(Expression(tape, k) for k in handed)], early, parameters)
+    earlier = [(op, a - more if op == INPUT and a >= inputs else a, b) for op, a, b in before.entries]
+    after = _kept([moved(k, entry) for k, entry in enumerate(tape.entries)], wanted, len(handed) + more, parameters)
+    return Cut(replace(before, entries=tuple(earlier)), after, len(handed))
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A graph in two parts."""
+
+    first: Graph  # whose last outputs are what it hands over
+    second: Graph  # whose first inputs are that
+    handed: int

@@ -66,6 +66,7 @@ class Inputs:
     forces: Sequence[Array] = ()  # of the pushes, inertial frame [N]
     contacts: Mapping[str, ContactImpedance] = field(default_factory=dict)  # by contact point: what the ground does
     added: Mapping[str, Sequence[Added]] = field(default_factory=dict)  # by limb: one for each coordinate
+    turning: Sequence[Scalar] | None = None  # velocities for what is quadratic in them; None: v
 
 
 @dataclass
@@ -126,7 +127,7 @@ class ForwardSolution:
 def reduced_robot(layout: Layout, inputs: Inputs) -> ReducedRobot:
     """Every limb reduced to the torso, and the torso's six equations of virtual work solved for its acceleration."""
     torso = torso_state(layout, inputs.q, inputs.v)
-    motion = torso.bias_motion()
+    motion = (torso if inputs.turning is None else torso_state(layout, inputs.q, inputs.turning)).bias_motion()
     legs = {name: stance_leg(layout, torso, name) for name in layout.stance}
     states = {name: limb_state(layout.limbs[name], inputs.q[layout.coordinates[name]], inputs.v[layout.rates[name]])
               for name in layout.moving}  # fmt: skip
@@ -208,7 +209,7 @@ def _free(layout: Layout, torso: TorsoState, motion: Motion, name: str, state: L
         pushes[contact.at] = pushes[contact.at] + contact.wrench()
         more = contact.inertia()
         added[contact.at] = added[contact.at] + more if contact.at in added else more
-    bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
+    bias = loads(links, motions(links, _turning(layout, name, state, inputs), [0.0] * len(links), motion), pushes)
     reduced = articulated(links, bias, torques, added)
 
     def solve(linear: Array, angular: Array, efforts: Sequence[Scalar]) -> list[Scalar]:
@@ -230,7 +231,7 @@ def _geared(layout: Layout, torso: TorsoState, motion: Motion, name: str, state:
     """A limb with few coordinates for many joints: its mass matrix in those, then eliminated."""
     links = one_frame(state.limb, state.angles)
     pushes = outside_wrenches(layout, torso, name, links, state.rates, inputs.forces)
-    bias = loads(links, motions(links, state.rates, [0.0] * len(links), motion), pushes)
+    bias = loads(links, motions(links, _turning(layout, name, state, inputs), [0.0] * len(links), motion), pushes)
     needs, wrench = collected(links, bias)
     efforts = inputs.tau[layout.efforts[name]]
     forces = coordinate_forces(state, joint_torques(state.limb, state, efforts), efforts)
@@ -286,6 +287,13 @@ def _with_contacts(inertia: Inertia6, wrench: Wrench, on: OnCoordinates, push: A
     return inertia + Inertia6(more[:3, :3], more[:3, 3:], more[3:, 3:]), wrench - Wrench(push[:3], push[3:])
 
 
+def _turning(layout: Layout, name: str, state: LimbState, inputs: Inputs) -> list[Scalar]:
+    """Joint rates for what is quadratic in them."""
+    if inputs.turning is None:
+        return state.rates
+    return list(times(state.gearing, array(list(inputs.turning[layout.rates[name]]))))
+
+
 def _outer(a: Array, b: Array) -> Array:
     return array([[x * y for y in b] for x in a])
 
@@ -330,9 +338,11 @@ def _prescribed(
         return on.accelerations(links, [x.at for x in contacts], array([*linear, *angular]), given)
 
     def passed(k: int, push: Wrench, torque: Scalar = 0.0) -> tuple[list[Scalar], Wrench]:
-        return [], collected(links, [push if i == k else NO_WRENCH for i in range(len(links))])[1]
+        by_joint, left = collected(links, [push if i == k else NO_WRENCH for i in range(len(links))])
+        return list(times(state.gearing.T, array(by_joint))), left
 
-    passing = Eliminated(links, [], [], passed, lambda linear, angular, own: [])
+    none = [0.0] * len(efforts)  # a coordinate that is prescribed does not yield
+    passing = Eliminated(links, none, none, passed, lambda linear, angular, own: [])
     return Reduced(inertia, wrench, reply, points, passing)
 
 

@@ -38,7 +38,12 @@ def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> I
     added: dict[str, list[Added]] = {}
     for name in layout.moving:
         if name not in layout.prescribed:
-            own[name], added[name] = _coordinates(tape, layout, name, inputs, step)
+            own[name], slopes = implicit_forces(tape, layout, name, inputs)
+            added[name] = []
+            for (by_place, by_rate), rate in zip(slopes, inputs.v[layout.rates[name]], strict=True):
+                inertia = -(by_rate * step) - by_place * step * step
+                stiffening = 0.0 if is_zero(inertia) else larger(inertia, 0.0)
+                added[name].append(Added(stiffening, by_place * step * rate))
     solution = forward_dynamics(layout, replace(inputs, added=added))
     new = [rate + a * step for rate, a in zip(inputs.v, solution.acceleration, strict=True)]
     power: Scalar = 0.0
@@ -64,18 +69,12 @@ def implicit_step(tape: Tape, layout: Layout, inputs: Inputs, step: Scalar) -> I
     return ImplicitStep(places, new, solution.points, power)
 
 
-def _coordinates(
-    tape: Tape, layout: Layout, name: str, inputs: Inputs, step: Scalar
-) -> tuple[list[Scalar], list[Added]]:
-    """A limb's forces on its coordinates at the start of the step, and what being implicit adds."""
+def implicit_forces(
+    tape: Tape, layout: Layout, name: str, inputs: Inputs
+) -> tuple[list[Scalar], list[tuple[Scalar, Scalar]]]:
+    """A limb's own forces on its coordinates, and the derivatives of each by its coordinate and by its rate."""
     limb, places, rates = layout.limbs[name], inputs.q[layout.coordinates[name]], inputs.v[layout.rates[name]]
     state, efforts = limb_state(limb, places, rates), inputs.tau[layout.efforts[name]]
     forces = coordinate_forces(state, joint_torques(limb, state, efforts), efforts)
     derivatives = jacobian(tape, forces, [*places, *rates])
-    added = []
-    for k, rate in enumerate(rates):
-        by_place, by_rate = derivatives[k][k], derivatives[k][len(places) + k]
-        inertia = -(by_rate * step) - by_place * step * step
-        stiffening = 0.0 if is_zero(inertia) else larger(inertia, 0.0)
-        added.append(Added(stiffening, by_place * step * rate))
-    return forces, added
+    return forces, [(derivatives[k][k], derivatives[k][len(places) + k]) for k in range(len(rates))]

@@ -32,7 +32,7 @@ from tailwork.mechanics.rigid.coulomb import (
     visit_point,
     visit_stop,
 )
-from tailwork.mechanics.rigid.problem import ContactProblem, contact_points, stopped_joints
+from tailwork.mechanics.rigid.problem import ContactProblem, stopped_joints
 from tailwork.typing import Floats
 
 POINT_FREE, POINT_IMPULSE = POINT_AT["free"], POINT_AT["impulse"]
@@ -64,7 +64,7 @@ class Contacts(Struct):
     slips: Lanes  # (points,): 1 where it slips
     given: Lanes  # scratch (contacts × 3): b of contacts that share a limb
     answers: Lanes  # scratch: of a visit
-    busy: Lanes  # (1,): 1 where contacts have not settled
+    busy: Lanes  # (1,): 1 where contacts are to be settled, and after that have not
     change: Lanes  # (1,): largest change of velocity in a sweep, squared [m²/s²]
     sweeps: Lanes  # (1,): how many a lane took
     closed: Ints  # scratch (contacts,): which are closed in some lane
@@ -80,16 +80,16 @@ def record_at(contacts: Contacts, i: int) -> int:
 def settle(contacts: Contacts, tolerance: float, most: int) -> int:
     """Sweep over all contacts until none changes a velocity by more than the tolerance [m/s], or so many times.
 
-    Impulses, s and w are where they start, and are changed in place. The result is the number of sweeps."""
+    Impulses, s and w are where they start, and are changed in place; lanes that are not busy stay as they are. The
+    result is the number of sweeps."""
     count, lanes, sweeps, waiting = contacts.points + contacts.stops, width(contacts.w), 0, False
-    contacts.busy[0] = spread(1.0, contacts.w)
     contacts.sweeps[0] = spread(0.0, contacts.w)
     for i in range(count):
         free = record_at(contacts, i) + (POINT_FREE if i < contacts.points else STOP_FREE)
         normal = free + 2 if i < contacts.points else free
         contacts.closed[i] = 0
         for lane in range(lanes):
-            if not contacts.rows[normal, lane] > OPEN:
+            if contacts.busy[0, lane] > 0.0 and not contacts.rows[normal, lane] > OPEN:
                 contacts.closed[i] = 1
                 waiting = True
         if i < contacts.points:
@@ -97,6 +97,8 @@ def settle(contacts: Contacts, tolerance: float, most: int) -> int:
         if contacts.shares[i] != 0:
             for k in range(normal - free + 1):
                 contacts.given[3 * i + k] = contacts.rows[free + k]
+    if not waiting:
+        contacts.busy[0] = spread(0.0, contacts.w)
     while waiting and sweeps < most:
         sweeps += 1
         contacts.change[0] = spread(0.0, contacts.w)
@@ -172,12 +174,12 @@ def visit_kernel(visit: Callable[[Tape], list[Scalar]]) -> Kernel:
 
 def contact_sizes(layout: Layout) -> list[int]:
     """Rows of each contact."""
-    return [3] * len(contact_points(layout)) + [1] * len(stopped_joints(layout))
+    return [3] * len(layout.contact_points) + [1] * len(stopped_joints(layout))
 
 
 def paired(layout: Layout) -> list[tuple[int, int]]:
     """Pairs of contacts that share a limb with coordinates."""
-    limbs = [limb for limb, _ in (*contact_points(layout).values(), *stopped_joints(layout).values())]
+    limbs = [limb for limb, _ in (*layout.contact_points.values(), *stopped_joints(layout).values())]
     fixed = ("torso", *layout.prescribed)
     return [(i, k) for i in range(len(limbs)) for k in range(i + 1, len(limbs)) if limbs[i] == limbs[k] not in fixed]
 
@@ -191,7 +193,7 @@ def solver_rows(layout: Layout) -> int:
 
 def contact_rows(
     problem: ContactProblem, free: Sequence[Sequence[Scalar] | Array], friction: Sequence[Scalar],
-    impulses: Sequence[Sequence[Scalar]], slip: Sequence[Scalar],
+    impulses: Sequence[Sequence[Scalar] | Array], slip: Sequence[Scalar],
 ) -> list[Scalar]:  # fmt: skip
     """What `Contacts.rows` holds at the start of the sweeps, recorded."""
     rows: list[Scalar] = []
@@ -252,6 +254,7 @@ def settle_many(job: ManyContacts) -> int:
                 contacts.rows[k, lane] = job.rows[row * job.size + k]
         for k in range(6):
             contacts.w[k] = spread(0.0, contacts.w)
+        contacts.busy[0] = spread(1.0, contacts.w)
         settle(contacts, job.tolerance, job.most)
         for lane in range(min(width(contacts.w), job.count - start)):
             row = start + lane

@@ -14,7 +14,7 @@ from tailwork.kernels.graph import Graph, finished
 from tailwork.mechanics import inverse, kinematics, observe
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.rigid.problem import ContactProblem, Plane, contact_points, contact_problem, stopped_joints
+from tailwork.mechanics.rigid.problem import ContactProblem, Plane, contact_problem, stopped_joints
 from tailwork.mechanics.torso import coordinate_rates
 from tailwork.model.contact_solver import contact_rows, solver_rows
 
@@ -54,8 +54,8 @@ def counts(layout: Layout) -> dict[str, int]:
         "frames": 1 + joints,
         "points": len(kinematics.point_names(layout)),
         "parts": len(observe.part_names(layout)),
-        "contacts": len(contact_points(layout)) + len(stopped_joints(layout)),
-        "contact_points": len(contact_points(layout)),
+        "contacts": len(layout.contact_points) + len(stopped_joints(layout)),
+        "contact_points": len(layout.contact_points),
         "contact_rows": len(argument_names(layout, "impulses")),
         "solver_rows": solver_rows(layout),
     }
@@ -63,7 +63,7 @@ def counts(layout: Layout) -> dict[str, int]:
 
 def argument_names(layout: Layout, argument: str) -> tuple[str, ...]:
     """Names of the entries of an argument."""
-    points, stops = list(contact_points(layout)), list(stopped_joints(layout))
+    points, stops = list(layout.contact_points), list(stopped_joints(layout))
     return {
         "q": layout.coordinate_names,
         "v": layout.velocity_names,
@@ -95,7 +95,7 @@ def _contacts(layout: Layout, x: Arguments) -> ContactProblem:
              "forces": [0.0] * (3 * len(layout.pushes))}  # fmt: skip
     normals, heights = x["normals"], x.get("heights", [0.0] * len(x["normals"]))
     planes = {name: Plane(heights[k], (normals[3 * k], normals[3 * k + 1], normals[3 * k + 2]))
-              for k, name in enumerate(contact_points(layout))}  # fmt: skip
+              for k, name in enumerate(layout.contact_points)}  # fmt: skip
     return contact_problem(layout, _inputs({**still, **x}), 0.0, planes)
 
 

@@ -2,7 +2,7 @@
 
 from tailwork.simulation.batch import Batch, simulate_batch
 from tailwork.simulation.chunk import Chunk
-from tailwork.simulation.contact.ground import CompliantGround, HeightField
+from tailwork.simulation.contact.ground import CompliantGround, HeightField, RigidGround
 from tailwork.simulation.derivatives.gradient import Gradient, Gradients, gradient, gradients
 from tailwork.simulation.derivatives.sensitivities import Sensitivities, sensitivities
 from tailwork.simulation.events import (
@@ -44,6 +44,7 @@ __all__ = [
     "Options",
     "Problem",
     "Pulse",
+    "RigidGround",
     "Run",
     "Sensitivities",
     "Standing",

@@ -23,8 +23,8 @@ from tailwork.simulation.batch_data import batch_dataset, batch_values
 from tailwork.simulation.batch_inputs import batch_inputs, workers
 from tailwork.simulation.batch_kernels import evaluated, parameter_rows
 from tailwork.simulation.chunk import Chunk, to_ends
-from tailwork.simulation.contact.compliant import OnGround, why_ended_on_ground
-from tailwork.simulation.contact.ground import CompliantGround
+from tailwork.simulation.contact.ground import CompliantGround, RigidGround
+from tailwork.simulation.contact.on_ground import OnGround, why_ended_on_ground
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.driver import STUCK
@@ -123,7 +123,7 @@ def simulate_batch(
     control: Law | Sequence[Law] = (),
     motions: Mapping[str, Motion] | None = None,
     forces: Force | Sequence[Force] = (),
-    ground: CompliantGround | None = None,
+    ground: CompliantGround | RigidGround | None = None,
     contact: Contact | None = None,
     measures: Mapping[str, Measure] | None = None,
     events: Sequence[Event] = DEFAULT_EVENTS,
@@ -146,7 +146,7 @@ def simulate_batch(
         control: laws, the same kinds for all runs.
         motions: by limb, as for `simulate`.
         forces: from outside.
-        ground: compliant ground, as for `simulate`; each run has steps of its own.
+        ground: as for `simulate`; each run has steps of its own.
         contact: how the feet touch it at the start, the same for all runs.
         measures: what to compute of each run from its samples, by name; see `Chunk`.
         events: what to watch; only those that stop a run matter.
@@ -169,7 +169,7 @@ def batch_of(
     if measures is not None and not (isinstance(measures, Mapping) and all(map(callable, measures.values()))):
         raise ArgumentError("measures", measures, "functions of a Chunk, by name")
     if to_end and problem.ground is not None:
-        raise ArgumentError("to_end", to_end, "False on compliant ground: samples are at the same times for all runs")
+        raise ArgumentError("to_end", to_end, "False on ground: samples are at the same times for all runs")
     pool_size = workers(options.threads)
     asked = batch_inputs(problem, options, parameters)
     integrator, everything, refused, count = asked.integrator, asked.start, asked.refused, len(asked.start.states)
@@ -203,9 +203,8 @@ def batch_of(
             said += tile.warnings(errors[-1], trusted)
         return np.concatenate(errors), tuple(said)
 
-    on_ground = isinstance(integrator, OnGround)
-    trusted = TRUSTED if on_ground else trusted_balance(options.rtol, options.step)
-    why = why_ended_on_ground if on_ground else why_ended
+    trusted = integrator.trusted if isinstance(integrator, OnGround) else trusted_balance(options.rtol, options.step)
+    why = why_ended_on_ground if isinstance(integrator, OnGround) else why_ended
     reasons = _reasons(ends, refused, system.event_names, why)
     ends.states[(ends.status == STUCK) & (ends.times == 0.0)] = np.nan  # these have not begun
     final_q, final_v = _final(system, ends, everything)

@@ -16,12 +16,12 @@ from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model.questions import POSE
 from tailwork.robots.quantities import Kind
 from tailwork.simulation.batch_kernels import evaluated, finite, parameter_rows
-from tailwork.simulation.contact.compliant import OnGround
+from tailwork.simulation.contact.on_ground import OnGround
+from tailwork.simulation.contact.ways import way_on_ground
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
 from tailwork.simulation.integrate.compiled import Settings
 from tailwork.simulation.integrate.integrator import Integrator, Start
-from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
 from tailwork.simulation.options import Options
 from tailwork.simulation.problem import Problem
 from tailwork.simulation.system import System
@@ -40,7 +40,7 @@ class BatchInputs:
 
     @property
     def pinned(self) -> Integrator:
-        """How runs without compliant ground are integrated."""
+        """How runs without ground are integrated."""
         assert isinstance(self.integrator, Integrator)
         return self.integrator
 
@@ -87,9 +87,9 @@ def batch_inputs(
         x = system.state(np.broadcast_to(q, (count, q.shape[1])), np.broadcast_to(v, (count, v.shape[1])))
     held = np.zeros((count, system.control_inputs))
     if problem.ground is not None:
-        way = OnGround(system, problem.ground, contact=problem.contact, tables=tables)
+        way = way_on_ground(system, problem.ground, contact=problem.contact, tables=tables)
         start = way.started(Start(x, held, columns), refused, problem.duration, options)
-        return BatchInputs(way, start, refused, IMPLICIT_EULER, "on compliant ground")
+        return BatchInputs(way, start, refused, way.method, "on ground")
     usual = _usual(system, x, columns, refused)
     own = {name: values[usual : usual + 1] for name, values in columns.items()}
     method, why = chosen_method(

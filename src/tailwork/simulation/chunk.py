@@ -15,7 +15,7 @@ from tailwork.errors import StateError
 from tailwork.model import Model
 from tailwork.robots.paths import numbers, rebuild
 from tailwork.simulation.batch_kernels import answers, evaluated, parameter_rows
-from tailwork.simulation.contact.compliant import OnGround
+from tailwork.simulation.contact.on_ground import OnGround
 from tailwork.simulation.contact.record import fallen, recorded, servo_targets
 from tailwork.simulation.integrate.driver import FINISHED
 from tailwork.simulation.integrate.integrator import REFUSED, Ends, Integrator, Start
@@ -109,13 +109,14 @@ class Chunk:
 
     def warnings(self, errors: Floats, trusted: float) -> list[str]:
         """By run: what speaks against trusting it, in words; empty: nothing. Energy balances worse than `trusted` [1]
-        do, and on compliant ground a robot that is under it in the end."""
+        do, and on ground a robot that is under it in the end."""
         if not isinstance(self.integrator, OnGround):
             return [poor_balance(float(error), trusted) for error in errors]
         last = replace(self, times=self.ended[:, None], ends=self.ends._replace(samples=self.ends.states[:, None]))
         places = self.ask("points", q=last.q)["points"][:, 0]
         touching = self.integrator.places(replace(self.start, states=self.ends.states), self.ended)
-        down = fallen(self.integrator.ground, self.system.model.point_names, places, touching)
+        way = self.integrator
+        down = fallen(way.ground, self.system.model.point_names, places, touching, way.least_depth)
         poor = [POOR_ON_GROUND if error > trusted else "" for error in errors]
         return ["; ".join(filter(None, own)) for own in zip(down, poor, strict=True)]
 
@@ -138,10 +139,10 @@ class Chunk:
 
     @cached_property
     def feet(self) -> dict[str, Floats]:
-        """On compliant ground, by name as in `Run.data`: foot_force [N], foot_impulse [N s], foot_work [J], joint_work
+        """On ground, by name as in `Run.data`: foot_force [N], foot_impulse [N s], foot_work [J], joint_work
         [J], contact (−1 after a run's end), anchor [m]; (runs, times, …)."""
         if not isinstance(self.integrator, OnGround):
-            raise StateError("feet", "required: a batch on compliant ground")
+            raise StateError("feet", "required: a batch on ground")
         return recorded(self.system, self.ends.contacts)[-1]
 
     @property

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from tailwork.control.context import Law
 from tailwork.errors import ArgumentError, StateError, shown
 from tailwork.model import Model
-from tailwork.simulation.contact.ground import CompliantGround
+from tailwork.simulation.contact.ground import CompliantGround, RigidGround
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force, check_forces
 from tailwork.simulation.initial import Standing
@@ -24,6 +24,7 @@ from tailwork.simulation.system import Motion, System, system_of
 from tailwork.typing import Floats
 
 LIMITS = ("report", "respect")
+GROUND = "a CompliantGround, such as CompliantGround(stiffness=2e4, …), or a RigidGround(friction=0.6)"
 
 State = ArrayLike | tuple[ArrayLike, ArrayLike] | Standing
 """An initial state: q at rest, (q, v), or equations such as `Standing()`."""
@@ -54,7 +55,7 @@ class Problem:
     forces: tuple[Force, ...] = ()  # from outside, in time
     events: tuple[Event, ...] = DEFAULT_EVENTS  # what to watch
     limits: str = "report"  # efforts beyond an actuator's limit: "report" them, or "respect" the limit as well
-    ground: CompliantGround | None = None  # compliant ground under feet that are free (a model with stance="none")
+    ground: CompliantGround | RigidGround | None = None  # under feet that are free (a model with stance="none")
     contact: Contact | None = None  # how the feet touch it at the start; by default all start at or above it
     start_time: float = 0.0  # time of the initial state [s]
 
@@ -67,8 +68,8 @@ class Problem:
             raise ArgumentError("start_time", self.start_time, "a finite number [s]")
         if self.contact is not None and self.ground is None:
             raise ArgumentError("contact", self.contact, "none without a ground")
-        if self.ground is not None and not isinstance(self.ground, CompliantGround):
-            raise ArgumentError("ground", self.ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
+        if self.ground is not None and not isinstance(self.ground, (CompliantGround, RigidGround)):
+            raise ArgumentError("ground", self.ground, GROUND)
 
     def system(self, varied: Sequence[str] = (), scaled: str = "") -> System:
         """The compiled equations; see `System` for the arguments."""

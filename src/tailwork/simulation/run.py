@@ -23,8 +23,8 @@ from tailwork.mechanics.layout import Layout, Push
 from tailwork.model import Model
 from tailwork.model.results import PathValues
 from tailwork.robots.io.toml import as_text, from_text
-from tailwork.robots.robot import Robot
-from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, ground_from_text
+from tailwork.robots.robot import Robot, listed
+from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, RigidGround, ground_from_text
 from tailwork.simulation.integrate.dense import Trajectory
 from tailwork.simulation.record import Arrays, SampledTrajectory, arrays_of
 from tailwork.simulation.system import System
@@ -56,10 +56,10 @@ class Stopped:
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """How feet and other contact points touch compliant ground: "air", "stick" or "slip", and their anchors."""
+    """How feet and other contact points touch the ground: "air", "stick" or "slip", and their anchors."""
 
     states: tuple[str, ...]  # by point, in the order of `Robot.contact_points`: feet first
-    anchors: Floats  # (points, 3), inertial frame [m]; NaN in the air
+    anchors: Floats  # (points, 3), inertial frame [m]; NaN in the air, and on rigid ground
 
     @classmethod
     def of_feet(cls, layout: Layout, touching: Sequence[bool], places: Floats) -> Contact:
@@ -81,13 +81,13 @@ class Run:
     """
 
     model: Model  # the robot with its stance
-    record: SampledTrajectory | Arrays  # what `data` is made of; arrays alone on compliant ground and from a file
+    record: SampledTrajectory | Arrays  # what `data` is made of; arrays alone on ground and from a file
     stopped: Stopped | None  # None: it went to its end
     events: tuple[tuple[float, str], ...]  # (time [s], what happened)
     method: str  # by which it was integrated
     why_method: str  # why that one, in words
-    ground: CompliantGround | None = None  # None: feet are pinned or in the air
-    changes: tuple[tuple[float, str, str], ...] = ()  # on compliant ground: (time [s], foot, what it starts to do)
+    ground: CompliantGround | RigidGround | None = None  # None: feet are pinned or in the air
+    changes: tuple[tuple[float, str, str], ...] = ()  # on ground: (time [s], foot, what it starts to do)
     title: str = ""  # what it shows, in words
     trusted: float = TRUSTED  # energy balances that are worse than this are pointed out [1]
 
@@ -110,10 +110,11 @@ class Run:
         """All quantities over `time`, by name and with units; made when it is first read.
 
         It holds q, v, tau, acceleration, foot_force, extension, power, energies, momenta and points; where there are
-        outside forces, outside_force and outside_point. On compliant
-        ground, foot_force is what was applied over the step before (at the start: over the first one, as for
-        acceleration, contact and anchor), foot_impulse its sum since the start, foot_work what the ground has done to
-        the robot since then, and contact and anchor how the feet touch.
+        outside forces, outside_force and outside_point. On ground, foot_force is what was applied over the step before
+        (at the start: over the first one, as for acceleration, contact and anchor), foot_impulse its sum since the
+        start, foot_work what the ground has done to the robot since then, and contact and anchor how the feet touch.
+        On rigid ground `foot` are all contact points, forces leave impacts out, and impact_time, impact_impulse and
+        impact_loss tell of these.
         """
         return self._arrays.dataset
 
@@ -128,7 +129,7 @@ class Run:
 
     @property
     def trajectory(self) -> Trajectory | None:
-        """The steps with their dense output; None on compliant ground and from a file."""
+        """The steps with their dense output; None on ground and from a file."""
         return None if isinstance(self.record, Arrays) else self.record.trajectory
 
     @property
@@ -152,15 +153,15 @@ class Run:
     def final_contact(self) -> Contact:
         """How the feet touch the ground at the end; from here another simulation can go on."""
         if self.ground is None:
-            raise StateError("contact", "required: a run on compliant ground")
+            raise StateError("contact", "required: a run on ground")
         states = tuple(CONTACT_NAMES[k] for k in self._arrays["contact"][-1])
         return Contact(states, self._arrays["anchor"][-1])
 
     def momentum_balance_error(self) -> float:
-        """On compliant ground: largest difference between linear momentum and the impulses of ground and weight, as a
+        """On ground: largest difference between linear momentum and the impulses of ground and weight, as a
         share of the weight's impulse over the run [1]."""
         if self.ground is None:
-            raise StateError("momentum", "required: a run on compliant ground")
+            raise StateError("momentum", "required: a run on ground")
         return float(self._arrays.attributes["momentum_balance_error"])
 
     def energy_balance_error(self) -> float:
@@ -214,11 +215,11 @@ class Run:
 
     def _pinned(self, measure: str) -> None:
         if self.ground is not None:
-            raise StateError(measure, "is of pinned feet; on compliant ground look at `changes` and data['foot_force']")
+            raise StateError(measure, "is of pinned feet; on ground look at `changes` and data['foot_force']")
 
     def assumption_held(self, friction: float = 1.0) -> bool:
         """Whether the feet would have stayed where they are: none pulls, none needs more friction than this [1]. On
-        compliant ground: whether none has slipped or left it."""
+        ground: whether none has slipped or left it."""
         if self.ground is not None:
             legs = self.model.layout.legs
             changed = (state for _, foot, state in self.changes if foot in legs)
@@ -229,7 +230,7 @@ class Run:
         """Accelerations, foot forces, powers and so on at any times within the run [s]."""
         if self.trajectory is None:
             raise StateError(
-                "times", "a run on compliant ground or from a file knows only the times in `data`; simulate it again"
+                "times", "a run on ground or from a file knows only the times in `data`; simulate it again"
             )
         return self.trajectory.system.path(times, *self.trajectory.full(times))
 
@@ -281,8 +282,8 @@ class Run:
         return "\n".join(lines)
 
     def _touching(self) -> list[str]:
-        """By foot on compliant ground, and by other contact points that touched: how its time was spent, and when it
-        first slipped or left the ground."""
+        """By foot on ground, and by other contact points that touched: how its time was spent, when it first slipped or
+        left the ground; on rigid ground when it lifts, lands and slips."""
         times, states = self._arrays["time"], self._arrays["contact"]
         lines = []
         for k, foot in enumerate(self._arrays["foot"]):
@@ -296,6 +297,8 @@ class Run:
                 since, before = time, state
                 if state != "stick" and state not in firsts:
                     firsts[state] = f"first {'slips' if state == 'slip' else 'leaves the ground'} at {time:.4f} s"
+            if isinstance(self.ground, RigidGround):
+                firsts = self._phases(str(foot), CONTACT_NAMES[states[0, k]])
             spent[before] += float(times[-1]) - since
             if foot not in self.model.layout.legs and not spent["stick"] + spent["slip"]:
                 continue
@@ -303,6 +306,18 @@ class Run:
             shares = [f"{name} {time / whole:.0%}" for name, time in spent.items()]
             lines.append(f"{foot}: " + ", ".join([*shares, *firsts.values()]))
         return lines
+
+    def _phases(self, foot: str, before: str) -> dict[str, str]:
+        """When a point lands, lifts and begins to slip, in words."""
+        found: dict[str, list[float]] = {"lands": [], "lifts": [], "slips": []}
+        for time, name, state in self.changes:
+            if name == foot:
+                found["lands"] += [time] if before == "air" and state != "air" else []
+                found["lifts"] += [time] if state == "air" else []
+                found["slips"] += [time] if state == "slip" else []
+                before = state
+        said = {verb: listed([f"{time:.4f}" for time in when], 3) for verb, when in found.items() if when}
+        return {verb: f"{verb} {len(found[verb])}× (at {when} s)" for verb, when in said.items()}
 
 
 def balance_error(system: System, moments: Floats) -> float:

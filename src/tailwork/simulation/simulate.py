@@ -13,8 +13,9 @@ from tailwork.control.computed_torque import InverseDynamics
 from tailwork.control.context import Law
 from tailwork.errors import ArgumentError, ControllerError, StateError
 from tailwork.model import Model
-from tailwork.simulation.contact.compliant import simulate_on_ground
-from tailwork.simulation.contact.ground import CompliantGround
+from tailwork.simulation.contact.ground import CompliantGround, RigidGround
+from tailwork.simulation.contact.on_ground import simulate_on_ground
+from tailwork.simulation.contact.ways import way_on_ground
 from tailwork.simulation.events import DEFAULT_EVENTS, ROUNDING, Event, FootPulls, FootSlips
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing
@@ -23,9 +24,9 @@ from tailwork.simulation.integrate.compiled import Settings
 from tailwork.simulation.integrate.dense import Piece, Trajectory
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG
 from tailwork.simulation.integrate.integrator import Integrator, SingleRuns, Start, Steps
-from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
+from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER, TIME_STEPPING
 from tailwork.simulation.options import OptionArguments, Options, options_of
-from tailwork.simulation.problem import Controller, Problem, State, problem_of
+from tailwork.simulation.problem import GROUND, Controller, Problem, State, problem_of
 from tailwork.simulation.record import SampledTrajectory
 from tailwork.simulation.run import Contact, Run, Stopped, trusted_balance
 from tailwork.simulation.system import Motion, System
@@ -49,7 +50,7 @@ def simulate(
     forces: Force | Sequence[Force] = (),
     events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
-    ground: CompliantGround | None = None,
+    ground: CompliantGround | RigidGround | None = None,
     contact: Contact | None = None,
     start_time: float = 0.0,
     **options: Unpack[OptionArguments],
@@ -59,7 +60,8 @@ def simulate(
     The arguments are those of a `Problem`, with these differences: `state` is its initial state, q alone at rest,
     (q, v) or equations such as `Standing()` (entries of prescribed limbs are taken from their motion); `control` may
     hold laws and one controller in Python. On compliant ground only feet touch: a robot that falls goes through, which
-    is among the run's events. Keyword arguments beyond these are fields of `Options`.
+    is among the run's events; on rigid ground all contact points touch. Keyword arguments beyond these are fields of
+    `Options`.
 
     Raises:
         ControllerError: a controller in Python answered with something else than efforts; its `run` is the run so far.
@@ -81,12 +83,10 @@ def run_of(problem: Problem, options: Options) -> Run:
             q, v, _, _ = system.full(np.array([start]), x[None], np.zeros((1, system.control_inputs)))
             law.check_start(model, q[0], v[0])
     asking = None if controller is None else _Asking(controller, system)
-    if problem.ground is not None or options.method == IMPLICIT_EULER:
+    if problem.ground is not None or options.method in (IMPLICIT_EULER, TIME_STEPPING):
         return _on_ground(problem, options, system, x, asking)
     if system.servos:
-        raise ArgumentError(
-            "control", "JointServo", f"a ground: tables of angles are followed by '{IMPLICIT_EULER}' alone"
-        )
+        raise ArgumentError("control", "JointServo", "a ground: tables of angles are followed there alone")
     held = np.zeros(system.control_inputs) if asking is None else asking.first(start, x)
     method, why = chosen_method(system, options.method, options.step, x, held, problem.duration, start)
     step = options.step
@@ -181,18 +181,19 @@ def initial_state(problem: Problem, system: System) -> Floats:
 
 
 def _on_ground(problem: Problem, options: Options, system: System, x: Floats, asking: _Asking | None) -> Run:
-    """The run of a problem on compliant ground."""
+    """The run of a problem on compliant or rigid ground."""
     if problem.ground is None:
-        raise ArgumentError("ground", problem.ground, "a CompliantGround, such as CompliantGround(stiffness=2e4, …)")
+        raise ArgumentError("ground", problem.ground, GROUND)
+    way = way_on_ground(system, problem.ground, problem.start_time)
     for event in problem.events:
         if isinstance(event, (FootPulls, FootSlips)):
             required = "events of other things than pinned feet: what feet do is in the run's `changes`"
             raise ArgumentError("events", event, required)
-    if options.method not in ("auto", IMPLICIT_EULER):
-        raise ArgumentError("method", options.method, f"'auto' or '{IMPLICIT_EULER}' on compliant ground")
+    if options.method not in ("auto", way.method):
+        raise ArgumentError("method", options.method, f"'auto' or '{way.method}' on this ground")
     return simulate_on_ground(
-        system, problem.ground, x, problem.contact, problem.duration, options.step, options.samples,
-        options.max_steps, None if asking is None else asking.efforts, options.control_rate, problem.start_time,
+        way, x, problem.contact, problem.duration, options.step, options.samples, options.max_steps,
+        None if asking is None else asking.efforts, options.control_rate,
     )  # fmt: skip
 
 

@@ -233,7 +233,7 @@ class System:
         if key not in self._kept:  # so that it lives as long as the system, which knows the addresses of its code
             with _compiling:
                 if key not in _made:
-                    with announced(f"preparing derivatives or measures of {self.model.robot.name}"):
+                    with announced(f"preparing equations of {self.model.robot.name}"):
                         _made[key] = make()
                 self._kept[key] = _made[key]
         return self._kept[key]
@@ -331,7 +331,7 @@ class System:
         """
         if name in ALONE:
             more = 1 + 8 * len(self.model.layout.contact_points) if name in ("step", "ground_events") else 0
-            recorded, parameters, count = self.record(more, over_step=name == "step")
+            recorded, parameters, count = self.record(more, over="after" if name == "step" else "")
             equations = {
                 "derivative": self._derivative, "expand": self._expand, "events": self._events, "feet": self._feet,
                 "step": self._step, "ground_events": self._ground_events, "initial": self._initial,
@@ -402,11 +402,12 @@ class System:
         parts = tuple(part for part in self.structure[1] if not part[0].startswith("control."))
         return (self.structure[0], parts, *self.structure[3:])
 
-    def record(self, more: int = 0, over_step: bool = False) -> tuple[Symbols, dict[str, Scalar], int]:
+    def record(self, more: int = 0, over: str = "") -> tuple[Symbols, dict[str, Scalar], int]:
         """All symbols on a tape of their own, parameters by name, and how many inputs there are.
 
         The inputs are t, x, what is held, then `more`; the system's numbers are the parameters. Prescribed limbs
-        accelerate as they do at t or, `over_step`, on the mean over a step, the first of the further inputs.
+        accelerate as they do at t; or, over a step that is the first of the further inputs, on the mean: from t on
+        (`over` = "after"), or with t in its middle ("around"), and then their rates are those at its start.
         """
         tape = Tape()
         count = 1 + self.size + self.control_inputs + more
@@ -424,7 +425,7 @@ class System:
         v: list[Scalar] = [0.0] * len(layout.velocity_names)
         given: list[Scalar] = []
         for name in layout.prescribed_accelerations:
-            own = _moving(tape, layout, name, motions[name], t, rest[0] if over_step else None)
+            own = _moving(tape, layout, name, motions[name], t, over, rest[0] if over else 0.0)
             places = zip(_range(layout.coordinates[name]), _range(layout.rates[name]), strict=True)
             for (i, k), coordinate in zip(places, layout.limbs[name].coordinates, strict=True):
                 q[i], v[k], acceleration = own[coordinate]
@@ -563,28 +564,30 @@ class System:
 
 
 def _moving(
-    tape: Tape, layout: Layout, name: str, motion: Motion, t: Scalar, step: Scalar | None
+    tape: Tape, layout: Layout, name: str, motion: Motion, t: Scalar, over: str, step: Scalar
 ) -> dict[str, tuple[Scalar, Scalar, Scalar]]:
-    """By coordinate of a limb: its value, rate and acceleration (or, with a step, the mean acceleration over it)."""
-    if not isinstance(motion, LimbMotion):
-        return {
-            coordinate: (
-                profile.value(t),
-                profile.rate(t),
-                profile.acceleration(t) if step is None else (profile.rate(t + step) - profile.rate(t)) / step,
-            )
-            for coordinate, profile in motion.items()
-        }
-    own = motion.coordinates(layout, name, t)
-    values = list(own.values())
-    rates = [row[0] for row in jacobian(tape, values, [t])]
-    if step is None:
-        accelerations = [row[0] for row in jacobian(tape, rates, [t])]
+    """By coordinate of a limb: its value, rate and acceleration; see `System.record` for `over`."""
+
+    def rates_at(time: Scalar) -> tuple[list[Scalar], list[Scalar]]:
+        if not isinstance(motion, LimbMotion):
+            return [p.value(time) for p in motion.values()], [p.rate(time) for p in motion.values()]
+        values = list(motion.coordinates(layout, name, time).values())
+        return values, [row[0] for row in jacobian(tape, values, [time])]
+
+    values, rates = rates_at(t)
+    if not over:
+        if isinstance(motion, LimbMotion):
+            accelerations = [row[0] for row in jacobian(tape, rates, [t])]
+        else:
+            accelerations = [p.acceleration(t) for p in motion.values()]
     else:
-        later = opaque(t + step)
-        after = [row[0] for row in jacobian(tape, list(motion.coordinates(layout, name, later).values()), [later])]
+        before, later = (0.0, step) if over == "after" else (step * 0.5, step * 0.5)
+        if over == "around":
+            rates, step = rates_at(opaque(t - before))[1], larger(step, 1e-12)  # an impact takes no time
+        after = rates_at(opaque(t + later))[1]
         accelerations = [(b - a) / step for a, b in zip(rates, after, strict=True)]
-    return {name: (a, b, c) for name, a, b, c in zip(own, values, rates, accelerations, strict=True)}
+    names = motion.coordinates(layout, name, t) if isinstance(motion, LimbMotion) else motion
+    return {name: (a, b, c) for name, a, b, c in zip(names, values, rates, accelerations, strict=True)}
 
 
 def _starts(layout: Layout, motions: Mapping[str, Motion], start: float) -> dict[str, dict[str, Scalar]]:

@@ -115,8 +115,8 @@ def visit_stop(tape: Tape) -> list[Scalar]:
 
 
 def point_record(
-    problem: ContactProblem, i: int, free: Sequence[Scalar] | Array, friction: Scalar, impulse: Sequence[Scalar],
-    slip: Scalar,
+    problem: ContactProblem, i: int, free: Sequence[Scalar] | Array, friction: Scalar,
+    impulse: Sequence[Scalar] | Array, slip: Scalar,
 ) -> list[Scalar]:  # fmt: skip
     """A point as POINT lists it; `free` is b, with what restitution and the gap add."""
     contact, mobility = problem.contacts[i], problem.block(i, i)

@@ -13,7 +13,7 @@ It is never formed where impulses are solved for: velocities of contacts are b_i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tailwork.algebra.expression import Scalar, is_zero, smaller, sqrt
 from tailwork.algebra.expression import step as above
@@ -67,6 +67,7 @@ class Touch:
     efforts: Array  # E: their efforts on the steps of the limb's elimination, rows × steps
     scaled: Array  # Y: 6 × rows
     place: Array | None = None  # of the point, or the centre of the ball, inertial frame [m]; None: a joint
+    axes: Array = field(default_factory=LEVEL.axes)  # of a point, as rows, inertial frame
 
     @property
     def rows(self) -> int:
@@ -125,20 +126,29 @@ class ContactProblem:
             more = robot.factored.backward([root * x for root, x in zip(roots, w, strict=True)])
             linear, angular = linear + array(more[:3]), angular + array(more[3:])
         change: list[Scalar] = []
+        prescribed: list[Scalar] = []
         if layout.torso_free:
             change = [*robot.torso.to_inertial(linear), *robot.torso.to_inertial(angular)]
         for name in robot.states:
             if name in layout.prescribed:
                 own = robot.inputs.prescribed_acceleration[layout.prescribed_accelerations[name]]
                 change += [a * h for a in own]
+                reply, still = robot.parts[name].reply, zeros(3)
+                pairs = zip(reply(linear, angular), reply(still, still), self._efforts(name, impulses), strict=True)
+                prescribed += [x - alone + alone * h - pushed for x, alone, pushed in pairs]
                 continue
             passing = self.eliminated(name)
-            efforts = [u * h for u in passing.efforts]
-            for contact, impulse in zip(self.contacts, impulses, strict=True):
-                if contact.limb == name:
-                    efforts = [u + dot(column, impulse) for u, column in zip(efforts, contact.efforts.T, strict=True)]
-            change += passing.solve(linear, angular, efforts)
-        return ContactChange(change, linear, angular)
+            own = [u * h + more for u, more in zip(passing.efforts, self._efforts(name, impulses), strict=True)]
+            change += passing.solve(linear, angular, own)
+        return ContactChange(change, linear, angular, prescribed)
+
+    def _efforts(self, limb: str, impulses: Sequence[Array]) -> list[Scalar]:
+        """Of impulses on the steps of a limb's elimination."""
+        efforts: list[Scalar] = [0.0] * len(self.eliminated(limb).efforts)
+        for contact, impulse in zip(self.contacts, impulses, strict=True):
+            if contact.limb == limb:
+                efforts = [u + dot(column, impulse) for u, column in zip(efforts, contact.efforts.T, strict=True)]
+        return efforts
 
 
 @dataclass(frozen=True)
@@ -148,11 +158,7 @@ class ContactChange:
     velocities: list[Scalar]  # as v: inertial frame, then limb coordinates
     linear: Array  # of P, torso frame [m/s]
     angular: Array  # of the torso, torso frame [rad/s]
-
-
-def contact_points(layout: Layout) -> dict[str, tuple[str, ContactPoint]]:
-    """By name: the limb or "torso", and the point."""
-    return layout.robot.contact_points()
+    prescribed: list[Scalar]  # impulses of the efforts on prescribed coordinates [N m s]
 
 
 def stopped_joints(layout: Layout) -> dict[str, tuple[str, int]]:
@@ -166,7 +172,7 @@ def check_contacts(layout: Layout) -> None:
     """Every point can move, and no foot is pinned."""
     if layout.stance:
         raise RobotError("contact", "pinned feet", "a model with stance='none': in contact no foot is pinned")
-    for name, (limb, _) in contact_points(layout).items():
+    for name, (limb, _) in layout.contact_points.items():
         if not layout.torso_free and (limb == "torso" or limb in layout.prescribed):
             raise RobotError(
                 "contact", name, "a point that can move: the torso is fixed, or hold it by joints that are free"
@@ -186,7 +192,7 @@ def contact_problem(
     later = seen if not layout.prescribed else bodies(layout, inputs.q, _at_end(layout, inputs, step))
     moving = _drifts(robot)
     contacts = []
-    for name, (limb, point) in contact_points(layout).items():
+    for name, (limb, point) in layout.contact_points.items():
         plane = LEVEL if planes is None else planes[name]
         contacts.append(_point_contact(robot, limb, point, plane, step, (seen, later, moving)))
     contacts += [_joint_contact(robot, limb, k, step) for limb, k in stopped_joints(layout).values()]
@@ -252,7 +258,7 @@ def _point_contact(
         limb=limb, gap=gap, velocity=times(to_contact, body.velocity + cross(body.omega, arm)),
         free=times(to_contact, end.velocity + cross(end.omega, arm)) + answer * step,
         drift=answer + times(to_contact, drift), torso=torso, efforts=efforts, scaled=_scaled(robot, torso),
-        place=place,
+        place=place, axes=axes,
     )  # fmt: skip
 
 

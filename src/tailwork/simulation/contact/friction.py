@@ -16,8 +16,9 @@ from tailwork.simulation.contact.ground import AIR, SLIP, STICK, Field, surface
 from tailwork.simulation.integrate.compiled import LaneKernel
 from tailwork.simulation.integrate.driver import FINISHED, STUCK
 
-OFF_THE_FIELD = 4
-"""A run ends, besides as in tailwork.simulation.integrate.driver, where a foot leaves the height field."""
+OFF_THE_FIELD, RUNAWAY = 4, 5
+"""A run ends, besides as in tailwork.simulation.integrate.driver, where a foot leaves the height field, and on rigid
+ground where velocities grow without bound."""
 WAITING = -1
 """Status of a lane whose step is to be solved again."""
 AGREED, MOST_TRIES = 1e-9, 40

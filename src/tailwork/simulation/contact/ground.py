@@ -1,4 +1,4 @@
-"""Compliant ground: how it pushes back, and how high it is."""
+"""Compliant and rigid ground: how it pushes back, and how high it is."""
 
 from __future__ import annotations
 
@@ -206,16 +206,11 @@ class CompliantGround(Described):
 
     def field(self) -> Field:
         """The surface [m], as drivers take it; no heights at all for the plane z = 0."""
-        if self.surface is not None:
-            return self.surface.field()
-        return Field(grid=np.zeros(4), heights=np.zeros(1), count_x=0, count_y=0)
+        return field_of(self.surface)
 
     def as_text(self) -> str:
         """All of it as JSON, for a file; `ground_from_text` reads it."""
-        content: dict[str, Any] = {name: getattr(self, name) for name in _NUMBERS}
-        if (own := self.surface) is not None:
-            content["surface"] = {"x": own.x, "y": own.y, "heights": own.heights.tolist()}
-        return json.dumps(content)
+        return _as_text({name: getattr(self, name) for name in _NUMBERS}, self.surface)
 
 
 _NUMBERS = (
@@ -245,13 +240,74 @@ def _mass_on_foot(robot: Robot) -> float:
     return float(robot.mass()) / len(robot.feet())
 
 
-def ground_from_text(text: str) -> CompliantGround:
-    """The ground that `CompliantGround.as_text` has written."""
+STEEPEST = 1.75
+"""Of a height field under rigid contact: rise between neighbours over their distance [1]; 60°."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RigidGround(Described):
+    """Ground that does not give way: points neither enter it nor pull on it; Coulomb's friction, Newton's restitution.
+
+    A point that is struck leaves with the restitution times its normal speed; slower than 1 cm/s it stays. Contact
+    points of the robot have factors of their own on both numbers.
+    """
+
+    friction: Scalar = nonnegative("")  # coefficient, the same for points that stick and that slip
+    restitution: Scalar = nonnegative("", 0.0)  # from 0 (no rebound) to 1 (all of it)
+    surface: HeightField | None = None  # None: the plane z = 0
+
+    def check(self) -> None:
+        """Numbers, a restitution of at most 1, and no cliff."""
+        if not all_numbers(self.friction, self.restitution):
+            raise RobotError("ground", "a symbol", "numbers only")
+        if self.restitution > 1.0:
+            raise RobotError("restitution", self.restitution, "from 0 to 1: more would be energy from nowhere")
+        if self.surface is None:
+            return
+        if not isinstance(self.surface, HeightField):
+            raise RobotError("surface", self.surface, "a HeightField, or None for the plane z = 0")
+        grid = self.surface.field().grid
+        for axis, name in ((0, "x"), (1, "y")):
+            rise = np.abs(np.diff(self.surface.heights, axis=axis)) / grid[2 + axis]
+            if rise.max() > STEEPEST:
+                place = np.unravel_index(int(rise.argmax()), rise.shape)
+                at = f"({grid[0] + place[0] * grid[2]:.3g}, {grid[1] + place[1] * grid[3]:.3g}) m"
+                required = (
+                    f"slopes of at most {STEEPEST:g} (60°): a point touches the surface below it, not the face of a "
+                    "cliff. Make the edge a ramp, or sample it further apart"
+                )
+                raise RobotError("surface", f"a slope of {rise.max():.3g} along {name} at {at}", required)
+
+    def field(self) -> Field:
+        """The surface [m], as drivers take it; no heights at all for the plane z = 0."""
+        return field_of(self.surface)
+
+    def as_text(self) -> str:
+        """All of it as JSON, for a file; `ground_from_text` reads it."""
+        return _as_text({"friction": self.friction, "restitution": self.restitution}, self.surface)
+
+
+def field_of(surface: HeightField | None) -> Field:
+    """A surface [m] as drivers take it; no heights at all for the plane z = 0."""
+    if surface is not None:
+        return surface.field()
+    return Field(grid=np.zeros(4), heights=np.zeros(1), count_x=0, count_y=0)
+
+
+def _as_text(content: dict[str, Any], surface: HeightField | None) -> str:
+    if surface is not None:
+        content["surface"] = {"x": surface.x, "y": surface.y, "heights": surface.heights.tolist()}
+    return json.dumps(content)
+
+
+def ground_from_text(text: str) -> CompliantGround | RigidGround:
+    """The ground that `as_text` of either kind has written."""
     content = json.loads(text)
     field = content.pop("surface", None)
     if field is not None:
         field = HeightField(x=tuple(field["x"]), y=tuple(field["y"]), heights=np.array(field["heights"]))
-    return CompliantGround(**content, surface=field)
+    kind = RigidGround if "friction" in content else CompliantGround
+    return kind(**content, surface=field)
 
 
 def surface_at(field: Field, points: ArrayLike) -> Floats:

@@ -1,21 +1,24 @@
-"""What is recorded of a run on compliant ground, and how well its energy and momentum close."""
+"""What is recorded of a run on ground, and how well its energy and momentum close."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tailwork.control.gait.joint_table import JointTable
 from tailwork.errors import StateError
 from tailwork.model import Model
-from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, surface_at
-from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
+from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, RigidGround, surface_at
 from tailwork.simulation.record import Arrays, force_arrays, force_names, named_arrays
 from tailwork.simulation.run import Run, Stopped, balance_error
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
+
+if TYPE_CHECKING:
+    from tailwork.simulation.contact.on_ground import OnGround
 
 UNDER_GROUND = 1e-9
 """How deep a point may be in the ground without being in it: rounding [m]."""
@@ -25,10 +28,12 @@ DIVERGED = "the motion diverges: a controller that is too stiff for its rate, or
 class ContactRecord:
     """What happens in a run, and the run that its samples make, a row each."""
 
-    def __init__(self, system: System, ground: CompliantGround, step: float) -> None:
-        self.system, self.ground, self.step = system, ground, step
+    def __init__(self, way: OnGround, step: float) -> None:
+        self.way, self.system, self.ground, self.names, self.step = way, way.system, way.ground, way.names, step
         self.changes: list[tuple[float, int, int]] = []
         self.happened: list[tuple[float, str]] = []
+        self.impacts: list[Floats] = []  # rows: time [s], energy lost [J], impulses of all points [N s]
+        self.unsettled = 0  # rounds on rigid ground whose contacts did not settle
 
     def run(self, rows: Floats, moments: Floats, stopped: Stopped | None, why: str) -> Run:
         """Everything put together; up to where the motion diverges, if its last states cannot be evaluated.
@@ -48,20 +53,33 @@ class ContactRecord:
             stopped = Stopped(float(rows[first, 0]), DIVERGED)
             rows = rows[:first]
             data = self._arrays(rows, moments)
-        names, end = list(self.system.model.layout.contact_points), rows[-1, 0]
-        changes = [(t, names[foot], CONTACT_NAMES[mode]) for t, foot, mode in self.changes if t <= end]
+        end = rows[-1, 0]
+        changes = [(t, self.names[foot], CONTACT_NAMES[mode]) for t, foot, mode in self.changes if t <= end]
         happened = [*(event for event in self.happened if event[0] <= end), *self._first_fall(rows, data)]
+        if self.unsettled:
+            why += f"; in {self.unsettled} rounds contacts that share a load had not settled"
         return Run(
-            self.system.model, data, stopped, tuple(sorted(happened)), IMPLICIT_EULER, why, ground=self.ground,
-            changes=tuple(changes),
+            self.system.model, data, stopped, tuple(sorted(happened)), self.way.method, why, ground=self.ground,
+            changes=tuple(changes), trusted=self.way.trusted,
         )  # fmt: skip
 
+    def _impacts(self) -> dict[str, tuple[tuple[str, ...], Floats, str]]:
+        """Impacts on rigid ground; nothing where there are none."""
+        if not self.impacts:
+            return {}
+        rows = np.array(self.impacts)
+        return {
+            "impact_time": (("impact",), rows[:, 0], "s"),
+            "impact_loss": (("impact",), rows[:, 1], "J"),
+            "impact_impulse": (("impact", "foot", "axis"), rows[:, 2:].reshape(len(rows), -1, 3), "N s"),
+        }
+
     def _outside_impulse(self, times: Floats) -> Floats:
-        """Impulse of outside forces since the start, as the steps take it: each force as it is where a step begins."""
+        """Impulse of outside forces since the start, as the steps take it: each force as at one place in a step."""
         if not self.system.forces:
             return np.zeros((len(times), 3))
         count = round((times[-1] - times[0]) / self.step)
-        starts = times[0] + self.step * np.arange(count)
+        starts = times[0] + self.step * (np.arange(count) + self.way.forces_at)
         sums = np.cumsum(self.system.force_values(starts).sum(axis=1), axis=0) * self.step
         every = np.concatenate([np.zeros((1, 3)), sums])
         return every[np.round((times - times[0]) / self.step).astype(int)]
@@ -76,7 +94,9 @@ class ContactRecord:
         count = len(system.model.layout.contact_points)
         places, radii = seen[:, : 3 * count].reshape(len(times), count, 3), seen[:, 9 * count : 10 * count, None]
         touching = np.concatenate([places, radii], axis=-1)
-        said = fallen(self.ground, [str(name) for name in data["point"]], data["points"], touching)
+        said = fallen(
+            self.ground, [str(name) for name in data["point"]], data["points"], touching, self.way.least_depth
+        )
         return [(float(t), what) for t, what in zip(times, said, strict=True) if what][:1]
 
     def _arrays(self, rows: Floats, moments: Floats) -> Arrays:
@@ -98,14 +118,14 @@ class ContactRecord:
             "power": (("time", "source"), powers, "W"),
             "dissipation": (("time",), path.dissipation, "W"),
             **{name: (axes, contacts[name], unit) for name, (axes, unit) in CONTACTS.items()},
+            **self._impacts(),
         }
         more |= force_arrays(system, times, q)
         air = np.zeros((len(times), 3))
         if model.robot.has_drag():
             air = _integrated(times, model.air_forces(q, v).sum(axis=1))
         flags = {"contact": ", ".join(f"{k} {name}" for k, name in enumerate(CONTACT_NAMES))}
-        points = tuple(model.layout.contact_points)
-        data = named_arrays(model, times, q, v, tau, points, more, flags, force_names(system))
+        data = named_arrays(model, times, q, v, tau, self.names, more, flags, force_names(system))
         balances = {
             "energy_balance_error": balance_error(system, moments),
             # What holds a fixed torso is not known, so its momentum tells nothing.
@@ -122,7 +142,9 @@ def _integrated(times: Floats, rates: Floats) -> Floats:
     return np.concatenate([np.zeros((1, rates.shape[1])), np.cumsum(steps, axis=0)])
 
 
-def fallen(ground: CompliantGround, names: Sequence[str], places: Floats, touching: Floats) -> list[str]:
+def fallen(
+    ground: CompliantGround | RigidGround, names: Sequence[str], places: Floats, touching: Floats, least: float
+) -> list[str]:
     """Of each robot: the torso or a joint that is deeper in the ground than all that can touch it; empty: none.
 
     Args:
@@ -130,12 +152,13 @@ def fallen(ground: CompliantGround, names: Sequence[str], places: Floats, touchi
         names: of points of the torso and of joints.
         places: where these are, (robots, points, 3) [m].
         touching: where feet and other contact points are, and their radii, (robots, contact points, 4) [m].
+        least: how much deeper [m].
     """
     field = ground.field()
     with np.errstate(invalid="ignore"):
         below = surface_at(field, touching[..., :2])[..., 0] - touching[..., 2] + touching[..., 3]
         depths = surface_at(field, places[..., :2])[..., 0] - places[..., 2]
-        under = depths > np.max(below, axis=1, initial=0.0)[:, None] + UNDER_GROUND
+        under = depths > np.max(below, axis=1, initial=0.0)[:, None] + least
     said = "is under the ground, which only feet and contact points touch: the robot has fallen"
     return [f"{names[int(own.argmax())]} {said}" if own.any() else "" for own in under]
 
@@ -174,7 +197,7 @@ CONTACTS = {
     "contact": (("time", "foot"), "1"),
     "anchor": (("time", "foot", "axis"), "m"),
 }
-"""What is recorded of feet on compliant ground: dimensions and unit."""
+"""What is recorded of points on ground: dimensions and unit."""
 
 
 def robot_weight(model: Model) -> float:

@@ -31,6 +31,13 @@ class Tables(Struct):
     rates: Reals
 
 
+class Parameters(Struct):
+    """Parameters of a kernel, flat, a row a run."""
+
+    values: Reals
+    size: int
+
+
 class GroundRuns(Struct):
     """What differs between runs, flat, a row each, and what becomes of them."""
 
@@ -39,12 +46,6 @@ class GroundRuns(Struct):
     efforts: int  # how many control inputs
     lengths: Reals  # of steps [s]
     counts: Ints  # of steps
-    see: Reals  # parameters of the kernels
-    see_size: int
-    solve: Reals
-    solve_size: int
-    events: Reals
-    events_size: int
     modes: Ints  # (feet,) at the start
     anchors: Reals  # (feet, 3) at the start [m]
     marks: Ints  # steps after which samples are taken
@@ -58,6 +59,7 @@ class GroundRuns(Struct):
     recorded: Ints  # rows of `record`
     record: Reals  # (samples + 1, size); see `record_sample`
     record_size: int
+    unsettled: Ints  # on rigid ground: rounds whose contacts did not settle
 
 
 class GroundJob(Struct):
@@ -66,6 +68,9 @@ class GroundJob(Struct):
     feet: Feet
     tables: Tables
     runs: GroundRuns
+    see_numbers: Parameters
+    solve_numbers: Parameters
+    watch_numbers: Parameters
     start: float  # [s]
     pause: int  # steps after which it returns
     watched: int
@@ -141,10 +146,11 @@ def begin(job: GroundJob, lane: int, r: int) -> None:
         job.acceleration[k, lane] = 0.0
     for k in range(runs.efforts):
         feet.inputs[1 + feet.n + k, lane] = runs.control_inputs[r * runs.efforts + k]
-    lane_constants(feet.see, runs.see[r * runs.see_size :], job.own, lane, feet.see_constants)
-    lane_constants(feet.solve, runs.solve[r * runs.solve_size :], job.own, lane, feet.solve_constants)
+    see, solve, own = job.see_numbers, job.solve_numbers, job.watch_numbers
+    lane_constants(feet.see, see.values[r * see.size :], job.own, lane, feet.see_constants)
+    lane_constants(feet.solve, solve.values[r * solve.size :], job.own, lane, feet.solve_constants)
     if job.watched > 0:
-        lane_constants(job.watch, runs.events[r * runs.events_size :], job.own, lane, job.watch_constants)
+        lane_constants(job.watch, own.values[r * own.size :], job.own, lane, job.watch_constants)
         for k in range(job.watched):
             job.below[k * lanes + lane] = 0
     for i in range(feet.count):

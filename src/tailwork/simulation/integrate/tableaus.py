@@ -10,6 +10,7 @@ import numpy as np
 from tailwork.typing import Floats
 
 IMPLICIT_EULER = "implicit-euler"
+TIME_STEPPING = "time-stepping"
 """The method for compliant ground, which is no tableau: see tailwork.simulation.contact.compliant."""
 
 
