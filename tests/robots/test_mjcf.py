@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -141,6 +142,20 @@ def test_what_is_left_out_is_noted(tmp_path: Path) -> None:
     notes = " ".join(import_robot(write(tmp_path, ARM.format("a", ""), rest), feet=[]).notes)
     for said in ("1 tendons", "not active", "box", "works on a tendon"):
         assert said in notes
+    (tmp_path / "planar.xml").write_text(
+        '<mujoco><compiler settotalmass="2"/><worldbody><body name="cart"><joint name="rail" type="slide"/>'
+        '<geom size=".1"/>'
+        + ARM.format("a", "") + "</body></worldbody></mujoco>", encoding="utf-8",
+    )  # fmt: skip
+    notes = " ".join(import_robot(tmp_path / "planar.xml", feet=[]).notes)
+    assert "cart moves by rail alone in the file" in notes and "MuJoCo: compiler attribute" in notes
+
+
+def test_without_mujoco_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MuJoCo is optional."""
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(FileError, match=r"tailwork\[mjcf\]"):
+        tailwork.load(write(tmp_path, ARM.format("a", "")))
 
 
 def test_errors_of_files(tmp_path: Path) -> None:

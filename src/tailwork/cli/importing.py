@@ -22,7 +22,9 @@ def add_import(commands: Any, what: str) -> None:
         "--meshes.",
     )  # fmt: skip
     command.add_argument("file", type=Path, metavar="ROBOT.urdf", help="the file")
-    command.add_argument("--out", type=Path, metavar="ROBOT.toml", help="where to write it (default: beside, as .toml)")
+    command.add_argument(
+        "--out", type=Path, metavar="ROBOT.toml", help="where to write it (default: here, under its name)"
+    )
     command.add_argument("--force", action="store_true", help="write over a file that is there")
     command.add_argument("--tail", metavar="JOINT", help="the joint or link with which a tail begins")
     add_import_options(command)
@@ -31,7 +33,7 @@ def add_import(commands: Any, what: str) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, write, and say what was noted."""
-    out: Path = options.out or options.file.with_suffix(".toml")
+    out: Path = options.out or Path(options.file.name).with_suffix(".toml")
     if out.suffix.lower() != ".toml":
         raise FileError(out, "not a name for a robot file: let it end in .toml")
     if out.exists() and not options.force:

@@ -4,6 +4,7 @@ shapes are its work. What has no part in a tree of hinges and sliders is refused
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,13 @@ def read_mjcf(path: str | os.PathLike[str], base: str | None = None) -> Tree:
     except ImportError:
         raise FileError(path, "an MJCF needs MuJoCo: pip install 'tailwork[mjcf]'") from None
     notes: list[str] = []
-    try:
-        model = _without_missing(mujoco, os.fspath(path), notes).compile()
-    except (ValueError, TypeError) as error:
-        raise FileError(path, f"MuJoCo: {' '.join(str(error).split())}") from None
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            model = _without_missing(mujoco, os.fspath(path), notes).compile()
+        except (ValueError, TypeError) as error:
+            raise FileError(path, f"MuJoCo: {' '.join(str(error).split())}") from None
+    notes += [f"MuJoCo: {warning.message}" for warning in said]
     tree = Tree(Path(path).stem, notes=notes)
     _Reader(mujoco, model, tree, base).read()
     return tree
@@ -92,7 +96,10 @@ class _Reader:
         else:
             found = max(free or tops, key=lambda b: m.body_subtreemass[b])
         if found not in free:
-            self.tree.notes.append(f"{m.body(found).name or 'the base'} is fixed in the file; here it is free to move")
+            first, count = int(m.body_jntadr[found]), int(m.body_jntnum[found])
+            joints = [m.joint(j).name or "without a name" for j in range(first, first + count)]
+            how = f"moves by {', '.join(joints)} alone" if joints else "is fixed"
+            self.tree.notes.append(f"{m.body(found).name or 'the base'} {how} in the file; here it is free to move")
         others = [m.body(b).name or "without a name" for b in tops if b != found and m.body_subtreemass[b] > 0.0]
         if others:
             self.tree.notes.append(f"other bodies of the scene left out: {', '.join(others[:20])}")
@@ -210,6 +217,8 @@ class _Reader:
             one, two, poly = int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), m.eq_data[e][:5]
             if kind != "joint":
                 instead = "no closed loops of bodies: take it out of the file, or hold the two bodies by a PointSpring"
+                if kind == "tendon":
+                    instead = "joints that follow each other: write it as equalities of joints"
                 raise RobotError(name, kind, instead)
             if one not in self.joints and two not in self.joints:
                 continue

@@ -86,7 +86,9 @@ class _Reader:
         roots = [name for name in self.links if name not in carried]
         if len(roots) != 1:
             reason = f"{len(roots)} root links ({', '.join(roots[:6])}); required: one, joined to all the others"
-            if not roots:
+            if not self.links:
+                reason = "no links; required: at least one (is it the top of a xacro file?)"
+            elif not roots:
                 reason = "no root link: joints lead in a circle; required: one link that no joint carries"
             raise self.root.error(reason)
         return roots[0]
