@@ -91,7 +91,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print(console: Console, comparison: GroundComparison) -> None:
-    from tailwork.view.report.ground import CONVERGENCE_HEADER, convergence_rows, ground_notes, ground_text, time_rows
+    from tailwork.view.report.ground import (
+        CONVERGENCE_HEADER,
+        convergence_rows,
+        ground_notes,
+        ground_text,
+        rolling_text,
+        time_rows,
+    )
 
     scenario = comparison.scenario
     console.print(f"{scenario.robot.name}, {scenario.motion.name}: {motion_text(scenario.motion)}")
@@ -105,6 +112,8 @@ def _print(console: Console, comparison: GroundComparison) -> None:
     _, *names = CONVERGENCE_HEADER
     title = "\nHow far the torso is from the one on pinned feet"
     console.print(plain_table(title, "N/m", *names, rows=convergence_rows(comparison)))
+    if said := rolling_text(comparison):
+        console.print(said)
     console.print(
         "\nneeds: largest friction that a pinned foot needs; pinned: when it needs more than there is, and when it "
         "would have to pull; sinks: how much lower the torso starts; sticking: largest as long as all feet stick "

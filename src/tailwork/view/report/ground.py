@@ -35,6 +35,17 @@ CONVERGENCE_TEXT = (
 )
 
 
+ROLLING = (
+    "These feet are balls: on the ground they roll where they touch, while a pinned foot turns about its centre. So the "
+    "difference has a part that does not fall with stiffness."
+)
+
+
+def rolling_text(comparison: GroundComparison) -> str:
+    """What balls for feet do to the comparison; empty: feet are points."""
+    return ROLLING if any(float(foot.radius) > 0.0 for foot in comparison.scenario.robot.feet().values()) else ""
+
+
 def time_rows(comparison: GroundComparison) -> list[list[str]]:
     """By foot: the friction it needs, then what it does and when [ms]: by the pinned model, and on each ground."""
     rows = []
@@ -154,7 +165,7 @@ def _sections(comparison: GroundComparison, drawn: Mapping[str, Picture]) -> lis
         Section("The torso", "", [drawn["torso"]]),
         Section(
             "Nearer to pinned feet with stiffness",
-            f"{CONVERGENCE_TEXT} All feet stick until {comparison.sticking * 1e3:.1f} ms.",
+            f"{CONVERGENCE_TEXT} All feet stick until {comparison.sticking * 1e3:.1f} ms. {rolling_text(comparison)}",
             [drawn[name] for name in ("convergence",) if name in drawn],
             [Table(CONVERGENCE_HEADER, convergence_rows(comparison))],
             folded=True,
