@@ -133,15 +133,18 @@ def test_what_cannot_be_held_is_refused_by_name(tmp_path: Path, inside: str, res
 
 
 def test_what_is_left_out_is_noted(tmp_path: Path) -> None:
-    """Tendons, inactive welds, other bodies, actuators without a joint."""
+    """What tendons have besides springs and motors, inactive welds, other bodies, actuators on sites."""
     rest = (
         '<worldbody><body name="box"><freejoint/><geom size=".01"/></body></worldbody>'
-        '<tendon><fixed name="t"><joint joint="a" coef="1"/></fixed></tendon><actuator><motor tendon="t"/></actuator>'
+        '<worldbody><site name="s"/></worldbody><actuator><motor tendon="t"/><motor site="s"/></actuator>'
+        '<tendon><fixed name="t" damping="2"><joint joint="a" coef="3"/></fixed></tendon>'
         '<equality><weld body1="a" active="false"/></equality>'
     )
-    notes = " ".join(import_robot(write(tmp_path, ARM.format("a", ""), rest), feet=[]).notes)
-    for said in ("1 tendons", "not active", "box", "works on a tendon"):
-        assert said in notes
+    found = import_robot(write(tmp_path, ARM.format("a", ""), rest), feet=[])
+    for said in ("damping of tendon t", "not active", "box", "works on a site"):
+        assert said in " ".join(found.notes)
+    (motor,) = (actuator for limb in found.robot.limbs().values() for actuator in limb.actuators)
+    assert (motor.name, motor.ratio, motor.unit) == ("t", 3.0, "N")
     (tmp_path / "planar.xml").write_text(
         '<mujoco><compiler settotalmass="2"/><worldbody><body name="cart"><joint name="rail" type="slide"/>'
         '<geom size=".1"/>'

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import RobotError
-from tailwork.robots.io.names import limb_names
+from tailwork.robots.io.names import limb_names, plain
 from tailwork.robots.io.stance import FoundFoot, chosen_posture, find_feet
 from tailwork.robots.io.tree import (
     Node,
@@ -26,7 +26,19 @@ from tailwork.robots.io.tree import (
     turned_base,
 )
 from tailwork.robots.legs.offset_leg import OffsetLeg
-from tailwork.robots.limb import FORWARD_FRAMES, ContactPoint, Foot, Joint, JointSpring, Limb, Motor, placed
+from tailwork.robots.limb import (
+    FORWARD_FRAMES,
+    Cable,
+    ContactPoint,
+    Foot,
+    Hole,
+    Joint,
+    JointSpring,
+    Limb,
+    Motor,
+    PointSpring,
+    placed,
+)
 from tailwork.robots.robot import FreeLimb, Robot, Torso
 from tailwork.robots.shapes import Shape
 from tailwork.robots.tails.free import FreeTail
@@ -200,10 +212,53 @@ class _Assembly:
                     f"{found.link} is a further contact point of {self.limb_names[start]}: one foot a limb"
                 )
         coordinates, gearing = self._gearing(inside, names)
+        driven, between = self._tendons(start, names, coordinates or tuple(names), gearing)
+        springs += between
         return Limb(
-            joints=tuple(joints), coordinates=coordinates, gearing=gearing, actuators=tuple(motors),
+            joints=tuple(joints), coordinates=coordinates, gearing=gearing, actuators=(*motors, *driven),
             springs=tuple(springs), foot=foot, contacts=tuple(contacts),
         )  # fmt: skip
+
+    def _tendons(
+        self, start: int, names: Sequence[str], coordinates: Sequence[str], gearing: Any
+    ) -> tuple[list[Motor | Cable], list[PointSpring]]:
+        """Cables, motors on several joints, and springs between points, of the tendons that lie on a limb."""
+        tree, limb = self.tree, self.limb_names[start]
+        frames = {frame.name: (k, frame) for k, node in enumerate(tree.nodes) for frame in node.frames}
+        actuators, springs = list[Motor | Cable](), list[PointSpring]()
+        for tendon in tree.tendons:
+            places = [frames[name] for name in tendon.points]
+            weights = {self.joint_names[name]: weight for name, weight in tendon.weights.items()}
+            carriers = (tree.nodes[k].joint for k, _ in places)
+            on = [*weights, *(self.joint_names[joint.name] for joint in carriers if joint is not None)]
+            touched = list(dict.fromkeys(name.partition(".")[0] for name in on))
+            if touched[1:] and touched[0] == limb:
+                tree.notes.append(f"tendon {tendon.name} lies on {' and '.join(touched)}, not on one limb: left out")
+            if touched != [limb]:
+                continue
+            points = [(self._short(tree.nodes[k].joint), as_vector(frame.pose.place)) for k, frame in places]
+            short = plain(tendon.actuator.removeprefix(f"{limb}.").removeprefix(f"{limb}_"))
+            if tendon.stiffness and len(points) == 2:
+                (first, one), (second, two) = points
+                springs.append(PointSpring(first=first, first_point=one, second=second, second_point=two,
+                                           stiffness=tendon.stiffness, rest_length=tendon.rest))  # fmt: skip
+            elif tendon.stiffness:
+                tree.notes.append(f"the spring of tendon {tendon.name} runs through several points: left out")
+            if tendon.actuator and points and tendon.gain < 0.0:
+                route = tuple(Hole(joint=joint, point=point) for joint, point in points)
+                actuators.append(Cable(name=short, route=route, limit=tendon.limit * abs(tendon.gain)))
+            elif tendon.actuator:
+                own = np.array([weights.get(f"{limb}.{name}", 0.0) for name in names])
+                felt = own if gearing is None else np.array(gearing).T @ own
+                moved = np.flatnonzero(felt)
+                if len(moved) != 1:
+                    tree.notes.append(f"actuator {tendon.actuator} neither pulls nor moves one coordinate: left out")
+                    continue
+                column = int(moved[0])
+                ratio = float(felt[column] * tendon.gain)
+                motor = Motor(name=short, coordinate=coordinates[column], ratio=ratio, unit="N", limit=tendon.limit)
+                actuators.append(motor)
+        return actuators, springs
 
     def _gearing(self, nodes: Sequence[Node], names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
         """Coordinates of a limb and the matrix that makes joint values of them; none where no joint follows another."""

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import FileError, RobotError, UnknownNameError
-from tailwork.robots.io.tree import HERE, Inertial, Node, Pose, Seen, Tree, TreeJoint, exact
+from tailwork.robots.io.tree import HERE, Inertial, Node, Pose, Seen, Tendon, Tree, TreeJoint, exact
 from tailwork.robots.io.xml import read_xml
 from tailwork.typing import Floats
 
 DEEPEST = 1024
 """Elements within elements: a body within each that carries it."""
+UNLIMITED = 1e6  # N: efforts with this limit or a larger one have none
 WHOLE = 2.0  # sizes of MuJoCo are half lengths
 NO_COLOR = (0.5, 0.5, 0.5)  # of shapes that have no other
 
@@ -127,6 +128,7 @@ class _Reader:
             self._fix(b, k, Pose(-anchor, np.eye(3)) if count else pose)
         self._equalities()
         self._actuators()
+        self._tendons()
         self._scene()
         for k in range(m.nkey):
             posture = {name: float(m.key_qpos[k][m.jnt_qposadr[j]]) for j, name in self.joints.items()}
@@ -234,6 +236,8 @@ class _Reader:
         for a in range(m.nu):
             j = int(m.actuator_trnid[a, 0])
             kind = self.mj.mjtTrn(int(m.actuator_trntype[a])).name.removeprefix("mjTRN_").lower()
+            if kind == "tendon":
+                continue
             if kind not in ("joint", "jointinparent") or j not in self.joints:
                 notes.append(f"actuator {m.actuator(a).name or a + 1} works on a {kind}: left out")
                 continue
@@ -254,6 +258,43 @@ class _Reader:
         if servos:
             notes.append(f"gains of {servos} servos left out: motors here take torques, and laws of control have gains")
 
+    def _tendons(self) -> None:
+        """Tendons through sites and sums of joints, with their springs and actuators; of others a note."""
+        m, notes, wraps = self.m, self.tree.notes, self.mj.mjtWrap
+        pulled = {int(m.actuator_trnid[a, 0]): a for a in range(m.nu)
+                  if m.actuator_trntype[a] == self.mj.mjtTrn.mjTRN_TENDON}  # fmt: skip
+        frames = {frame.name for node in self.tree.nodes for frame in node.frames}
+        for t in range(m.ntendon):
+            first, count = int(m.tendon_adr[t]), int(m.tendon_num[t])
+            kinds = {int(kind) for kind in m.wrap_type[first : first + count]}
+            objects = [int(k) for k in m.wrap_objid[first : first + count]]
+            name, fields = m.tendon(t).name or f"tendon{t + 1}", {}
+            if kinds == {int(wraps.mjWRAP_SITE)} and all(m.site(k).name in frames for k in objects):
+                fields["points"] = tuple(m.site(k).name for k in objects)
+            elif kinds == {int(wraps.mjWRAP_JOINT)} and all(k in self.joints for k in objects):
+                weights = m.wrap_prm[first : first + count]
+                fields["weights"] = {self.joints[k]: float(w) for k, w in zip(objects, weights, strict=True)}
+            else:
+                notes.append(f"tendon {name} left out: required are sites of the robot with names, or its joints")
+                continue
+            lower, upper = (float(x) for x in m.tendon_lengthspring[t])
+            plain = not np.any(m.tendon_stiffnesspoly[t]) and lower == upper and not fields.get("weights")
+            if m.tendon_stiffness[t] and plain:
+                fields |= {"stiffness": float(m.tendon_stiffness[t]), "rest": lower}
+            elif m.tendon_stiffness[t]:
+                notes.append(f"the spring of tendon {name} is none of constant stiffness between points: left out")
+            more = (("damping", m.tendon_damping), ("friction", m.tendon_frictionloss), ("limits", m.tendon_limited))
+            if felt := [what for what, values in more if values[t]]:
+                notes.append(f"{' and '.join(felt)} of tendon {name} left out")
+            if t in pulled:
+                a = pulled[t]
+                top = float(np.abs(m.actuator_ctrlrange[a]).max()) if m.actuator_ctrllimited[a] else 0.0
+                fields |= {
+                    "actuator": m.actuator(a).name or name, "limit": top if top < UNLIMITED else 0.0,
+                    "gain": float(m.actuator_gainprm[a, 0] * m.actuator_gear[a, 0]),
+                }  # fmt: skip
+            self.tree.tendons.append(Tendon(name, **fields))
+
     def _scene(self) -> None:
         """What of the scene acts on a robot, beyond its joints."""
         m, notes = self.m, self.tree.notes
@@ -264,8 +305,6 @@ class _Reader:
         self.tree.gravity = abs(float(gravity[2])) if on else 0.0
         if m.opt.density or m.opt.viscosity:
             notes.append("forces of the medium (density, viscosity) left out")
-        if m.ntendon:
-            notes.append(f"{m.ntendon} tendons left out, with their springs and limits")
         for j in range(m.njnt):
             d = int(m.jnt_dofadr[j])
             all_felt = (("armature", m.dof_armature), ("damping", m.dof_damping), ("friction", m.dof_frictionloss))

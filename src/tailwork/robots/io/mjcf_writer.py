@@ -74,6 +74,7 @@ class _Writer:
     def __init__(self, robot: Robot, stance: Collection[str], torso_free: bool, joined: bool, bending: str) -> None:
         self.robot, self.stance, self.joined, self.bending = robot, stance, joined, bending
         self.notes: list[str] = []
+        self.fast: list[str] = []  # joints with a limit of speed, and that
         self.relaxed: dict[str, float] = {}  # by body: what is added to its moments of inertia [kg m²]
         self.root = Element("mujoco", model=robot.name)
         _add(self.root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false")
@@ -116,6 +117,8 @@ class _Writer:
                 self.root.append(section)
         if not len(self.asset):
             self.root.remove(self.asset)
+        if self.fast:
+            self.notes.append(f"MuJoCo has no limits of speed [rad/s, m/s]: {listed(self.fast)}")
         if self.relaxed:
             most, names = max(self.relaxed.values()), listed(list(self.relaxed))
             self.notes.append(f"at most {most:.1g} kg m² is added to moments of inertia that MuJoCo refuses: {names}")
@@ -166,8 +169,7 @@ class _Writer:
             if joint.friction:
                 self.notes.append("dry friction of joints is MuJoCo's frictionloss: it sticks, ours is smooth")
             if joint.speed_limit:
-                unit = "m/s" if joint.slides else "rad/s"
-                self.notes.append(f"{own}: MuJoCo has no limit of speed; ours is {float(joint.speed_limit):g} {unit}")
+                self.fast.append(f"{own} {float(joint.speed_limit):g}")
             following = limb.joints[limb.index(joint.name) + 1 :]
             if not (self.joined and any(_moves_the_next(limb, joint, other, used) for other in following[:1])):
                 self._set_inertia(here, joint.body, own)
@@ -206,6 +208,8 @@ class _Writer:
                 ends = [(spring.first, spring.first_point), (spring.second, spring.second_point)]
                 rest = _text(spring.rest_length)
                 self._span(name, own, ends, stiffness=_text(spring.stiffness), springlength=rest)
+            elif not spring.stiffness and not spring.damping:
+                continue
             elif self.bending == "hinges":
                 for joint in (spring.first, spring.second):
                     hinges.setdefault(joint, []).append((float(spring.stiffness), 0.0, float(spring.damping)))

@@ -126,6 +126,20 @@ class TreeJoint:
     follows: tuple[str, float, float] | None = None  # joint, ratio, offset: value = ratio · its value + offset
 
 
+@dataclass(frozen=True)
+class Tendon:
+    """A string through points of bodies, or a weighted sum of joint values; with a spring, an actuator, or both."""
+
+    name: str
+    points: tuple[str, ...] = ()  # frames that it runs through, in order
+    weights: Mapping[str, float] = field(default_factory=dict)  # by joint, of a sum
+    stiffness: float = 0.0  # [N/m]
+    rest: float = 0.0  # length at which its spring gives no force [m]
+    actuator: str = ""  # the name of what pulls or turns; empty: nothing
+    gain: float = 0.0  # force along the tendon, towards longer, per effort of the actuator
+    limit: float = 0.0  # of the effort; 0: not known
+
+
 @dataclass
 class Node:
     """A moving body: the joint that carries it, and all that is fixed to it."""
@@ -161,6 +175,7 @@ class Tree:
     postures: dict[str, dict[str, float]] = field(default_factory=dict)  # by name: joint values
     end_effectors: list[str] = field(default_factory=list)  # links
     gravity: float = 9.81
+    tendons: list[Tendon] = field(default_factory=list)
 
     def children(self, k: int) -> list[int]:
         """The nodes on a node."""
@@ -219,7 +234,7 @@ def straightened(tree: Tree) -> Tree:
     Axes that differ from one of the base's by rounding of the file's digits alone are put there, which is noted.
     """
     most = 0.0
-    new = Tree(tree.name, [], tree.notes, tree.postures, tree.end_effectors, tree.gravity)
+    new = Tree(tree.name, [], tree.notes, tree.postures, tree.end_effectors, tree.gravity, tree.tendons)
     turns: list[Floats] = []
     for node in tree.nodes:
         joint = node.joint
@@ -259,7 +274,7 @@ def turned_base(tree: Tree, turn: Floats) -> Tree:
         assert node.joint is not None
         joint = node.joint if node.parent else TreeJoint(**{**node.joint.__dict__, "pose": back @ node.joint.pose})
         nodes.append(Node(node.parent, joint, node.inertial, node.frames, node.shapes))
-    return Tree(tree.name, nodes, tree.notes, tree.postures, tree.end_effectors, tree.gravity)
+    return Tree(tree.name, nodes, tree.notes, tree.postures, tree.end_effectors, tree.gravity, tree.tendons)
 
 
 def as_vector(x: Floats) -> Vector:

@@ -91,7 +91,7 @@ def _lacking(robot: Robot, stance: Collection[str]) -> tuple[str, ...]:
     limbs = robot.limbs().values()
     has = {
         "gears": any(limb.gearing is not None for limb in limbs),
-        "cables and where motors act": any(limb.actuators for limb in limbs),
+        "motors and cables": any(limb.actuators for limb in limbs),
         "springs": any(
             not isinstance(x, JointSpring) or x.stiffness or x.preload for limb in limbs for x in limb.springs
         ),
