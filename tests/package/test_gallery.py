@@ -328,3 +328,14 @@ def _(left: Left) -> None:
     assert left["fall"].place_slope == pytest.approx(-1.0, abs=0.02)
     assert left["fall"].attitude_slope == pytest.approx(-1.0, abs=0.02)
     assert left["fall"].place[-1] < 3e-6
+
+
+@facts("advanced/8_variable_stiffness")
+def _(left: Left) -> None:
+    """A switched tail gives way as the soft one and follows as the stiff one does; energy balances in all three, with
+    the work of the switch."""
+    soft, stiff, switched = (np.array(list(left["found"][name].values())) for name in ("soft", "stiff", "switched"))
+    assert soft[0] > 3.0 * stiff[0] and switched[0] == pytest.approx(soft[0], rel=1e-4)
+    assert (stiff[2:4] < [0.8 * soft[2], 0.6 * soft[3]]).all()
+    assert_allclose(switched[2:4], stiff[2:4], rtol=0.02)
+    assert all(run.stopped is None and run.energy_balance_error() < 1e-5 for run in left["runs"].values())
