@@ -13,7 +13,7 @@ from viser import SceneApi
 
 from tailwork.lab.meshes import mesh_of
 from tailwork.typing import Floats
-from tailwork.view.scene import Bar, Scene, Solid, Thread
+from tailwork.view.scene import Bar, Scene, Solid, Surface, Thread
 from tailwork.view.scene.colors import channels
 from tailwork.view.scene.sample import SceneSample, coils, samples_at
 from tailwork.view.scene.scene import directions
@@ -174,6 +174,7 @@ class StagedRobot:
                 api.add_mesh_simple(
                     f"{self._frames[solid.frame].name}/shape {k}", corners, triangles, color=channels(solid.color),
                     opacity=SEEN_THROUGH if solid.role in ("torso", "front") else None,
+                    side="double" if isinstance(solid.shape, Surface) else "front",  # files may have it inside out
                 )
             )  # fmt: skip
         for k, marker in enumerate(scene.markers):
