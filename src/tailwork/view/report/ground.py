@@ -36,8 +36,8 @@ CONVERGENCE_TEXT = (
 
 
 ROLLING = (
-    "These feet are balls: on the ground they roll where they touch, while a pinned foot turns about its centre. So the "
-    "difference has a part that does not fall with stiffness."
+    "These feet are balls: on the ground they roll where they touch, while a pinned foot turns about its centre. So "
+    "the difference has a part that does not fall with stiffness."
 )
 
 
