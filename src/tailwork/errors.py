@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable
+from math import isfinite
+from numbers import Real
 from typing import Any, Self
 
 
@@ -30,6 +32,14 @@ def _remade(kind: type[TailworkError], arguments: tuple[Any, ...], data: dict[st
     error.args = arguments
     error.__dict__.update(data)
     return error
+
+
+def is_finite_number(value: Any) -> bool:
+    """Whether something is a real number that a float can hold; True and False are none."""
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 class ArgumentError(TailworkError, ValueError):
@@ -72,7 +82,7 @@ class UnknownNameError(RobotError):
 def check_known(path: str, names: Iterable[Any], valid: Collection[str], what: str = "name") -> None:
     """Raises an `UnknownNameError` for the first of some names that is not among the valid ones."""
     for name in names:
-        if name not in valid:
+        if not isinstance(name, str) or name not in valid:
             raise UnknownNameError.among(path, str(name), valid, what)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite, prod
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import StateError
+from tailwork.errors import StateError, is_finite_number
 from tailwork.kernels.kernel import Constants, Kernel
 from tailwork.mechanics.layout import Layout
 from tailwork.model.checks import explain, rows_not_finite, show_rows
@@ -115,7 +114,7 @@ class Call:
             array = np.asarray(value)
         except ValueError:
             array = np.empty(1, dtype=object)
-        if array.dtype.kind == "O" and all(isinstance(x, Real) for x in array.flat):
+        if array.dtype.kind == "O" and all(map(is_finite_number, array.flat)):
             array = array.astype(np.float64)
         if array.size and array.dtype.kind not in "fiub":
             raise StateError(name, f"got {type(value).__name__}; required: an array of real numbers, (..., {size})")

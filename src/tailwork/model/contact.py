@@ -171,7 +171,7 @@ def _per_point(model: Model, name: str, values: ArrayLike, least: float, most: f
     points = model.robot.contact_points().values()
     try:
         given = np.broadcast_to(np.asarray(values, dtype=np.float64), (len(points),))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         given = np.full(1, np.nan)
     if not ((given >= least) & (given <= most)).all():
         allowed = f"from {least:g} to {most:g}" if np.isfinite(most) else f"{least:g} or more"

@@ -442,7 +442,7 @@ class Model:
             return known[point]
         try:
             limb, name, offset = point
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             required = "the name of a point, or limb, joint and offset, such as ('tail', 'tb', (0.0, -0.48, 0.0))"
             raise ArgumentError("point", point, required) from None
         checked = Push(limb, name, offset)  # type: ignore[arg-type]  # which checks it

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tailwork.algebra.expression import Scalar
-from tailwork.errors import RobotError
+from tailwork.errors import RobotError, is_finite_number
 
 Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
 Symmetric: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
@@ -246,7 +246,7 @@ def fitted(path: str, value: Any, hint: Any) -> Any:
         return tuple(fitted(f"{path}.{label(item, k)}", item, items) for k, item in enumerate(value))
     for cls, numeric, required in NUMBERS:
         if cls in options:
-            if not isinstance(value, numeric) or isinstance(value, bool) or not math.isfinite(cls(value)):
+            if not isinstance(value, numeric) or not is_finite_number(value):
                 raise RobotError(path, value, required)
             return cls(value)
     if all(map(_is_plain_class, options)) and not isinstance(value, options):

@@ -174,7 +174,7 @@ def varied_numbers(system: System, parameters: Mapping[str, ArrayLike]) -> dict[
         values = parameters[name]
         try:
             column = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise RobotError(f"parameters.{name}", values, "numbers, one for all runs or one a run") from None
         if column.ndim > 1 or not column.size:
             raise RobotError(f"parameters.{name}", column.shape, "numbers, one for all runs or one a run")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from math import isfinite
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, TypedDict
 
-from tailwork.errors import ArgumentError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError, is_finite_number
+
+MOST = 10**15
+"""Steps or samples that anybody may ask for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +32,8 @@ class Options:
             check_positive(name, getattr(self, name))
         for name, least in (("samples", 2), ("max_steps", 1)):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                raise ArgumentError(name, value, f"an integer, at least {least}")
+            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= MOST:
+                raise ArgumentError(name, value, f"an integer from {least} to {MOST:,}")
 
 
 class OptionArguments(TypedDict, total=False):
@@ -59,5 +61,5 @@ def options_of(arguments: Mapping[str, Any]) -> Options:
 
 def check_positive(name: str, value: Any) -> None:
     """Make sure that a number is finite and greater than 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or value <= 0:
+    if not is_finite_number(value) or value <= 0:
         raise ArgumentError(name, value, "a finite number greater than 0")

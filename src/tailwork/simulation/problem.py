@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
-from numbers import Real
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import ArgumentError, StateError, shown
+from tailwork.errors import ArgumentError, StateError, is_finite_number, shown
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CompliantGround, RigidGround
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
@@ -25,6 +23,9 @@ from tailwork.typing import Floats
 
 LIMITS = ("report", "respect")
 GROUND = "a CompliantGround, such as CompliantGround(stiffness=2e4, …), or a RigidGround(friction=0.6)"
+RESOLVED = 1e-12
+"""Share of the time at which a run starts that its duration may not fall below: ten thousand times what rounding takes
+from it."""
 
 State = ArrayLike | tuple[ArrayLike, ArrayLike] | Standing
 """An initial state: q at rest, (q, v), or equations such as `Standing()`."""
@@ -64,8 +65,11 @@ class Problem:
         check_positive("duration", self.duration)
         if self.limits not in LIMITS:
             raise ArgumentError("limits", self.limits, "'report' or 'respect'")
-        if isinstance(self.start_time, bool) or not isinstance(self.start_time, Real) or not isfinite(self.start_time):
+        if not is_finite_number(self.start_time):
             raise ArgumentError("start_time", self.start_time, "a finite number [s]")
+        if abs(self.start_time) * RESOLVED > self.duration:
+            required = f"at most {self.duration / RESOLVED:.3g} s from 0: later the duration is lost in rounding"
+            raise ArgumentError("start_time", self.start_time, required)
         if self.contact is not None and self.ground is None:
             raise ArgumentError("contact", self.contact, "none without a ground")
         if self.ground is not None and not isinstance(self.ground, (CompliantGround, RigidGround)):
@@ -118,7 +122,7 @@ def states_of(model: Model, state: Any) -> tuple[Floats, Floats]:
     for name, given, wanted in (("q", pair[0], model.coordinate_names), ("v", pair[1], model.velocity_names)):
         try:
             array = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise StateError(
                 name, f"got {shown(given)}; required: numbers, {len(wanted)} a state, or equations such as Standing()"
             ) from None

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from tailwork.control.computed_torque import InverseDynamics
 from tailwork.control.context import Law
-from tailwork.errors import ArgumentError, ControllerError, StateError
+from tailwork.errors import ArgumentError, ControllerError, StateError, is_finite_number
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CompliantGround, RigidGround
 from tailwork.simulation.contact.on_ground import simulate_on_ground
@@ -146,6 +146,9 @@ def _ends(problem: Problem, options: Options, last: float) -> Iterator[tuple[flo
     A piece ends just before a force jumps, so that no step looks across.
     """
     start, rate = problem.start_time, options.control_rate
+    most = 0.25 / float(np.spacing(max(abs(start), abs(last))))
+    if problem.controller is not None and rate > most:
+        raise ArgumentError("control_rate", rate, f"at most {most:.3g} Hz, what can be told apart at {last:g} s")
     jumps = sorted({time for force in problem.forces for time in force.jumps() if start < time < last})
     ticks, begun = count(1), start
     tick = start + next(ticks) / rate if problem.controller is not None else last
@@ -225,8 +228,10 @@ class _Asking:
         if isinstance(answer, Mapping):
             answer = self._named(answer, t)
         try:
-            efforts = np.array(answer, dtype=np.float64)
-        except (TypeError, ValueError):
+            plain = np.asarray(answer)
+            real = plain.dtype.kind in "fiu" or all(map(is_finite_number, plain.flat))
+            efforts = np.array(answer, dtype=np.float64) if real else np.full(0, np.nan)
+        except (TypeError, ValueError, OverflowError):
             efforts = np.full(0, np.nan)
         if efforts.shape != (len(names),) or not np.isfinite(efforts).all():
             required = f"required: {len(names)} finite efforts, for {', '.join(names)}, or some of them by name"

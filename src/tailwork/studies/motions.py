@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
 from tailwork.control.tail_motion import TailMotion
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import RobotError, UnknownNameError, is_finite_number
 
 SIDEWAYS = -math.pi / 2  # roll at which a bend goes to the right
 DURATION = 0.3  # [s], of the papers' motions
@@ -71,11 +70,11 @@ def _bend(kind: str, alpha: float, angle: float, duration: float, period: float 
 
 def _lasting(duration: float) -> str:
     """What a name says of an unusual duration."""
-    return "" if duration == DURATION else f"in{duration:g}s"
+    return "" if duration == DURATION or not is_finite_number(duration) else f"in{duration:g}s"
 
 
 def _finite(name: str, angle: Any) -> None:
-    if isinstance(angle, bool) or not isinstance(angle, Real) or not math.isfinite(angle):
+    if not is_finite_number(angle):
         raise RobotError(name, angle, "a finite angle [deg]")
 
 

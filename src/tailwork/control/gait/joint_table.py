@@ -51,7 +51,7 @@ class JointTable:
         for field in ("values", "slopes"):
             try:
                 given = np.array(getattr(self, field), dtype=float)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise RobotError(field, getattr(self, field), "numbers") from None
             if given.ndim != 2 or not len(given) or given.shape[1] != len(self.coordinates):
                 raise RobotError(field, given.shape, f"an array of times × coordinates, (n, {len(self.coordinates)})")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.kernels.language import lanes
-from tailwork.simulation.batch_kernels import answers, evaluated, parameter_rows
+from tailwork.simulation.batch_kernels import answers, evaluated, finite, parameter_rows
 from tailwork.simulation.contact.friction import FRICTION, NUMBERS, SEEN, Feet
 from tailwork.simulation.contact.ground import CompliantGround, surface_at
 from tailwork.simulation.contact.on_ground import (
@@ -72,10 +73,15 @@ def contact_frequencies(system: System, ground: CompliantGround, start: Start, p
     given = {"q": q, "v": np.zeros((1, 1, size)), "a": unit}
     force = answers(model, "generalised_force", start.columns, given, pool)["force"]
     mass = (force[:, 1:] - force[:, :1])[:, system.free_v][:, :, system.free_v]
-    mobility = np.swapaxes(jacobian, 1, 2) @ np.linalg.solve(mass, jacobian)
     stiffness = np.array([ground.tangential_stiffness, ground.tangential_stiffness, ground.stiffness] * count)
-    root = np.sqrt(stiffness.astype(float))
-    return np.sqrt(np.linalg.eigvalsh(root[:, None] * mobility * root).max(axis=1))
+    root, found = np.sqrt(stiffness.astype(float)), np.full(runs, np.inf)
+    rows_at = np.flatnonzero(finite(mass) & finite(jacobian))
+    with np.errstate(over="ignore"):
+        mobility = np.swapaxes(jacobian[rows_at], 1, 2) @ np.linalg.solve(mass[rows_at], jacobian[rows_at])
+        matrices = root[:, None] * mobility * root
+    fine = finite(matrices)
+    found[rows_at[fine]] = np.sqrt(np.linalg.eigvalsh(matrices[fine]).max(axis=1))
+    return found
 
 
 def contact_frequency(system: System, ground: CompliantGround, x: Floats) -> float:
@@ -87,6 +93,9 @@ def paced(frequency: float, duration: float, step: float | None, samples: int = 
     """Steps that divide the duration: as asked if they are short enough, or chosen for the frequency of robot and
     ground [rad/s]; then so that they divide the period of a controller that is asked at a rate [Hz], or else the spaces
     between samples."""
+    if not isfinite(frequency):
+        required = "a start that can be evaluated, on ground that is less stiff: its frequency is beyond all numbers"
+        raise RobotError("ground", "robot and ground", required)
     good = CHOSEN / frequency if frequency > 0.0 else duration / MOST_CHOSEN
     if rate is not None:
         good = 1.0 / (rate * np.ceil(1.0 / (rate * good)))

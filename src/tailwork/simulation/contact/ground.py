@@ -48,7 +48,7 @@ def _ends(name: str, ends: Any) -> tuple[float, float]:
     """(first, last) of an axis, checked [m]."""
     try:
         first, last = (float(end) for end in ends)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RobotError(name, ends, "(first, last) [m]") from None
     if not (np.isfinite(first) and np.isfinite(last) and first < last):
         raise RobotError(name, ends, "(first, last) [m], the first smaller than the last")
@@ -69,7 +69,7 @@ class HeightField:
     def __post_init__(self) -> None:
         try:
             heights = np.array(self.heights, dtype=np.float64, order="C")
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise RobotError("heights", self.heights, "a matrix of finite numbers [m]") from None
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise RobotError("heights", f"shape {heights.shape}", "at least 2 × 2 numbers [m]")
@@ -107,12 +107,12 @@ class HeightField:
             axes.append(np.linspace(first, last, count))
         try:
             heights = function(*np.meshgrid(*axes, indexing="ij"))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise RobotError("function", error, "a function of arrays x and y, such as one of NumPy's") from None
         shape = (len(axes[0]), len(axes[1]))
         try:
             heights = np.broadcast_to(np.asarray(heights, dtype=np.float64), shape)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise RobotError("heights", heights, f"a function of arrays x and y that gives {shape} heights") from None
         return HeightField(x=x, y=y, heights=heights)
 

@@ -304,7 +304,7 @@ def touching_at_start(names: Sequence[str], contact: Contact | None) -> Contact:
         raise RobotError("contact", contact.states, f"one of {CONTACT_NAMES} for each of {', '.join(names)}")
     try:
         shape = np.asarray(contact.anchors, dtype=np.float64).shape
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         shape = None
     if shape != (len(names), 3):
         raise RobotError("contact", contact.anchors, f"an anchor for each point: numbers, ({len(names)}, 3)")

@@ -43,7 +43,8 @@ def chosen_method(
     if method == "auto":
         if step is not None:
             raise ArgumentError("step", step, "no fixed step with method 'auto'; name a method")
-        within = float(np.linalg.norm(jacobians(system, columns or {}, x[None], held, start)[0])) * duration
+        with np.errstate(over="ignore"):
+            within = float(np.linalg.norm(jacobians(system, columns or {}, x[None], held, start)[0])) * duration
         if within <= SHORT:  # the norm bounds the spectral radius
             return DORMAND_PRINCE, f"spectral radius times duration at most {within:.3g}, below {SHORT:g}"
         found = stiffness(system, columns or {}, x[None], held, duration, start)
@@ -134,4 +135,5 @@ def jacobians(
     else:
         values = kernel(inputs[0], system.kernel("balanced")[1])[None]
     values = values[..., :size]
-    return np.swapaxes(values[:, :size] - values[:, size:], 1, 2) / (2.0 * steps)[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.swapaxes(values[:, :size] - values[:, size:], 1, 2) / (2.0 * steps)[:, None]

@@ -322,6 +322,9 @@ class SingleRuns:
         self.job.span[:] = start, end, first
         self.job.queue[MOST] = most
         found = self.run()
+        if self.job.kept.steps > LARGE:  # too much to copy: they keep the memory, the next piece gets another
+            self.job.kept = self._room(ROOM, 4 * self.count)
+            return found._replace(fastest=found.fastest.copy())
         return found._replace(
             times=found.times.copy(), states=found.states.copy(), stages=found.stages.copy(),
             lengths=found.lengths.copy(), event_times=found.event_times.copy(),

@@ -24,7 +24,7 @@ from tailwork.typing import Floats
 from tailwork.view.draw.camera import Ground, draw_ground, ground_under
 from tailwork.view.draw.solids import LINE, paint
 from tailwork.view.draw.stage import Subject, joined, seen_from_above, set_stage, subject
-from tailwork.view.draw.style import DARK, DOTS_PER_INCH, KINDS, LIGHT, PAGE, Theme, drawing, rendered
+from tailwork.view.draw.style import DARK, DOTS_PER_INCH, KINDS, LIGHT, PAGE, PlainFigure, Theme, drawing, rendered
 from tailwork.view.scene import Scene, scene_of, scenes_of
 from tailwork.view.scene.colors import lit, looks, shown
 from tailwork.view.scene.sample import SceneSample, samples_at
@@ -340,7 +340,7 @@ def _times(scenes: Sequence[Scene], kind: str, frames: int, times: Sequence[floa
         return np.array([last]) if kind == "pose" else even_times(scenes, frames)
     try:
         wanted = np.sort(np.array(times, dtype=float).reshape(-1))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RobotError("times", times, "numbers [s]") from None
     if not len(wanted) or not (wanted >= first - 1e-9).all() or not (wanted <= last + 1e-9).all():
         raise RobotError("times", times, f"times within the run, from {first:g} to {last:g} s")
@@ -365,7 +365,7 @@ def _rows(strips: Sequence[Strip], forces: bool, traces: bool, title: str, ghost
         width = (PAGE - 2 * EDGE) / columns
         rows = [TITLE + ceil(len(s.samples) / columns) * (width * tall + TIME) + GAP for s in strips]
     head = HEAD if title else 0.0
-    sheet = Sheet(Figure(figsize=(PAGE, head + sum(rows) + TIME)), low, high)
+    sheet = Sheet(PlainFigure(figsize=(PAGE, head + sum(rows) + TIME)), low, high)
     sheet.frame(title, [legend_text(strips, ground, forces, traces or ghosts > 0, ghosts > 0)], theme.faint)
     for strip, top in zip(strips, head + np.cumsum([0.0, *rows[:-1]]), strict=True):
         sheet.name(EDGE, top, strip)
@@ -393,7 +393,7 @@ def _large(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> F
         *notes_of([strip.subject.scene for strip in strips], PAGE - 2 * EDGE),
     ]
     height = head + ceil(len(strips) / columns) * row + TIME * len(below)
-    sheet = Sheet(Figure(figsize=(PAGE, height)), low, high)
+    sheet = Sheet(PlainFigure(figsize=(PAGE, height)), low, high)
     sheet.frame(title, below, theme.faint)
     for n, strip in enumerate(strips):
         left, top = EDGE + (n % columns) * (width + GAP), head + (n // columns) * row

@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 from tailwork.files import ready_folder, write_whole
 from tailwork.typing import Floats
@@ -54,9 +55,21 @@ def look() -> Iterator[None]:
         yield
 
 
+class PlainFigure(Figure):
+    """A figure whose texts mean what they say: a $ in somebody's name of a robot begins no formula."""
+
+    def draw(self, renderer: Any) -> None:
+        """Draw all."""
+        for text in self.findobj(Text):
+            assert isinstance(text, Text)
+            if "$" in text.get_text() and "mathdefault" not in text.get_text():  # which ticks of logarithms have
+                text.set_parse_math(False)
+        super().draw(renderer)
+
+
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure [in] that arranges itself."""
-    return Figure(figsize=(width, height), layout="constrained")
+    return PlainFigure(figsize=(width, height), layout="constrained")
 
 
 def arranged(figure: Figure, title: str = "", keys: Sequence[Artist] = ()) -> Figure:

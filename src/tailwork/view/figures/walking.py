@@ -20,7 +20,7 @@ from tailwork.typing import Floats
 from tailwork.view.draw.camera import Ground, draw_ground, meshed, nice
 from tailwork.view.draw.picture import EDGE, GAP, HEAD, TIME, Sheet
 from tailwork.view.draw.stage import Subject, joined, set_stage, subject
-from tailwork.view.draw.style import FAINT, LIGHT, PAGE, RULE, arranged, look, new_figure
+from tailwork.view.draw.style import FAINT, LIGHT, PAGE, RULE, PlainFigure, arranged, look, new_figure
 from tailwork.view.scene import scene_of
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, VERMILION, mixed
 from tailwork.view.scene.sample import SceneSample, samples_at
@@ -181,7 +181,7 @@ def stride_pictures(
         line = sum(heights) + TIME + GAP
         head = HEAD if title else 0.0
         lines = -(-frames // columns)
-        figure = Figure(figsize=(PAGE, head + lines * line + TIME))
+        figure = PlainFigure(figsize=(PAGE, head + lines * line + TIME))
         sheets = [Sheet(figure, low, high) for low, high in bounds]
         if title:
             sheets[0].write(EDGE, EDGE, title, fontsize=9, fontweight="bold")

@@ -28,7 +28,7 @@ from tailwork.view.draw.picture import (
     strip_of,
 )
 from tailwork.view.draw.stage import Stage, set_stage, subject
-from tailwork.view.draw.style import Theme, drawing
+from tailwork.view.draw.style import PlainFigure, Theme, drawing
 from tailwork.view.film.charts import ROW, Chart, draw_charts, heads_of, panels_of, spans
 from tailwork.view.scene import Scene
 from tailwork.view.scene.colors import shown
@@ -135,7 +135,7 @@ def film(
     dpi = min(size[0] / max(LEAST, EACH * len(scenes)), size[1] / (HEIGHT if len(scenes) == 1 else HIGHER))
     wide, tall = size[0] / dpi, size[1] / dpi
     with drawing(theme):
-        figure = Figure(figsize=(wide, tall), dpi=dpi)
+        figure = PlainFigure(figsize=(wide, tall), dpi=dpi)
         canvas = FigureCanvasAgg(figure)
         strips = [strip_of(subject(scene, view, theme), samples_at(scene, times), follow=True) for scene in scenes]
         few = np.unique(np.linspace(0, len(times) - 1, LOOKS).astype(int))

@@ -1,0 +1,133 @@
+"""Whatever is given, errors are tailwork's own and say what was wrong and what is required."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tailwork.control import Tracking, held, posed
+from tailwork.errors import ArgumentError, ControllerError, RobotError, TailworkError, UnknownNameError
+from tailwork.model import Model
+from tailwork.robots import liu2020
+from tailwork.simulation import CompliantGround, simulate, simulate_batch
+from tailwork.studies import yaw
+from tailwork.studies.design.example import EXAMPLE
+from tailwork.studies.design.files import problem_from_text
+from tailwork.view import picture, torso_response
+
+HUGE: Any = 10**400  # an integer that no float can hold
+
+
+@cache
+def model() -> Model:
+    """The 2020 quadruped with the pendulum tail."""
+    return Model(liu2020("pendulum"))
+
+
+def run(duration: Any = 0.01, **more: Any) -> Any:
+    """A short run with something unusual."""
+    return simulate(model(), model().standing(), duration, **more)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: run(HUGE), lambda: run(start_time=HUGE), lambda: run(rtol=HUGE), lambda: run(step=HUGE, method="rk4"),
+        lambda: run(max_steps=HUGE), lambda: run(samples=HUGE), lambda: simulate(model(), [HUGE] * 8, 0.01),
+        lambda: simulate_batch(model(), [[HUGE] * 8], 0.01), lambda: yaw(HUGE), lambda: yaw(40, duration=HUGE),
+        lambda: simulate_batch(model(), model().standing(), 0.01, parameters={"tail.length": [HUGE, 0.5]}),
+        lambda: model().forward_dynamics(model().standing(), [HUGE] * 8, np.zeros(14)),
+        lambda: model().robot.replace({"tail.length": HUGE}),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_too_large(call: Callable[[], Any]) -> None:
+    with pytest.raises(TailworkError, match="required"):
+        call()
+
+
+@pytest.mark.parametrize(
+    "answer", [[HUGE] * 14, np.zeros(14, complex), ["1.0"] * 14, [None] * 14, "1", {"tail.tb": 1j}]
+)
+def test_answers_of_controllers_that_are_no_real_numbers(answer: Any) -> None:
+    """Nothing is rounded, parsed or cut: complex numbers and text are refused."""
+    with pytest.raises(ControllerError, match="required: 14 finite efforts"):
+        run(control=lambda t, q, v: answer)
+
+
+@pytest.mark.parametrize("start", [1e18, -1e18, 1e11])
+def test_a_start_so_late_that_the_duration_is_lost(start: float) -> None:
+    """Clocks have sixteen digits: at 1e11 s steps of a run of 0.01 s are not told apart."""
+    with pytest.raises(ArgumentError, match=r"start_time: .* required: at most 1e\+10 s from 0"):
+        run(start_time=start)
+    assert run(start_time=1e5).duration == pytest.approx(0.01, abs=1e-10)
+
+
+def test_a_rate_beyond_the_clock() -> None:
+    """Ticks of a controller that are closer than the clock can tell are refused; others are all made."""
+    times: list[float] = []
+
+    def control(t: float, q: Any, v: Any) -> Any:
+        times.append(t)
+        return np.zeros(14)
+
+    assert run(1e-9, control=control, control_rate=1e11, start_time=1000.0).stopped is None
+    assert len(set(times)) == len(times) == 100
+    with pytest.raises(ArgumentError, match=r"control_rate: .* required: at most 2.2e\+12 Hz"):
+        run(1e-9, control=control, control_rate=1e13, start_time=1000.0)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("gain", [1e154, 1e308])
+def test_gains_beyond_all_measure(gain: float) -> None:
+    """No step is small enough: the run says so."""
+    law = Tracking(limb="tail", coordinate="tb", kp=gain, kd=gain, profile=held(0.3))
+    assert run(control=law).stopped.reason.startswith("no step is small enough")
+
+
+@pytest.mark.filterwarnings("error")
+def test_ground_beyond_all_measure() -> None:
+    own = Model(liu2020("pendulum"), "none")
+    ground = CompliantGround(stiffness=1e308, damping=1.0, tangential_stiffness=1e308, tangential_damping=20.0,
+                             static_friction=0.8, kinetic_friction=0.6)  # fmt: skip
+    with pytest.raises(RobotError, match="ground that is less stiff"):
+        simulate(own, posed(own), 0.01, ground=ground)
+
+
+def test_problems_with_tables_in_the_place_of_words() -> None:
+    lines = [line for line in EXAMPLE.splitlines() if line.split(" = ")[0] in ("policy", "file", "preset", "tail")]
+    assert lines
+    for line in lines:
+        with pytest.raises((RobotError, UnknownNameError)):
+            problem_from_text(EXAMPLE.replace(line, f"{line.split(' = ')[0]} = {{}}"), "problem.toml")
+
+
+def test_memory_of_long_runs() -> None:
+    """A step of rk4 keeps five stages of 16 numbers, its state and time, 800 bytes; a tick of a controller a few kB."""
+    tracemalloc.start()
+    try:
+        run(0.02, method="rk4", step=1e-6)
+        assert tracemalloc.get_traced_memory()[1] < 20_000 * 2500
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        kept = run(0.2, control=lambda t, q, v: np.zeros(14), control_rate=1e4, rtol=1e-4)
+        assert tracemalloc.get_traced_memory()[1] - before < 2000 * 6000
+        assert len(kept.trajectory.pieces) > 1000
+    finally:
+        tracemalloc.stop()
+
+
+def test_names_are_no_formulas(tmp_path: Path) -> None:
+    """A dollar in the name of a robot or of a run is a dollar in its pictures."""
+    robot = replace(liu2020("pendulum"), name="$\\frac{$")
+    own = Model(robot)
+    runs = {"$\\frac{$": simulate(own, own.standing(), 0.01), "$x$": run()}
+    for k, figure in enumerate((picture(runs, "strip"), torso_response(runs))):
+        figure.savefig(tmp_path / f"{k}.png")
+        assert (tmp_path / f"{k}.png").stat().st_size > 1000
