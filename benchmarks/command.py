@@ -19,6 +19,7 @@ from benchmarks.goals import (
     design_goals,
     evaluation_goals,
     gradient_goals,
+    rigid_goals,
     start_goals,
     trajectory_goals,
     walking_goals,
@@ -31,6 +32,7 @@ from benchmarks.races.gradients import METHODS, gradient_race
 from benchmarks.races.growth import Growth, growths
 from benchmarks.races.peak import measured_peak
 from benchmarks.races.preparation import prepared
+from benchmarks.races.rigid import rigid_race
 from benchmarks.races.starts import first_results
 from benchmarks.races.synthesis import LEAST_RATE, synthesis_race
 from benchmarks.races.trajectories import races
@@ -198,6 +200,13 @@ def _walking(console: Console, repeats: int, say: Say) -> Measured:
     return {"walking": asdict(race) | {"ratio": race.ratio}, "trots": asdict(trots)}, walking_goals(race, trots)
 
 
+def _rigid(console: Console, repeats: int, say: Say) -> Measured:
+    say("a trot on rigid ground")
+    race = rigid_race(_seldom(repeats, 12))
+    console.print(tables.rigid_table(race))
+    return {"rigid": asdict(race)}, rigid_goals(race)
+
+
 def _calls(console: Console, repeats: int, say: Say) -> Measured:
     say("public calls")
     found = call_races(_seldom(repeats, 3))
@@ -237,6 +246,7 @@ SECTIONS: dict[str, Callable[[Console, int, Say], Measured]] = {
     "gradients": _gradients,
     "precision": _precision,
     "walking": _walking,
+    "rigid": _rigid,
     "synthesis": _synthesis,
     "growth": _growth,
 }

@@ -11,6 +11,9 @@ from benchmarks.races.designs import DesignRace
 from benchmarks.races.evaluation import EngineTiming, Speed
 from benchmarks.races.gradients import GradientRace
 from benchmarks.races.peak import Peak
+from benchmarks.races.rigid import ERROR as EQUAL_ERROR
+from benchmarks.races.rigid import LEAST as LEAST_RIGID
+from benchmarks.races.rigid import RigidRace
 from benchmarks.races.starts import MOST as MOST_SECONDS_TO_FIRST
 from benchmarks.races.starts import FirstResult
 from benchmarks.races.trajectories import GOALS as TRAJECTORY_GOALS
@@ -99,6 +102,22 @@ def walking_goals(race: WalkingRace, trots: TrotRace) -> list[Goal]:
         Goal("a second of walking [s]", race.ours, MOST_SECONDS, least=False),
         Goal(f"{trots.runs} trots: rate of a batch / of single runs, a core", trots.ratio.median, LEAST_RATIO),
     ]
+
+
+def rigid_goals(race: RigidRace) -> list[Goal]:
+    """Of a trot on rigid ground."""
+    goals = [
+        Goal("rigid ground, one run: steps a second", race.one, LEAST_RIGID["one run"]),
+        Goal("rigid ground, lanes: steps a second, a core", race.lanes, LEAST_RIGID["lanes"]),
+        Goal("rigid ground, 13 points in lanes: steps a second, a core", race.points, LEAST_RIGID["13 points"]),
+        Goal("rigid ground, simulate_batch / lanes", race.public / race.lanes, LEAST_RIGID["public"]),
+    ]
+    if race.ratio is not None:
+        goals.append(Goal("rigid ground: MuJoCo rollout / lanes, a step", race.ratio.median, LEAST_RIGID["MuJoCo"]))
+    if race.equal_error is not None:
+        said = f"rigid ground: MuJoCo rollout / lanes, for an error of {EQUAL_ERROR:g} m"
+        goals.append(Goal(said, race.equal_error, LEAST_RIGID["equal error"]))
+    return goals
 
 
 def call_goals(races: Iterable[CallRace]) -> list[Goal]:

@@ -16,6 +16,7 @@ from benchmarks.races.gradients import GradientRace
 from benchmarks.races.growth import Growth
 from benchmarks.races.peak import Peak
 from benchmarks.races.preparation import Preparation
+from benchmarks.races.rigid import ALONE, RUNS, RigidRace
 from benchmarks.races.starts import FirstResult
 from benchmarks.races.synthesis import SynthesisRace
 from benchmarks.races.trajectories import Race
@@ -144,6 +145,20 @@ def gradient_table(races: Sequence[GradientRace]) -> Table:
         table.add_row(r.robot, str(r.parameters), *times, f"{r.differences:.0f}", f"{r.error:.0e}")
     said = "a run of `gradients`, without what is done once a call; error: against five-point differences of tight "
     return _captioned(table, said + "runs, as shares of the largest p ∂/∂p")
+
+
+def rigid_table(race: RigidRace) -> Table:
+    """A trot on rigid ground, ours and MuJoCo's."""
+    table = plain_table(
+        "\nA trot on rigid ground, steps of 1 ms on one core", "how", "steps a second", "error after 1 s [m]"
+    )
+    table.add_row(f"one run of {ALONE:g} s", f"{race.one:,.0f}", f"{race.error:.1e}")
+    table.add_row("runs in lanes, the driver alone", f"{race.lanes:,.0f}", f"{race.error:.1e}")
+    table.add_row(f"{RUNS} runs by simulate_batch", f"{race.public:,.0f}", f"{race.error:.1e}")
+    table.add_row("in lanes, 13 points that touch", f"{race.points:,.0f}", "")
+    table.add_row("MuJoCo rollout", _number(race.mujoco, ",.0f"), _number(race.mujoco_error, ".1e"))
+    said = f"MuJoCo over lanes, a step: {_pairs(race.ratio)}; for an error of 1 cm: {_number(race.equal_error, '.0f')}"
+    return _captioned(table, said)
 
 
 def trot_table(race: TrotRace) -> Table:

@@ -1,4 +1,4 @@
-"""A described robot that walks on compliant ground in MuJoCo, to be timed beside our own simulation.
+"""A described robot that walks on the ground in MuJoCo, to be timed beside our own simulation.
 
 The same tree, servo, table of angles and step; the contact is MuJoCo's own (a spring and damper, with a friction cone),
 so the two walks are alike, not equal.
@@ -16,27 +16,35 @@ from benchmarks.engines.mujoco_tree import MujocoTree, mujoco
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
 from tailwork.robots.io.written import joint_name
-from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.typing import Floats
 
 FOOT_RADIUS = 1e-5  # m: a foot is a point
 
 
-def walking_model(model: Model, ground: CompliantGround, servo: JointServo, step: float, frequency: float) -> Any:
-    """The robot, its ground and its servo.
+def compliant(frequency: float) -> tuple[float, float]:
+    """MuJoCo's `solref` of a contact: it states the stiffness by the acceleration it gives, so a spring k on the mass m
+    that a foot moves with is its squared frequency k/m [rad²/s²]; the damping is critical."""
+    return -(frequency**2), -2.0 * frequency
 
-    MuJoCo states a contact's stiffness by the acceleration it gives, so a spring k on the mass m that a foot moves with
-    is its squared frequency k/m [rad²/s²]; the damping is critical.
-    """
+
+def rigid(step: float) -> tuple[float, float]:
+    """The stiffest `solref` that it offers at a step [s]."""
+    return 2.0 * step, 1.0
+
+
+def walking_model(
+    model: Model, friction: float, solref: tuple[float, float], servo: JointServo, step: float, impratio: float = 1.0
+) -> Any:
+    """The robot, its ground and its servo."""
     tree = MujocoTree(model.robot, joined=True, bending="hinges")
     spec, unit = tree.spec, tree.unit
     option = spec.option
     option.timestep, option.iterations, option.tolerance = step, 100, 1e-8
     option.integrator, option.cone = mujoco.mjtIntegrator.mjINT_IMPLICITFAST, mujoco.mjtCone.mjCONE_ELLIPTIC
+    option.impratio = impratio
     option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE  # its sparse solver is faulty in 4.0.0
     contact = {
-        "condim": 3, "friction": (ground.static_friction, 0.0, 0.0), "solref": (-(frequency**2), -2.0 * frequency),
-        "solimp": (0.999, 0.999, 0.001, 0.5, 2.0),
+        "condim": 3, "friction": (friction, 0.0, 0.0), "solref": solref, "solimp": (0.999, 0.999, 0.001, 0.5, 2.0),
     }  # fmt: skip
     plane = mujoco.mjtGeom.mjGEOM_PLANE
     spec.worldbody.add_geom(type=plane, size=(0, 0, 1), contype=0, conaffinity=1, pos=(0, 0, -FOOT_RADIUS), **contact)
@@ -55,18 +63,18 @@ def walking_model(model: Model, ground: CompliantGround, servo: JointServo, step
 
 
 def walk(
-    model: Model, ground: CompliantGround, servo: JointServo, q: Floats, v: Floats, duration: float, step: float,
-    frequency: float,
+    model: Model, friction: float, solref: tuple[float, float], servo: JointServo, q: Floats, v: Floats,
+    duration: float, step: float, impratio: float = 1.0,
 ) -> Callable[[], Floats]:  # fmt: skip
     """A walk as MuJoCo simulates it, ready to be timed: places of the torso at all steps, (steps, 3) [m].
 
     All steps run in MuJoCo's own compiled loop (rollout); the servo's targets are computed beforehand.
     """
-    engine = walking_model(model, ground, servo, step, frequency)
+    engine = walking_model(model, friction, solref, servo, step, impratio)
     data = mujoco.MjData(engine)
     data.qpos[:3], data.qpos[3:7] = q[:3], (1.0, 0.0, 0.0, 0.0)
     data.qvel[:6] = v[:6]  # the torso starts level
-    for name in model.coordinate_names[6:]:
+    for name in (name for name in model.coordinate_names if "." in name):
         joint = engine.joint(name)
         data.qpos[joint.qposadr[0]] = q[model.coordinate_names.index(name)]
         data.qvel[joint.dofadr[0]] = v[model.velocity_names.index(f"{name} rate")]

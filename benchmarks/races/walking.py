@@ -101,7 +101,9 @@ def walking_race(repeats: int = 3) -> WalkingRace:
     except ImportError:
         pass
     else:
-        contenders["mujoco"] = mujoco_walk.walk(model, ground, servo, q, v, DURATION, step, frequency)
+        contenders["mujoco"] = mujoco_walk.walk(
+            model, float(ground.static_friction), mujoco_walk.compliant(frequency), servo, q, v, DURATION, step
+        )
         way = contenders["mujoco"]()[:, 0]
         theirs = float((way[-1] - way[len(way) // 2]) / (DURATION / 2))
     best = {name: min(found) for name, found in interleaved(contenders, {}, repeats).items()}
