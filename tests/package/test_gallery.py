@@ -162,6 +162,17 @@ def _(left: Left) -> None:
     assert left["run"].stopped is None and len(left["run"].data["time"]) == 1601
 
 
+@facts("beginner/8_drop")
+def _(left: Left) -> None:
+    """It lands after sqrt(2 h/g); impulse and loss go as the speed and its square; then it stands."""
+    for height, time in left["touch"].items():
+        assert time == pytest.approx((2.0 * height / 9.8) ** 0.5, abs=1e-9)
+    assert left["impulse"][0.08] == pytest.approx(5.745010, abs=1e-5)
+    assert left["impulse"][0.16] == pytest.approx(left["impulse"][0.04] * 2.0, rel=1e-4)
+    assert left["loss"][0.16] == pytest.approx(left["loss"][0.08] * 2.0, rel=1e-4)
+    assert left["runs"][0.16].final_contact.states == ("stick",) * 4
+
+
 # Intermediate
 
 
@@ -261,6 +272,13 @@ def _(left: Left) -> None:
     )
     assert 1.0 < efforts[least] / left["bound"].sum() < 1.02
     assert left["apart"] < 1e-10  # simulated and balanced [m, rad]
+
+
+@facts("intermediate/8_rigid_trot")
+def _(left: Left) -> None:
+    """It trots at 0.55 m/s; the error is below a millimetre and falls faster than the step."""
+    assert left["speed"] == pytest.approx(0.554, abs=2e-3)
+    assert left["errors"].max() < 1e-3 and left["order"] > 1.0
 
 
 # Advanced
