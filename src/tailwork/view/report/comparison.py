@@ -28,7 +28,7 @@ ANGLE_TEXT = {
 MOST_NAMED = 2  # motions of a tail that the conclusion names
 ROTATION_HEADER = (
     "tail", "pitch [°]", "roll [°]", "yaw [°]", "airborne [°]", "closed form [°]", "effect", "peak torque [N m]",
-    "work [J]", "least normal force [N]", "friction needed", "tail [kg]", "tail [m]",
+    "work [J]", "least normal [N]", "friction", "tail [kg]", "tail [m]",
 )  # fmt: skip
 TAIL_HEADER = ("tail", "kind", "mass [kg]", "length [m]", "mount [m]", "numbers")
 SAME = 1e-6
