@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from real_robots import urdf
+from tailwork.control import JointServo, joint_table, trot, walk, walking_start
 from tailwork.control.standing import gain_factors
-from tailwork.robots import Robot, biswal, liu2018, liu2020
+from tailwork.model import Model
+from tailwork.robots import Robot, biswal, liu2018, liu2020, load
 from tailwork.robots.paths import rebuild
 from tailwork.robots.quantities import Kind
 from tailwork.robots.tails.fit import EXPONENTS
-from tailwork.simulation import CompliantGround
+from tailwork.simulation import CompliantGround, simulate
 from tailwork.studies import POLICIES, Scenario, measured, perform, perform_many, yaw
 from tailwork.studies.compare.on_ground import perform_on_ground
 
@@ -86,3 +89,30 @@ def test_gains_follow_every_design_of_a_batch() -> None:
         alone = measured(perform(own), own, ["yaw", "roll"])
         for name in ("yaw", "roll"):
             assert many.measures[name][k] == pytest.approx(alone[name], rel=1e-6), name
+
+
+def test_gaits_go_with_the_size_of_a_robot() -> None:
+    """At one Froude number: speeds go as √length, frequencies as 1/√length, lifts as length; so the shape of a stride,
+    in lengths of the legs, is the same. Gains of the servo go as those of the leg policies."""
+    robot = liu2020(None)
+    one, two = trot(robot), trot(resized(robot))
+    assert two.speed == pytest.approx(one.speed * LONGER**0.5) and two.lift == pytest.approx(one.lift * LONGER)
+    assert two.stride == pytest.approx(one.stride * LONGER) and two.phases == one.phases
+    assert walk(robot, speed=0.1).speed == 0.1 and walk(robot, lift=0.02).speed == walk(robot).speed
+    model = Model(robot, "none")
+    servo = JointServo.for_robot(robot, joint_table(model, one))
+    assert (servo.kp, servo.kd) == pytest.approx((350.0, 8.0), rel=1e-14)
+    small = JointServo.for_robot(resized(robot), servo.table)
+    assert (small.kp, small.kd) == pytest.approx((350 * HEAVIER * LONGER, 8 * HEAVIER * LONGER**1.5), rel=1e-12)
+
+
+def test_a_real_robot_trots_without_tuning() -> None:
+    """The Go2, by a gait, a servo and ground that are all made for it: after a second it has gone forward, upright."""
+    robot = load(urdf("go2"), foot_radius=0.022)
+    model, gait = Model(robot, "none"), trot(robot)
+    table = joint_table(model, gait)
+    ground, servo = CompliantGround.for_robot(robot, static_friction=0.8), JointServo.for_robot(robot, table)
+    run = simulate(model, walking_start(model, gait, table), 1.0, ground=ground, control=servo)
+    q = run.data["q"].to_numpy()
+    assert run.stopped is None and np.degrees(np.abs(q[:, 3:6])).max() < 15.0
+    assert 0.2 < q[-1, 0] / gait.speed < 1.5 and abs(q[-1, 1]) < 0.1 and q[:, 2].min() > 0.9 * q[0, 2]

@@ -9,10 +9,15 @@ from tailwork.algebra.expression import Scalar
 from tailwork.control.context import Context
 from tailwork.control.gait.joint_table import JointTable
 from tailwork.control.laws import followed_effort, motors_of
+from tailwork.control.standing import gain_factors
 from tailwork.errors import RobotError, UnknownNameError, check_known
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Motor
 from tailwork.robots.quantities import Described, nonnegative
+from tailwork.robots.robot import Robot
+
+SERVO_GAINS = (350.0, 8.0)
+"""Of a robot that walks: kp [N m/rad] and kd [N m s/rad] of the quadruped of Liu & Ben-Tzvi 2020."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +54,16 @@ class JointServo:
         if not isinstance(self.table, JointTable):
             raise RobotError("table", self.table, "a JointTable, such as joint_table(model, gait)")
         self.law()
+
+    @classmethod
+    def for_robot(cls, robot: Robot, table: JointTable) -> JointServo:
+        """With gains that suit the mass and the legs of a robot: those of `SERVO_GAINS` for the quadruped of Liu &
+        Ben-Tzvi 2020, of others as `gain_factors` says (the mean of its legs)."""
+        factors = [gain_factors(robot, leg, "joint") for leg in robot.feet()]
+        if not factors:
+            raise RobotError("robot", robot.name, "a robot with legs")
+        kp, kd = (float(sum(own)) / len(own) for own in zip(*factors, strict=True))
+        return cls(table=table, kp=SERVO_GAINS[0] * kp, kd=SERVO_GAINS[1] * kd)
 
     def law(self) -> FollowTargets:
         """What is compiled."""

@@ -6,6 +6,7 @@ each leg's role (its row from the front, its side) from where its hip is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -17,10 +18,14 @@ from tailwork.control.gait.foot_kinematics import hip
 from tailwork.errors import RobotError, check_known
 from tailwork.robots.quantities import Described, all_numbers, nonnegative, number, numbers, positive
 from tailwork.robots.robot import Robot
+from tailwork.robots.sizes import leg_length
 from tailwork.typing import Floats
 
 NO_SHARE = 1e-12
 """What is missing to a whole stride by less than this is rounding."""
+USUAL_SPEED, USUAL_FREQUENCY, USUAL_LIFT = 0.58, 1.6, 0.06  # √m/s, √m/s, 1
+"""Of a gait of legs of a length of 1 m: speed [m/s], frequency [Hz] and lift [m]; others in proportion, at the same
+Froude number."""
 PRESETS: dict[str, tuple[int | None, Callable[[int, int, int], float]]] = {
     "a walk": (None, lambda row, side, rows: (side * rows + rows - 1 - row) / (2 * rows)),
     "a trot": (2, lambda row, side, rows: ((row + side) % 2) / 2),
@@ -97,36 +102,71 @@ class Gait(Described):
         return np.stack([forward, rising * self.lift], axis=-1), np.stack([forward_rate, up_rate], axis=-1)
 
 
-def walk(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = 0.75) -> Gait:
+def walk(
+    robot: Robot,
+    *,
+    speed: float | None = None,
+    frequency: float | None = None,
+    lift: float | None = None,
+    duty: float = 0.75,
+) -> Gait:
     """Four legs or more, one after the other from hind to front: left side, then right (lateral sequence).
 
     Args:
         robot: with two or more legs on each side.
-        speed: of the torso, forward [m/s].
-        frequency: of strides [Hz].
-        lift: height of a foot in mid-swing [m].
+        speed: of the torso, forward [m/s]; by default `USUAL_SPEED` times the root of the length of the legs.
+        frequency: of strides [Hz]; by default `USUAL_FREQUENCY` over that root.
+        lift: height of a foot in mid-swing [m]; by default `USUAL_LIFT` of that length.
         duty: share of the stride that a leg is on the ground [1]; of four legs, one at a time is in the air.
     """
     return _preset(robot, "a walk", speed, frequency, lift, duty)
 
 
-def trot(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = 0.5) -> Gait:
+def trot(
+    robot: Robot,
+    *,
+    speed: float | None = None,
+    frequency: float | None = None,
+    lift: float | None = None,
+    duty: float = 0.5,
+) -> Gait:
     """Four legs: the diagonal pairs in turn; arguments [m/s], [Hz], [m] and [1] as of `walk`."""
     return _preset(robot, "a trot", speed, frequency, lift, duty)
 
 
-def pace(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = 0.5) -> Gait:
+def pace(
+    robot: Robot,
+    *,
+    speed: float | None = None,
+    frequency: float | None = None,
+    lift: float | None = None,
+    duty: float = 0.5,
+) -> Gait:
     """Four legs: the left pair and the right pair in turn; arguments [m/s], [Hz], [m] and [1] as of `walk`."""
     return _preset(robot, "a pace", speed, frequency, lift, duty)
 
 
-def bound(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = 0.4) -> Gait:
+def bound(
+    robot: Robot,
+    *,
+    speed: float | None = None,
+    frequency: float | None = None,
+    lift: float | None = None,
+    duty: float = 0.4,
+) -> Gait:
     """Four legs: the front pair and the hind pair in turn, with a flight between them; arguments [m/s], [Hz], [m] and
     [1] as of `walk`."""
     return _preset(robot, "a bound", speed, frequency, lift, duty)
 
 
-def tripod(robot: Robot, *, speed: float, frequency: float, lift: float, duty: float = 0.55) -> Gait:
+def tripod(
+    robot: Robot,
+    *,
+    speed: float | None = None,
+    frequency: float | None = None,
+    lift: float | None = None,
+    duty: float = 0.55,
+) -> Gait:
     """Six legs: front and hind leg of a side with the middle one of the other, in turn with the other three; three feet
     or more are always on the ground, as of a cockroach. Arguments [m/s], [Hz], [m] and [1] as of `walk`."""
     return _preset(robot, "a tripod gait", speed, frequency, lift, duty)
@@ -156,7 +196,9 @@ def leg_roles(robot: Robot) -> dict[str, tuple[int, int]]:
     return {name: roles[name] for name in legs}
 
 
-def _preset(robot: Robot, what: str, speed: float, frequency: float, lift: float, duty: float) -> Gait:
+def _preset(
+    robot: Robot, what: str, speed: float | None, frequency: float | None, lift: float | None, duty: float
+) -> Gait:
     """One of `PRESETS` for a robot."""
     if not isinstance(robot, Robot):
         raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
@@ -166,6 +208,10 @@ def _preset(robot: Robot, what: str, speed: float, frequency: float, lift: float
         wanted = "four legs or more" if rows is None else f"{2 * rows} legs"
         raise RobotError("robot", robot.name, f"{wanted} in pairs for {what}; its legs are {_listed(roles)}")
     phases = tuple(phase(row, side, found) for row, side in roles.values())
+    length = sum(float(leg_length(robot.limbs()[name])) for name in roles) / len(roles)
+    speed = USUAL_SPEED * math.sqrt(length) if speed is None else speed
+    frequency = USUAL_FREQUENCY / math.sqrt(length) if frequency is None else frequency
+    lift = USUAL_LIFT * length if lift is None else lift
     return Gait(legs=tuple(roles), phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
 
 
