@@ -90,7 +90,8 @@ def test_the_installed_version() -> None:
 
 def test_every_import_is_declared() -> None:
     """What the source imports is the standard library, the package itself or a dependency of pyproject.toml."""
-    lines = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["design"]]
+    optional = PROJECT["project"]["optional-dependencies"]
+    lines = [*PROJECT["project"]["dependencies"], *optional["design"], *optional["mjcf"]]
     declared = {re.split(r"[<>=~!\[ ]", line)[0].replace("-", "_") for line in lines}
     needed: dict[str, str] = {}
     for file in SOURCE.rglob("*.py"):
@@ -118,14 +119,15 @@ def test_every_folder_is_a_package() -> None:
 
 
 def test_the_wheel(tmp_path: Path) -> None:
-    """The built wheel holds py.typed, every module, style sheets, an example and the built player; nothing of tests."""
+    """The built wheel holds py.typed, every module, style sheets, robots, an example and the built player; no tests."""
     wheel = pytest.importorskip("hatchling.builders.wheel")
     built = Path(next(iter(wheel.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"]))))
     names = zipfile.ZipFile(built).namelist()
     built_player = {f"tailwork/view/player/built/player.{kind}" for kind in ("js", "css")}
     expected = {str(file.relative_to(SOURCE.parent)) for file in SOURCE.rglob("*.py")}
     styles = {"tailwork/view/draw/tailwork.mplstyle", "tailwork/view/report/report.css"}
-    expected |= {"tailwork/py.typed", "tailwork/studies/design/example.toml"} | built_player | styles
+    robots = {f"tailwork/robots/presets/{name}.toml" for name in ("a1", "anymal_c", "go2", "solo12", "spot")}
+    expected |= {"tailwork/py.typed", "tailwork/studies/design/example.toml"} | built_player | styles | robots
     assert {name for name in names if not name.startswith(f"tailwork-{tailwork.__version__}.dist-info/")} == expected
     assert f"tailwork-{tailwork.__version__}.dist-info/entry_points.txt" in names
     assert any(name.endswith("LICENSE") for name in names)
