@@ -5,6 +5,7 @@ from tailwork.simulation.chunk import Chunk
 from tailwork.simulation.contact.ground import CompliantGround, HeightField, RigidGround
 from tailwork.simulation.derivatives.gradient import Gradient, Gradients, gradient, gradients
 from tailwork.simulation.derivatives.sensitivities import Sensitivities, sensitivities
+from tailwork.simulation.event_driven.periodic import PeriodicGait, Stride, periodic_gait, stride
 from tailwork.simulation.events import (
     Event,
     FootNearHip,
@@ -12,8 +13,10 @@ from tailwork.simulation.events import (
     FootSlips,
     JointRange,
     JointSpeed,
+    Lands,
     LegFolded,
     LegStraight,
+    PassesThrough,
     When,
 )
 from tailwork.simulation.forces import Force, Pulse, pulse
@@ -39,9 +42,12 @@ __all__ = [
     "HeightField",
     "JointRange",
     "JointSpeed",
+    "Lands",
     "LegFolded",
     "LegStraight",
     "Options",
+    "PassesThrough",
+    "PeriodicGait",
     "Problem",
     "Pulse",
     "RigidGround",
@@ -49,13 +55,16 @@ __all__ = [
     "Sensitivities",
     "Standing",
     "Stopped",
+    "Stride",
     "Struck",
     "When",
     "gradient",
     "gradients",
     "load_run",
+    "periodic_gait",
     "pulse",
     "sensitivities",
     "simulate",
     "simulate_batch",
+    "stride",
 ]

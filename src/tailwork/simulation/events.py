@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, is_zero, larger, smaller, sqrt
 from tailwork.control.context import Context
-from tailwork.errors import ArgumentError
+from tailwork.errors import ArgumentError, check_known
 from tailwork.mechanics.kinematics import limb_states
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
@@ -306,4 +306,40 @@ class When(Event):
 
     def values(self, context: Context, path: Path) -> list[Scalar]:
         """Its value, in its own unit."""
+        return [self.quantity(context)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lands(Event):
+    """A point comes down onto rigid ground, in runs from event to event; where it stops a run, after the impact."""
+
+    point: str  # a contact point by name; a foot by the name of its leg
+
+    def names(self, layout: Layout) -> list[str]:
+        """One."""
+        check_known("point", [self.point], layout.robot.contact_points(), "contact point")
+        return [f"{self.point} lands"]
+
+    def values(self, context: Context, path: Path) -> list[Scalar]:
+        """None that falls below zero: the contacts themselves tell [1]."""
+        return [1.0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassesThrough(Event):
+    """While a quantity is below zero, a point passes through rigid ground, in runs from event to event.
+
+    So walkers without knees, which scuff in the middle of a swing, are looked at as in the literature.
+    """
+
+    point: str  # a contact point by name; a foot by the name of its leg
+    quantity: Callable[[Context], Scalar]  # of the moment, in any unit: below zero, the point does not touch
+
+    def names(self, layout: Layout) -> list[str]:
+        """One."""
+        check_known("point", [self.point], layout.robot.contact_points(), "contact point")
+        return [f"{self.point} passes through the ground"]
+
+    def values(self, context: Context, path: Path) -> list[Scalar]:
+        """The quantity, in its own unit."""
         return [self.quantity(context)]

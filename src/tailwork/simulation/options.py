@@ -15,9 +15,13 @@ MOST = 10**15
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How it is simulated."""
+    """How it is simulated.
 
-    method: str = "auto"  # or "rk4" (fixed steps), "dopri5", "rodas5p" (stiff), "implicit-euler" (compliant ground)
+    On compliant ground the method is "implicit-euler"; on rigid ground "time-stepping", which "auto" takes, or
+    "event-driven", which is exact to the tolerances and takes one run at a time.
+    """
+
+    method: str = "auto"  # or one by name: "rk4" (fixed steps), "dopri5", "rodas5p" (stiff), or that of a ground
     rtol: float = 1e-6  # relative tolerance of methods that choose their steps [1]
     atol: float = 1e-8  # absolute tolerance [SI]
     step: float | None = None  # fixed step [s]; required for rk4, not allowed with "auto" but on compliant ground

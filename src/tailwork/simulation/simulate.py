@@ -16,6 +16,7 @@ from tailwork.model import Model
 from tailwork.simulation.contact.ground import CompliantGround, RigidGround
 from tailwork.simulation.contact.on_ground import simulate_on_ground
 from tailwork.simulation.contact.ways import way_on_ground
+from tailwork.simulation.event_driven.runs import simulate_events
 from tailwork.simulation.events import DEFAULT_EVENTS, ROUNDING, Event, FootPulls, FootSlips
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing
@@ -24,7 +25,7 @@ from tailwork.simulation.integrate.compiled import Settings
 from tailwork.simulation.integrate.dense import Piece, Trajectory
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG
 from tailwork.simulation.integrate.integrator import Integrator, SingleRuns, Start, Steps
-from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER, TIME_STEPPING
+from tailwork.simulation.integrate.tableaus import EVENT_DRIVEN, IMPLICIT_EULER, TIME_STEPPING
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import GROUND, Controller, Problem, State, problem_of
 from tailwork.simulation.record import SampledTrajectory
@@ -83,6 +84,10 @@ def run_of(problem: Problem, options: Options) -> Run:
             q, v, _, _ = system.full(np.array([start]), x[None], np.zeros((1, system.control_inputs)))
             law.check_start(model, q[0], v[0])
     asking = None if controller is None else _Asking(controller, system)
+    if options.method == EVENT_DRIVEN:
+        last = start + problem.duration
+        efforts = None if asking is None else asking.efforts
+        return simulate_events(system, problem.ground, x, start, last, _ends(problem, options, last), efforts, options)
     if problem.ground is not None or options.method in (IMPLICIT_EULER, TIME_STEPPING):
         return _on_ground(problem, options, system, x, asking)
     if system.servos:

@@ -10,8 +10,11 @@ import numpy as np
 from tailwork.typing import Floats
 
 IMPLICIT_EULER = "implicit-euler"
-TIME_STEPPING = "time-stepping"
 """The method for compliant ground, which is no tableau: see tailwork.simulation.contact.compliant."""
+TIME_STEPPING = "time-stepping"
+"""The method for rigid ground with even steps: see tailwork.simulation.contact.rigid."""
+EVENT_DRIVEN = "event-driven"
+"""The one from event to event, exact to the tolerance: see tailwork.simulation.event_driven."""
 
 
 @dataclass(frozen=True)

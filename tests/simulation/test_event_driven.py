@@ -1,0 +1,269 @@
+"""Rigid ground from event to event: what mechanics says in closed form, balances, and agreement with pinned feet."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tailwork import Model, load_run, simulate
+from tailwork.control import JointServo, held_posture, posed
+from tailwork.errors import ArgumentError, RobotError
+from tailwork.robots import Body, ContactPoint, FreeLimb, Joint, Limb, Robot, Torso, liu2020
+from tailwork.simulation import Lands, RigidGround, Run, When
+from tailwork.simulation.contact.ground import HeightField
+from tests.oracles.walkers import (
+    compass_events,
+    compass_robot,
+    compass_state,
+    free_model,
+    lone_body,
+    slope,
+    standing_quadruped,
+    trotting_quadruped,
+)
+
+TIGHT: dict[str, Any] = {"method": "event-driven", "rtol": 1e-9, "atol": 1e-9}
+
+
+def run_body(model: Model, place: tuple[float, float, float], velocity: tuple[float, ...], duration: float,
+             ground: RigidGround, **more: Any) -> Run:  # fmt: skip
+    q, v = np.array([*place, 1.0, 0.0, 0.0, 0.0]), np.zeros(6)
+    v[: len(velocity)] = velocity
+    return simulate(model, (q, v), duration, ground=ground, **{**TIGHT, **more})
+
+
+def test_a_puck_that_bounces_comes_to_rest_in_finite_time() -> None:
+    """Each rebound is half as fast, so that there are infinitely many until 3 sqrt(0.2) s (g = 10, e = ½, from 1 m);
+    the run has a bounded number of them, and all energy is in its losses."""
+    run = run_body(lone_body((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0), (), 2.0, RigidGround(friction=0.5, restitution=0.5))
+    assert run.changes[-1][0] == pytest.approx(3.0 * np.sqrt(0.2), abs=1e-8)
+    assert run.changes[-1][1:] == ("torso.p0", "stick")
+    assert len(run.data["impact_time"]) < 40
+    assert float(run.data["impact_loss"].sum()) == pytest.approx(10.0, abs=1e-9)
+    assert run.final_state[0][2] == pytest.approx(0.0, abs=1e-14)
+    assert np.diff(run.data["impact_time"][:5]) == pytest.approx(np.sqrt(0.2) * 0.5 ** np.arange(4), abs=1e-9)
+
+
+def test_friction_stops_a_puck_where_coulomb_says() -> None:
+    """From 1 m/s at friction ½ it slides for 0.2 s and 0.1 m, and the ground takes its kinetic energy."""
+    run = run_body(lone_body((0.0, 0.0, 0.0)), (0.0, 0.0, 0.0), (1.0,), 1.0, RigidGround(friction=0.5))
+    assert run.final_state[0][:3] == pytest.approx([0.1, 0.0, 0.0], abs=1e-11)
+    assert run.changes == ((pytest.approx(0.2, abs=1e-9), "torso.p0", "stick"),)
+    assert float(run.data["foot_work"][-1, 0]) == pytest.approx(-0.5, abs=1e-12)
+
+
+def test_a_puck_across_a_slope_turns_and_stops() -> None:
+    """At 20° and friction ½ from 0.5 m/s across, speed and direction obey v' = g (sin − mu cos · cosine of the angle to
+    the fall line), whose integral stops it at 0.2263713505 s."""
+    tilt, mu, g, v0 = np.radians(20.0), 0.5, 10.0, 0.5
+    down, hold = g * np.sin(tilt), mu * g * np.cos(tilt)
+    stop = v0 * hold / (hold**2 - down**2)
+    assert stop == pytest.approx(0.2263713505, abs=1e-10)
+    ground = RigidGround(friction=mu, surface=slope(tilt, "x"))
+    run = run_body(lone_body((0.0, 0.0, 0.0)), (0.0, 0.0, 0.0), (0.0, v0), 0.4, ground)
+    assert run.changes[-1] == (pytest.approx(stop, abs=1e-8), "torso.p0", "stick")
+
+
+@pytest.mark.parametrize(("friction", "impulse"), [(0.0, 0.3622568544), (10.0, 0.5598819334)])
+def test_a_rod_that_strikes_the_ground_gets_the_impulse_of_rigid_impact(friction: float, impulse: float) -> None:
+    """A rod of 1 kg and 1 m at 40° with 1 m/s: Λ_z = 1/(1 + 3 cos²) without friction; where its end sticks, from the
+    full 2 × 2 matrix 1 + 3 nᵀn of its end."""
+    angle, half = np.radians(40.0), 0.5
+    r = -half * np.array([np.cos(angle), np.sin(angle)])
+    matrix = np.eye(2) + 12.0 * np.array([[r[1] ** 2, -r[0] * r[1]], [-r[0] * r[1], r[0] ** 2]])
+    expected = 1.0 / matrix[1, 1] if friction == 0.0 else np.linalg.solve(matrix, [0.0, 1.0])[1]
+    assert expected == pytest.approx(impulse, abs=1e-10)
+    model = lone_body((r[0], 0.0, r[1]), inertia=1.0 / 12.0)
+    run = run_body(model, (0.0, 0.0, -r[1]), (0.0, 0.0, -1.0), 0.01, RigidGround(friction=friction))
+    assert run.data["impact_impulse"][0, 0, 2] == pytest.approx(expected, abs=1e-12)
+    assert run.data["impact_time"][0] == 0.0
+
+
+def test_a_bead_on_curved_ground_stays_on_it_and_keeps_its_energy() -> None:
+    """Without friction a point slides on a trough as a bead on a wire: it swings to the same height, and its normal
+    force is m (g cos + v²/R) at the bottom."""
+    trough = HeightField.sampled(lambda x, y: 0.25 * x * x + 0.0 * y, (-2.0, 2.0), (-1.0, 1.0), 0.25)
+    start = (1.0, 0.0, 0.25)
+    ground = RigidGround(friction=0.0, surface=trough)
+    run = run_body(lone_body((0.0, 0.0, 0.0)), start, (), 3.0, ground, samples=301)
+    q, v = run.data["q"].to_numpy(), run.data["v"].to_numpy()
+    x, z, speed = q[:, 0], q[:, 2], np.linalg.norm(v[:, :3], axis=1)
+    assert np.abs(z - 0.25 * x * x).max() < 1e-9  # between steps; where they end it is 1e-15
+    assert run.energy_balance_error() < 1e-7
+    bottom = int(np.abs(x).argmin())
+    radius = (1.0 + (0.5 * x[bottom]) ** 2) ** 1.5 / 0.5
+    force = np.linalg.norm(run.data["foot_force"][bottom, 0])
+    assert force == pytest.approx(10.0 / np.sqrt(1.0 + 0.25 * x[bottom] ** 2) + speed[bottom] ** 2 / radius, rel=1e-6)
+
+
+def test_a_quadruped_that_is_dropped_strikes_lifts_and_stands() -> None:
+    """It falls 10 cm freely; impulses, lift-off and the posture after 1 s are those of another implementation."""
+    model, servo, q = standing_quadruped()
+    q[2] += 0.1
+    run = simulate(model, q, 1.0, control=servo, ground=RigidGround(friction=0.6), **TIGHT)
+    assert run.data["impact_time"][0] == pytest.approx(np.sqrt(0.2 / 9.81), abs=1e-9)
+    assert run.data["impact_time"][0] == pytest.approx(0.142784312, abs=1e-9)
+    assert float(run.data["impact_impulse"][0, :, 2].sum()) == pytest.approx(1.734894, abs=1e-6)
+    lifted = next(t for t, _, state in run.changes if state == "air")
+    assert lifted == pytest.approx(0.179874867, abs=1e-8)
+    assert run.final_state[0][:3] == pytest.approx([0.0, -0.0119672411, 0.317784546], abs=1e-8)
+    assert run.energy_balance_error() < 1e-7
+    assert run.momentum_balance_error() < 1e-7
+
+
+def test_the_robot_of_2020_that_is_dropped_strikes_as_another_implementation_says() -> None:
+    """Servos hold its legs while it falls 8 cm at 9.8 m/s²: all four feet strike at once."""
+    robot = liu2020("pendulum").replace({"gravity": 9.8})
+    model = free_model(robot)
+    q = posed(model)
+    servo = JointServo(table=held_posture(model, q), kp=300.0, kd=8.0)
+    q[2] += 0.08
+    run = simulate(model, q, 0.13, control=servo, ground=RigidGround(friction=0.8), **TIGHT)
+    assert run.data["impact_time"][0] == pytest.approx(np.sqrt(0.16 / 9.8), abs=1e-9)
+    assert float(run.data["impact_impulse"][0, :, 2].sum()) == pytest.approx(5.745010, abs=1e-6)
+    assert float(run.data["impact_loss"][0]) == pytest.approx(3.5969449, abs=1e-6)
+
+
+def test_a_trot_has_eight_digits_whatever_the_tolerance() -> None:
+    """A second with some two hundred events ends at the same place for tolerances from 1e-7 to 1e-9; feet that stick
+    do not drift, and impulses, work and losses balance."""
+    model, servo, state = trotting_quadruped()
+    runs = [simulate(model, state, 1.0, control=servo, ground=RigidGround(friction=0.6), method="event-driven",
+                     rtol=tolerance, atol=tolerance) for tolerance in (1e-7, 1e-8, 1e-9)]  # fmt: skip
+    for run in runs:
+        assert run.final_state[0][:3] == pytest.approx([-0.02841379, 0.43167873, 0.31603068], abs=1.5e-8)
+    run = runs[-1]
+    assert run.energy_balance_error() < 1e-8
+    assert run.momentum_balance_error() < 1e-6
+    assert (run.data["impact_loss"] >= -1e-12).all()
+    forces = run.data["foot_force"].to_numpy()
+    across, normal = np.hypot(forces[..., 0], forces[..., 1]), forces[..., 2]
+    assert normal.min() >= 0.0
+    assert (across <= 0.6 * normal * (1.0 + 1e-9) + 1e-9).all()
+    feet = [model.point_names.index(f"{name}.foot") for name in model.layout.legs]
+    places, contact = run.data["points"].to_numpy()[:, feet], run.data["contact"].to_numpy()
+    sticks = (contact[1:] == 1) & (contact[:-1] == 1)
+    changed = np.zeros_like(sticks)
+    times = run.data["time"].to_numpy()
+    for t, name, _ in run.changes:
+        k = int(np.searchsorted(times, t)) - 1
+        changed[max(k, 0), list(model.layout.legs).index(name)] = True
+    drift = np.abs(np.diff(places, axis=0)).max(axis=2)[sticks & ~changed]
+    assert len(drift) > 100
+    assert drift.max() < 1e-13
+
+
+def test_pinned_feet_are_the_case_without_events() -> None:
+    """A robot that sinks with its feet on rough ground moves as with feet that are pinned, to the tolerance."""
+    model, _, q = standing_quadruped()
+    free = simulate(model, q, 0.12, ground=RigidGround(friction=3.0), **TIGHT)
+    assert free.changes == ()
+    pinned = Model(model.robot, attitude="quaternion")
+    own = simulate(pinned, pinned.standing(), 0.12, rtol=1e-9, atol=1e-11, method="dopri5")
+    (a, _), (b, _) = free.final_state, own.final_state
+    names = pinned.coordinate_names
+    assert a[: len(names)] == pytest.approx(b, abs=2e-9)
+    assert free.data["foot_force"].to_numpy() == pytest.approx(own.data["foot_force"].to_numpy(), abs=1e-6)
+
+
+def test_feet_of_a_wheel_that_stops_do_not_chatter_for_ever() -> None:
+    """A rimless wheel that rocks to rest on level ground strikes infinitely often in finite time; its run has a bounded
+    number of events, and the wheel lies still on two spokes."""
+    angles = np.radians(45.0 * np.arange(8))
+    points = [(0.0, float(np.sin(a)), float(-np.cos(a))) for a in angles]
+    model = lone_body(*points, inertia=0.2)
+    rise = np.cos(np.radians(22.5))
+    q = np.array([0.0, 0.0, rise, np.cos(np.radians(11.25)), np.sin(np.radians(11.25)), 0.0, 0.0])
+    q[2] += 0.05
+    run = simulate(model, (q, np.zeros(6)), 4.0, ground=RigidGround(friction=2.0), method="event-driven")
+    assert len(run.changes) < 400
+    assert np.abs(run.final_state[1]).max() < 1e-9
+    assert sorted(run.final_contact.states).count("stick") == 2
+
+
+def test_a_joint_comes_to_its_stop_and_momentum_stays() -> None:
+    """In the air a limb that hits its stop stops relative to the torso: momenta stay, and kinetic energy is lost."""
+    body = Body(mass=0.5, com=(0.0, 0.0, -0.2), inertia=(0.01, 0.01, 0.01, 0.0, 0.0, 0.0))
+    limb = Limb(joints=(Joint(name="j", axis=(1.0, 0.0, 0.0), range=(-0.5, 0.5), body=body),))
+    torso = Torso(mass=1.0, inertia=(0.1, 0.1, 0.1, 0.0, 0.0, 0.0))
+    robot = Robot(name="stop", torso=torso, parts={"arm": FreeLimb(limb=limb)}, gravity=0.0,
+                  contacts=(ContactPoint(name="p", point=(0.0, 0.0, 0.0)),))  # fmt: skip
+    model = free_model(robot)
+    v = np.zeros(7)
+    v[6] = 2.0
+    q = np.array([0.0, 0.0, 5.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    run = simulate(model, (q, v), 1.0, ground=RigidGround(friction=1.0), **TIGHT)
+    assert any("comes to its stop" in what for _, what in run.events)
+    assert run.final_state[0][7] == pytest.approx(0.5, abs=1e-12)
+    assert run.final_state[1][6] == pytest.approx(0.0, abs=1e-12)
+    for name in ("linear_momentum", "angular_momentum"):
+        assert run.data[name][-1].to_numpy() == pytest.approx(run.data[name][0].to_numpy(), abs=1e-10)
+    assert run.data["kinetic_energy"][-1] < run.data["kinetic_energy"][0]
+
+
+def test_a_ball_rolls_down_a_slope_without_slipping() -> None:
+    """A solid ball accelerates by 5/7 g sin and turns with v/r; its balance closes."""
+    radius, tilt = 0.1, np.radians(10.0)
+    ball = Robot(
+        name="ball", torso=Torso(mass=1.0, inertia=(0.004, 0.004, 0.004, 0.0, 0.0, 0.0)), parts={}, gravity=10.0,
+        contacts=(ContactPoint(name="p", point=(0.0, 0.0, 0.0), radius=radius),),
+    )  # fmt: skip
+    ground = RigidGround(friction=0.8, surface=slope(tilt, "x"))
+    run = run_body(free_model(ball), (0.0, 0.0, radius / np.cos(tilt)), (), 1.0, ground)
+    speed = 10.0 * np.sin(tilt) * 5.0 / 7.0
+    q, v = run.final_state
+    assert v[:3] == pytest.approx([speed * np.cos(tilt), 0.0, -speed * np.sin(tilt)], abs=1e-9)
+    assert v[4] == pytest.approx(speed / radius, abs=1e-8)
+    assert q[0] == pytest.approx(0.5 * speed * np.cos(tilt), abs=1e-9)
+    assert set(run.final_contact.states) == {"stick"}
+
+
+def test_runs_stop_where_a_foot_lands_and_tell_of_other_events() -> None:
+    """`Lands` stops a walker at its step; other events are found between; a controller in Python is asked on time."""
+    model = free_model(compass_robot())
+    state = compass_state(0.2186688, -0.3233886, -1.0923836, -0.3773739)
+    upright = When(name="stance is upright", quantity=lambda c: c.q[c.layout.coordinates["left"]][0])
+    asked: list[float] = []
+
+    def watch(t: float, q: Any, v: Any) -> Any:
+        asked.append(t)
+        return np.zeros(0)
+
+    ground = RigidGround(friction=10.0, surface=slope(np.radians(3.0), "y"))
+    events = [*compass_events(), Lands(point="right", action="stop"), upright]
+    run = simulate(model, state, 2.0, ground=ground, events=events, control=watch, control_rate=50.0, **TIGHT)
+    assert run.stopped is not None
+    assert run.stopped.reason == "right lands"
+    assert run.stopped.time == pytest.approx(0.73434639, abs=1e-7)
+    assert asked == pytest.approx(np.arange(37) / 50.0)
+    assert any(what == "stance is upright" for _, what in run.events)
+    assert "right: " in run.summary()
+
+
+def test_runs_are_saved_and_pickled_with_their_phases(tmp_path: Path) -> None:
+    """A file and a pickle bring back phases, impacts and ground."""
+    run = run_body(lone_body((0.0, 0.0, 0.0)), (0.0, 0.0, 0.1), (1.0,), 0.5, RigidGround(friction=0.3))
+    run.save(tmp_path / "run.nc")
+    for other in (load_run(tmp_path / "run.nc"), pickle.loads(pickle.dumps(run))):
+        assert other.changes == run.changes
+        assert other.ground == run.ground
+        assert other.method == "event-driven"
+        assert other.data["impact_impulse"].equals(run.data["impact_impulse"])
+
+
+def test_what_cannot_be_simulated_from_event_to_event_is_refused() -> None:
+    """Errors say what is wrong and what to do."""
+    model = lone_body((0.0, 0.0, 0.0))
+    with pytest.raises(RobotError, match="under the ground"):
+        run_body(model, (0.0, 0.0, -0.1), (), 0.1, RigidGround(friction=0.5))
+    with pytest.raises(ArgumentError, match="step"):
+        run_body(model, (0.0, 0.0, 0.1), (), 0.1, RigidGround(friction=0.5), step=1e-3)
+    with pytest.raises(ArgumentError, match="RigidGround"):
+        simulate(model, np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]), 0.1, method="event-driven")
+    with pytest.raises(RobotError, match="points"):
+        nobody = free_model(Robot(name="n", torso=Torso(mass=1.0, inertia=(1.0,) * 3 + (0.0,) * 3), parts={}))
+        simulate(nobody, np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]), 0.1, ground=RigidGround(friction=1.0), **TIGHT)
