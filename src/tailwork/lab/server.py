@@ -17,6 +17,7 @@ from viser import ClientHandle, ViserServer
 from tailwork.errors import RobotError
 from tailwork.lab.choice import Choice
 from tailwork.lab.experiment import performed
+from tailwork.lab.guard import guarded
 from tailwork.lab.page import TITLE
 from tailwork.lab.session import PATIENCE, Session
 
@@ -103,7 +104,7 @@ def open_lab(start: Choice, host: str = LOOPBACK, port: int = 0) -> Iterator[Lab
     """
     _require_free(host, port)
     warnings.filterwarnings("ignore", "Queued a .* on a closed connection")  # what was on its way to one who has left
-    with contextlib.redirect_stdout(io.StringIO()):  # the server says more than one wants to know
+    with contextlib.redirect_stdout(io.StringIO()), guarded(host):  # the server says more than one wants to know
         server = ViserServer(host=host, port=port, label=TITLE, verbose=False)
     lab = Lab(server, start)
     try:
