@@ -17,11 +17,14 @@ from tailwork.cli.inputs import (
     Once,
     add_robot,
     default_policy,
+    numbers,
     robots_of,
     warn_postures,
 )
 from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
+from tailwork.errors import RobotError
 from tailwork.files import ready_folder
+from tailwork.simulation.contact.ground import STATIC_FRICTION, RigidGround
 from tailwork.studies.compare.comparison import (
     SWEPT,
     TAIL_NAMES,
@@ -55,6 +58,12 @@ def add_compare(commands: Any, what: str) -> None:
     command.add_argument("--sweep", action="append", choices=sorted(SWEEPS), help=text)
     command.add_argument("--policy", choices=POLICIES, action=Once, help=POLICY_HELP)
     command.add_argument("--map", choices=MAPS, default="arc", dest="angle", help=ANGLE_HELP)
+    command.add_argument(
+        "--ground", choices=("rigid", "none"), action=Once,
+        help="make every motion on rigid ground, too, where feet lift, slip and land (default: none; the study of the "
+        "paper: rigid)",
+    )  # fmt: skip
+    command.add_argument("--friction", action=Once, help=f"of that ground (default {STATIC_FRICTION:g})")
     command.add_argument("--out", type=Path, default=Path("comparison"), help="the folder (default: comparison)")
     command.set_defaults(run=run)
 
@@ -92,11 +101,21 @@ def _plan(options: argparse.Namespace) -> Plan:
     studied = (motions, sweeps) if motions or sweeps else (paper.motions, paper.sweeps)
     wanted = tuple(replace(motion, angle=options.angle) for motion in studied[0])
     swept = {axis: tuple(replace(motion, angle=options.angle) for motion in own) for axis, own in studied[1].items()}
-    return Plan(robots, wanted, swept, default_policy(options))
+    published = options.robot == PAPER_ROBOT and not (options.motions or options.sweep)
+    rigid = options.ground or ("rigid" if published else "none")
+    policy = default_policy(options)
+    if rigid == "none" or (policy == "airborne" and options.ground is None):
+        if options.friction is not None:
+            raise RobotError("--friction", options.friction, "--ground rigid with it: pinned feet need none")
+        return Plan(robots, wanted, swept, policy)
+    friction = numbers("--friction", options.friction, "one number, such as 0.6") or [STATIC_FRICTION]
+    if len(friction) != 1:
+        raise RobotError("--friction", options.friction, "one number, such as 0.6")
+    return Plan(robots, wanted, swept, policy, RigidGround(friction=friction[0]))
 
 
 def _print(console: Console, comparison: Comparison) -> None:
-    from tailwork.view.report.comparison import TAIL_HEADER, rotation_rows, sizes_text, tail_rows
+    from tailwork.view.report.comparison import TAIL_HEADER, feet_text, rotation_rows, sizes_text, tail_rows
 
     table = plain_table("The tails", *TAIL_HEADER, rows=tail_rows(comparison.plan))
     table.columns[-1].justify = "left"
@@ -115,6 +134,8 @@ def _print(console: Console, comparison: Comparison) -> None:
         for tail, result in results.items():
             if result.note:
                 console.print(f"{tail} {result.note}", style="yellow")
+            if result.rigid is not None:
+                console.print(f"{tail} on rigid ground: {feet_text(result.rigid)}")
     console.print(
         "\nairborne: the same tail motion in the air, about the motion's axis; closed: the same in closed form, for a "
         "planar pendulum; effect.: degrees that the torso turns for each degree that the tail moves; N m, J: peak "

@@ -19,8 +19,10 @@ from tailwork.robots import liu2020
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.fit import PUBLISHED
 from tailwork.simulation import Run, load_run
+from tailwork.simulation.contact.ground import STATIC_FRICTION, RigidGround
 from tailwork.simulation.pose import torso_angles as run_angles
 from tailwork.studies.compare.airborne import planar_rotation
+from tailwork.studies.compare.on_ground import check_standing, perform_on_rigid_ground
 from tailwork.studies.data import digest, source_digest
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import AXES, shown_measures, unit_of
@@ -45,6 +47,7 @@ class Plan:
     motions: tuple[TailMotion, ...]  # that every tail makes
     sweeps: Mapping[str, tuple[TailMotion, ...]]  # by the axis of the torso's answer
     policy: str = "constant"  # what the legs do, as of a `Scenario`
+    ground: RigidGround | None = None  # on which every motion is made, too, with feet that lift, slip and land
 
     @property
     def policy_text(self) -> str:
@@ -59,17 +62,20 @@ class Case:
     tail: str
     scenario: Scenario
     samples: int = SAMPLES
+    ground: RigidGround | None = None  # None: pinned feet, or none
 
     @property
     def name(self) -> str:
         """Of the file; cases that differ have names that differ."""
-        return f"{self.scenario.motion.name}-{self.tail}-{self.scenario.policy}-{self.digest[:8]}"
+        how = self.scenario.policy if self.ground is None else f"{self.scenario.policy}-rigid"
+        return f"{self.scenario.motion.name}-{self.tail}-{how}-{self.digest[:8]}"
 
     @property
     def digest(self) -> str:
         """Says whether a kept run is of this very case."""
+        ground = {} if self.ground is None else {"ground": self.ground.as_text()}
         scenario = scenario_data(self.scenario)
-        return digest({"code": source_digest(), "scenario": scenario, "samples": self.samples})
+        return digest({"code": source_digest(), "scenario": scenario, "samples": self.samples, **ground})
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,7 @@ class Result:
     measures: dict[str, float]
     airborne: Floats  # net pitch, roll and yaw of the airborne robot [deg]
     closed_form: float  # of planar motion of a pendulum [deg]; not a number for others
+    rigid: Run | None = None  # the same on rigid ground; None: not asked for
 
     @property
     def note(self) -> str:
@@ -107,7 +114,8 @@ def paper_plan() -> Plan:
     """The study of Liu & Ben-Tzvi 2020, Sect. 5, with all three tails in every motion."""
     sweeps = {"yaw": tuple(yaw(a) for a in SWEPT), "roll": tuple(roll(a) for a in SWEPT)}
     motions = (yaw(40), yaw(80), roll(40), roll(80), coupled(), pitch(20, period=1.2))
-    return Plan({tail: liu2020(tail) for tail in TAIL_NAMES}, motions, sweeps, "paper")
+    ground = RigidGround(friction=STATIC_FRICTION)
+    return Plan({tail: liu2020(tail) for tail in TAIL_NAMES}, motions, sweeps, "paper", ground)
 
 
 def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
@@ -121,6 +129,8 @@ def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
     for tail in plan.robots:
         if not tail or not set(tail).isdisjoint("/\\[]"):
             raise RobotError("tails", tail, "a label that can be part of a file's name")
+    if plan.ground is not None and plan.policy == "airborne":
+        raise RobotError("ground", "rigid", "none with the policy airborne: such a robot does not feel the ground")
     found: list[list[Case]] = [[], []]
     for which, (motions, samples) in enumerate(((plan.motions, SAMPLES), (swept, SWEEP_SAMPLES))):
         for motion in motions:
@@ -128,6 +138,8 @@ def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
                 scenario = Scenario(robot, motion, plan.policy)
                 try:
                     scenario.problem()
+                    if plan.ground is not None:
+                        check_standing(scenario)
                 except RobotError as error:
                     raise RobotError(f"{motion.name} of the {tail} tail", error.value, error.required) from None
                 found[which].append(Case(tail, scenario, samples))
@@ -152,7 +164,11 @@ def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, to
         turned = angles_at(flown, run.duration) - torso_angles(flown)[0]  # where a run ended early, then
         planar = planar_rotation(case.scenario.robot, case.scenario.tail, case.scenario.motion)
         closed = math.nan if planar is None or run.stopped is not None else math.degrees(planar)
-        results.append(Result(case, run, measured(run, case.scenario), turned, closed))
+        rigid = None
+        if plan.ground is not None and done < len(chosen):
+            progress(done, len(every), f"{case.scenario.motion.name}, {case.tail}, on rigid ground")
+            rigid = kept_run(replace(case, ground=plan.ground), folder / "runs")
+        results.append(Result(case, run, measured(run, case.scenario), turned, closed, rigid))
     progress(len(every), len(every), "")
     write_whole(folder / "measures.csv", as_csv(results))
     return Comparison(plan, tuple(results[: len(chosen)]), tuple(results[len(chosen) :]))
@@ -170,7 +186,10 @@ def kept_run(case: Case, folder: Path) -> Run:
             run = None  # damaged, or of an older version: made again
         if run is not None and run.data.attrs.get("case") == case.digest:
             return run
-    run = perform(case.scenario, samples=case.samples)
+    if case.ground is None:
+        run = perform(case.scenario, samples=case.samples)
+    else:
+        run = perform_on_rigid_ground(case.scenario, case.ground, samples=case.samples)
     run.save(file, {"case": case.digest})
     return run
 

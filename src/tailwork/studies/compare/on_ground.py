@@ -1,4 +1,5 @@
-"""A scenario with the robot's feet on compliant ground, where they may slip and lift, in the place of pinned feet."""
+"""A scenario with the robot's feet on compliant or rigid ground, where they may slip and lift, in the place of pinned
+feet."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from tailwork.errors import RobotError
 from tailwork.model import Model
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.contact.compliant import CHOSEN, contact_frequency
-from tailwork.simulation.contact.ground import CompliantGround, foot_places
+from tailwork.simulation.contact.ground import CompliantGround, RigidGround, foot_places
 from tailwork.simulation.run import Contact
 from tailwork.simulation.system import Motion, System
 from tailwork.studies.leg_policies import POLICIES
@@ -47,8 +48,7 @@ def ground_start(scenario: Scenario, ground: CompliantGround, forces: Floats) ->
     depths differ. With the forces that pinned feet bear at the first instant, the robot then starts off as the pinned
     one does and the ground does not ring. A foot that would have to pull starts in the air, just above the ground.
     """
-    robot, tail = scenario.robot, scenario.tail
-    model = Model(robot, "none", prescribed=[tail] if scenario.imposed else [], attitude=scenario.attitude)
+    robot, tail, model = scenario.robot, scenario.tail, _free_model(scenario)
     standing = foot_places(robot)
     names = scenario.model.foot_names
     places = np.array([standing[name] for name in names])
@@ -62,12 +62,21 @@ def ground_start(scenario: Scenario, ground: CompliantGround, forces: Floats) ->
         place = model.coordinate_names.index(f"{tail}.{name}")
         q[place] = upright[place] = angle
     anchors = places + forces * (1.0 - up) / float(ground.tangential_stiffness)
-    posture = tuple(upright.tolist())
-    laws = [
-        replace(law, posture=posture) if isinstance(law, (RestTorques, HoldPosture)) else law for law in scenario.laws
-    ]
     contact = Contact.of_feet(model.layout, touching.tolist(), anchors)
-    return GroundStart(model, q, contact, laws, {tail: scenario.motion})
+    return GroundStart(model, q, contact, _laws_about(scenario, upright), {tail: scenario.motion})
+
+
+def _free_model(scenario: Scenario) -> Model:
+    """The robot with no foot pinned."""
+    prescribed = [scenario.tail] if scenario.imposed else []
+    return Model(scenario.robot, "none", prescribed=prescribed, attitude=scenario.attitude)
+
+
+def _laws_about(scenario: Scenario, q: Floats) -> list[Law]:
+    """The laws of a scenario, with the posture that its legs rest in."""
+    posture = tuple(q.tolist())
+    return [replace(law, posture=posture) if isinstance(law, (RestTorques, HoldPosture)) else law
+            for law in scenario.laws]  # fmt: skip
 
 
 def check_standing(scenario: Scenario) -> None:
@@ -79,6 +88,28 @@ def check_standing(scenario: Scenario) -> None:
         if abs(float(foot.place[2] - foot.radius)) > LEVEL:
             required = "a foot that stands on flat ground: at height 0, or its radius for a ball"
             raise RobotError(f"{name}.foot", foot.place, required)
+
+
+def perform_on_rigid_ground(scenario: Scenario, ground: RigidGround, *, samples: int = SAMPLES) -> Run:
+    """Simulate a scenario on rigid ground, where feet lift, slip and land; it starts as it stands on pinned feet.
+
+    Args:
+        scenario: what is done; not "airborne".
+        ground: flat.
+        samples: how many times the data holds, evenly spaced.
+    """
+    check_standing(scenario)
+    if ground.surface is not None:
+        raise RobotError("ground", ground, "a RigidGround without a surface: the plane z = 0, on which the feet stand")
+    model = _free_model(scenario)
+    q = posed(model)
+    for name, angle in scenario.start_shape().items():
+        q[model.coordinate_names.index(f"{scenario.tail}.{name}")] = angle
+    run = simulate(
+        model, q, scenario.duration, control=_laws_about(scenario, q), motions={scenario.tail: scenario.motion},
+        events=(), ground=ground, samples=samples,
+    )  # fmt: skip
+    return run.titled(f"{scenario.text}; on rigid ground of friction {float(ground.friction):g}")
 
 
 def perform_on_ground(

@@ -12,8 +12,17 @@ from matplotlib.figure import Figure
 from tailwork.format import capitalised, fixed, minus, number
 from tailwork.robots.tails.fit import as_published
 from tailwork.robots.tails.tail import Tail, tail_name
-from tailwork.studies.compare.comparison import Comparison, Plan, Result, sweep_rotations
+from tailwork.simulation import Run
+from tailwork.studies.compare.comparison import (
+    Comparison,
+    Plan,
+    Result,
+    last_common,
+    sweep_rotations,
+    torso_angles,
+)
 from tailwork.studies.compare.curvature import segment_curvatures
+from tailwork.studies.compare.ground_comparison import ground_times
 from tailwork.studies.measures import AXES, meaning_of, shown_measures, unit_of
 from tailwork.studies.motions import motion_text
 from tailwork.view.draw.picture import time_lapse
@@ -151,6 +160,15 @@ def _feet(comparison: Comparison, results: Sequence[Result]) -> str:
     """Whether the feet could stay where the model holds them."""
     if comparison.plan.policy == "airborne":
         return "The robot is in the air: no foot holds it."
+    rigid = [r for r in results if r.rigid is not None]
+    if rigid and comparison.plan.ground is not None:
+        moved = [r for r in rigid if r.rigid is not None and feet_text(r.rigid) != "all stay"]
+        friction = f"On rigid ground of friction {float(comparison.plan.ground.friction):.2g}"
+        if not moved:
+            return f"{friction} all feet stay."
+        named = ", ".join(f"{r.case.scenario.motion.name} with {_named(r.case.tail)}" for r in moved[:MOST_NAMED])
+        more = f" and {len(moved) - MOST_NAMED} more" if len(moved) > MOST_NAMED else ""
+        return f"{friction} feet slip or lift in {len(moved)} of {len(rigid)} runs: {named}{more}."
     pulling = sum(r.measures["least_normal_force"] <= 0 for r in results)
     if pulling:
         return f"In {pulling} of {len(results)} runs a foot would have to pull, which no ground lets it do."
@@ -185,6 +203,8 @@ def comparison_sections(comparison: Comparison, drawn: Mapping[str, Picture]) ->
         playback = Playback({tail: r.run for tail, r in results.items()}, "The same runs, to be played.")
         notes = "\n\n".join(f"{tail}: {r.note}." for tail, r in results.items() if r.note)
         sections.append(Section(f"{motion.name}: {motion_text(motion)}", notes, pictures, [table], playback))
+        if comparison.plan.ground is not None:
+            sections.append(_on_rigid_ground(motion.name, results, float(comparison.plan.ground.friction)))
     tails = list(comparison.plan.robots)
     header = ("bend [°]", *(f"{tail} [°]" for tail in tails), *(f"{tail}, airborne [°]" for tail in tails))
     for axis in comparison.plan.sweeps:
@@ -195,6 +215,39 @@ def comparison_sections(comparison: Comparison, drawn: Mapping[str, Picture]) ->
         ]
         sections.append(Section(f"Net {axis} against the bend", "", [drawn[f"net-{axis}"]], [Table(header, rows)]))
     return [*sections, _everything(comparison)]
+
+
+RIGID_HEADER = (
+    "tail", "pitch, pinned [°]", "rigid [°]", "roll, pinned [°]", "rigid [°]", "yaw, pinned [°]", "rigid [°]", "feet",
+)  # fmt: skip
+RIGID_TEXT = (
+    "The same motion on rigid ground of friction {:.2g}, where feet lift, slip and land: what becomes of the robot "
+    "where pinned feet would have to pull or to hold more than friction can. Angles are compared when the first of the "
+    "two runs ends; a pinned run ends where a leg becomes straight."
+)
+
+
+def _on_rigid_ground(name: str, results: Mapping[str, Result], friction: float) -> Section:
+    """What actually happens in a motion."""
+    rows = []
+    for tail, r in results.items():
+        assert r.rigid is not None
+        time, pinned, rigid = last_common(r.run, r.rigid)
+        turned = zip(pinned - torso_angles(r.run)[0], rigid - torso_angles(r.rigid)[0], strict=True)
+        cells = [fixed(x, 1) for pair in turned for x in pair]
+        until = "" if r.run.stopped is None else f" (angles at {time:.3f} s)"
+        rows.append([tail, *cells, feet_text(r.rigid) + until])
+    played = Playback({tail: r.rigid for tail, r in results.items() if r.rigid is not None}, "On rigid ground.")
+    return Section(f"{name} on rigid ground", RIGID_TEXT.format(friction), (), [Table(RIGID_HEADER, rows)], played)
+
+
+def feet_text(run: Run) -> str:
+    """What the feet of a run on the ground do first, and when [ms]."""
+    firsts = sorted((time, foot, what) for foot, first in ground_times(run).items()
+                    for what, time in (("slips", first.slips), ("lifts", first.lifts)) if time is not None)  # fmt: skip
+    said = [f"{foot} {what} at {1e3 * time:.0f} ms" for time, foot, what in firsts[:MOST_NAMED]]
+    more = f", {len(firsts) - MOST_NAMED} more" if len(firsts) > MOST_NAMED else ""
+    return ", ".join(said) + more if said else "all stay"
 
 
 def _overview(comparison: Comparison) -> Section:
