@@ -53,8 +53,8 @@ def _counts(model: Model, name: str) -> tuple[dict[str, int], dict[str, int]]:
 
 def _files(model: Model, functions: Sequence[str]) -> dict[str, str]:
     """Texts by file: a header, the functions of the header, one file a function from CasADi, and an example."""
-    own = re.sub(r"\W", "_", model.robot.name, flags=re.ASCII)
-    own = own if own[:1].isalpha() else f"robot_{own}"
+    own = re.sub(r"[\W_]+", "_", model.robot.name, flags=re.ASCII).strip("_")  # as CasADi wants names
+    own = own if own[:1].isalpha() and own != "example" else f"robot_{own}".strip("_")
     needed = {name: recorded(model._layout_with, ONE_ANSWER.get(name, name))[1] for name in functions}
     paths = list(dict.fromkeys(path for names in needed.values() for path in names))
     texts = {f"{own}.h": _header(model, own, functions, paths), f"{own}.c": _functions(model, own, functions, paths)}

@@ -195,7 +195,7 @@ class _Writer:
         """Springs and dampers of joints, between points, and, as nearly as MuJoCo can, of universal joints."""
         hinges: dict[str, list[tuple[float, float, float]]] = {}  # stiffness, torque at zero angle, damping
         for k, spring in enumerate(limb.springs):
-            own = f"{name}.spring{k + 1}"
+            own = f"{name}.spring.{k + 1}"
             if isinstance(spring, JointSpring):
                 torque = float(spring.stiffness * spring.rest + spring.preload)
                 hinges.setdefault(spring.joint, []).append((float(spring.stiffness), torque, float(spring.damping)))
@@ -252,7 +252,7 @@ class _Writer:
             return
         gearing = np.array(limb.gearing, float)
         self.notes.append(
-            "gears are soft constraints in MuJoCo: accelerations are off by some 1e-3 of the largest, more in long rows"
+            "gears are soft constraints in MuJoCo: accelerations of rows of six joints are off by up to 1e-2"
         )
         if all(np.count_nonzero(row) <= 1 for row in gearing):
             for k, (joint, row) in enumerate(zip(limb.joints, gearing, strict=True)):
@@ -267,8 +267,8 @@ class _Writer:
                     held.set("polycoef", _text((0.0, row[column] / gearing[lead, column], 0.0, 0.0, 0.0)))
             return
         for k, row in enumerate(null_space(gearing.T).T):
-            self._weighted(name, limb, row, f"{name}.gear{k + 1}")
-            _add(self.equality, "tendon", HELD, name=f"{name}.gear{k + 1}", tendon1=f"{name}.gear{k + 1}")
+            self._weighted(name, limb, row, f"{name}.gear.{k + 1}")
+            _add(self.equality, "tendon", HELD, name=f"{name}.gear.{k + 1}", tendon1=f"{name}.gear.{k + 1}")
 
     def _weighted(self, name: str, limb: Limb, weights: Floats, own: str) -> None:
         """A fixed tendon: its length is a weighted sum of joint angles."""
@@ -307,9 +307,7 @@ class _Writer:
             self._site(name, foot.joint, foot.point, f"{name}.foot")
             _add(self.world, "site", name=f"{name}.place", pos=_text(foot.place), size="0.002")
             _add(self.equality, "connect", HELD, name=f"{name}.foot", site1=f"{name}.foot", site2=f"{name}.place")
-            self.notes.append(
-                "pinned feet are soft constraints in MuJoCo: accelerations are off by some 1e-4 of the largest"
-            )
+            self.notes.append("pinned feet are soft constraints in MuJoCo: accelerations are off by up to 2e-4")
         points = [(name, self.bodies[name, foot.joint], foot.point, foot.radius, 1.0, 1.0)
                   for name, foot in feet.items() if name not in self.stance]  # fmt: skip
         for limb_name, limb in robot.limbs().items():
@@ -328,7 +326,8 @@ class _Writer:
                 self.notes.append(f"{name}: MuJoCo's contacts have no factor of restitution")
         if points:
             heights = [foot.place[2] - foot.radius for foot in feet.values()]
-            _add(self.world, "geom", name="floor", type="plane", size="0 0 0.05", conaffinity="1", contype="0",
+            name = "floor" if "floor" not in feet else "floor.ground"  # a leg has its own name
+            _add(self.world, "geom", name=name, type="plane", size="0 0 0.05", conaffinity="1", contype="0",
                  pos=_text((0.0, 0.0, min(heights, default=0.0))), rgba="0.93 0.93 0.92 1")  # fmt: skip
 
     def _add_drawing(self) -> None:
