@@ -36,3 +36,12 @@ def test_show_takes_urdf_and_mjcf_with_options(capsys: pytest.CaptureFixture[str
     assert "joint values" in capsys.readouterr().err
     assert main(["show", "liu2020", "--feet", "leg1"]) == 2
     assert "--feet" in capsys.readouterr().err
+
+
+def test_a_tail_is_put_on(tmp_path: Path) -> None:
+    """The file holds the robot with it, and says so."""
+    out = tmp_path / "go2.toml"
+    assert main(["import", str(urdf("go2")), "--out", str(out), "--tail", "r3", "--tail-mass", "0.5"]) == 0
+    tail = tailwork.load(out).part("tail")
+    assert tail.kind == "r3" and float(tail.total_mass()) == pytest.approx(0.5)
+    assert "# tail put on: r3 of 0.5 kg and 0.371 m" in out.read_text(encoding="utf-8")

@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tailwork.cli.inputs import add_import_options, import_options
+from tailwork.cli.inputs import add_import_options, add_tail, import_options
 from tailwork.cli.terminal import wide_console
 from tailwork.errors import FileError, RobotError
-from tailwork.robots import import_robot
+from tailwork.robots import Tail, import_robot
 from tailwork.robots.io import toml
+from tailwork.robots.tails.fit import configured, tail_text
 
 
 def add_import(commands: Any, what: str) -> None:
@@ -26,7 +27,9 @@ def add_import(commands: Any, what: str) -> None:
         "--out", type=Path, metavar="ROBOT.toml", help="where to write it (default: here, under its name)"
     )
     command.add_argument("--force", action="store_true", help="write over a file that is there")
-    command.add_argument("--tail", metavar="JOINT", help="the joint or link with which a tail begins")
+    text = "the joint or link with which a tail of the file begins (default: what is called a tail)"
+    command.add_argument("--tail-joint", metavar="JOINT", help=text)
+    add_tail(command)
     add_import_options(command)
     command.set_defaults(run=run)
 
@@ -38,21 +41,27 @@ def run(options: argparse.Namespace) -> int:
         raise FileError(out, "not a name for a robot file: let it end in .toml")
     if out.exists() and not options.force:
         raise RobotError("--out", str(out), "a file that is not there yet, or --force to write over it")
-    given = import_options(options) | ({} if options.tail is None else {"tail": options.tail})
+    given = import_options(options) | ({} if options.tail_joint is None else {"tail": options.tail_joint})
     found = import_robot(options.file, **given)
+    robot = configured(
+        found.robot, options.tail, mass=options.tail_mass, length=options.tail_length, published=options.as_published
+    )
+    new = [part for name, part in robot.parts.items() if isinstance(part, Tail) and part != found.robot.parts.get(name)]
+    put_on = [f"tail put on: {tail_text(part)}" for part in new]
     by_limb: dict[str, list[str]] = {}
     for joint, name in found.joints.items():
         limb, _, short = name.partition(".")
         by_limb.setdefault(limb, []).append(joint if joint == short else f"{joint} → {short}")
+    notes = [*found.notes, *put_on]
     comments = [
         f"{found.robot.name}, from {options.file.name}.",
-        *found.notes,
+        *notes,
         *(f"{limb}: {', '.join(joints)}" for limb, joints in by_limb.items()),
     ]
-    toml.save(found.robot, out, comments)
+    toml.save(robot, out, comments)
     console = wide_console()
-    console.print(f"{found.robot}", highlight=False)
-    for note in found.notes:
+    console.print(f"{robot}", highlight=False)
+    for note in notes:
         console.print(f"- {note}", highlight=False, markup=False)
     console.print(f"written: {out}", highlight=False)
     return 0
