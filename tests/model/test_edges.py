@@ -98,11 +98,11 @@ class OddLegs(Described):
 
 
 @pytest.mark.parametrize("change", ["geared", "foot", "toe"])
-def test_only_three_hinges_in_a_row_can_be_pinned(change: str) -> None:
+def test_only_hinges_in_a_row_can_be_pinned(change: str) -> None:
     """Anything else is refused in stance, and flies."""
     plain = liu2020().part("legs")
     robot = liu2020().with_part("legs", OddLegs(plain=plain, change=change))
-    with pytest.raises(RobotError, match="three hinges in a row, not geared, with its foot on the last body"):
+    with pytest.raises(RobotError, match="hinges in a row, not geared, with its foot on the last body"):
         Model(robot)
     model = Model(robot, "none")
     assert np.isfinite(model.forward_dynamics(*_rest(model))).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import warnings
 from collections.abc import Callable
@@ -450,19 +449,6 @@ def test_wrong_names(arguments: dict[str, Any], error: type[ArgumentError], path
     if path is not None:
         assert caught.value.path == path
         assert repr(caught.value.value)[:20] in str(caught.value)
-
-
-def test_a_leg_of_five_hinges_cannot_stand() -> None:
-    for stance in ("all", ["hind_left"]):
-        with pytest.raises(RobotError, match=r"stance: got '(front|hind)_left'; required: a leg of three hinges"):
-            Model(blaberus(), stance)
-
-
-def test_a_leg_without_a_closed_form_cannot_stand() -> None:
-    legs = liu2018().limbs()
-    free = {name: FreeLimb(limb=dataclasses.replace(leg, closed_form=None)) for name, leg in legs.items() if leg.foot}
-    with pytest.raises(RobotError, match="stance: got 'leg1'; required: a leg with a closed form"):
-        Model(dataclasses.replace(liu2018(), parts=free))
 
 
 def test_a_leg_named_twice_stands_once() -> None:

@@ -141,9 +141,10 @@ def standing_layout(context: Context, posture: Sequence[Scalar]) -> tuple[Layout
         raise RobotError("control", "a robot without legs", "a robot with legs to stand on")
     if not layout.torso_free:
         raise RobotError("control", "a fixed torso", "a robot whose torso is free")
-    pinned = Layout(layout.robot, stance, tuple(name for name in layout.limbs if name not in stance))
+    held = tuple(name for name in layout.limbs if name not in stance)
+    pinned = Layout(layout.robot, stance, held, riding=layout.riding)
     own = list(q[:3]) + (list(q[3:6]) if layout.attitude != "quaternion" else [0.0, 0.0, 0.0])
-    for name in pinned.moving:
+    for name in (*pinned.moving, *pinned.dependent):
         own += list(q[layout.coordinates[name]])
     return pinned, own
 

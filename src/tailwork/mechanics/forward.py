@@ -161,6 +161,8 @@ def forward_dynamics(layout: Layout, inputs: Inputs) -> ForwardSolution:
             efforts += answer
             answer = list(inputs.prescribed_acceleration[layout.prescribed_accelerations[name]])
         acceleration += answer
+    for name in layout.dependent:
+        acceleration += robot.parts[name].reply(linear, angular)
     points = {x.name: x.acceleration(linear, angular) for x in touching(layout, torso, "torso", (), inputs.contacts)}
     for part in robot.parts.values():
         points |= part.points(linear, angular)
@@ -353,13 +355,17 @@ def leg_torques(layout: Layout, name: str, leg: PinnedLeg, tau: Sequence[Scalar]
 
 
 def stance_needs(
-    layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs, linear: Array, angular: Array
-) -> tuple[list[Wrench], list[Scalar], Wrench]:
-    """A stance leg under a torso that accelerates so, in the torso frame: its bodies' wrenches about the foot, the
-    virtual work of each joint that its actuators and springs leave over, and the wrench that it needs about P."""
+    layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs, linear: Array, angular: Array,
+    own: Sequence[Scalar] = (),
+) -> tuple[list[Wrench], list[Scalar], Wrench]:  # fmt: skip
+    """A stance leg under a torso that accelerates so, torso frame, its free joints by `own`: its bodies' wrenches about
+    the foot, the virtual work of each joint that its actuators and springs leave over, and the wrench that it needs
+    about P."""
     at_foot = leg.turn.outward(linear + cross(angular, leg.foot))
     bias = rate_bias(leg, torso.velocity, torso.omega)
     accelerations = [g + x for g, x in zip(bias, times(leg.rates_map, at_foot), strict=True)]
+    if len(own):
+        accelerations = [a + x for a, x in zip(accelerations, times(leg.own, array(list(own))), strict=True)]
     pushes = leg_pushes(layout, torso, name, leg, inputs.forces)
     omega, alpha, gravity = (leg.turn.outward(x) for x in (torso.omega, angular, torso.gravity))
     torques = leg_torques(layout, name, leg, inputs.tau)
@@ -368,16 +374,32 @@ def stance_needs(
 
 
 def _pinned(layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, inputs: Inputs) -> Reduced:
-    """A stance leg: its joints follow the torso; its torques push the torso from the ground."""
-    wrench = stance_needs(layout, torso, name, leg, inputs, zeros(3), zeros(3))[2]
-    return Reduced(leg.inertia_to_torso(leg_inertia(leg)), wrench)
+    """A stance leg: its joints follow the torso; its torques push the torso from the ground. Joints that are free are
+    eliminated."""
+    _, net, wrench = stance_needs(layout, torso, name, leg, inputs, zeros(3), zeros(3))
+    whole = leg_inertia(leg)
+    if not len(whole.mass):
+        return Reduced(leg.inertia_to_torso(whole.torso), wrench)
+    factored, columns = Factored(whole.mass), whole.coupling
+    left = array(factored.solve([-x for x in times(leg.own.T, array(net))]))
+    follow = array([factored.solve(list(columns[:, k])) for k in range(6)]).T  # M⁻¹ C
+    less, push = times(columns.T, follow), times(columns.T, left)
+    inertia = whole.torso + Inertia6(-less[:3, :3], -less[:3, 3:], -less[3:, 3:])
+
+    def reply(linear: Array, angular: Array) -> list[Scalar]:
+        at_foot = leg.turn.outward(linear + cross(angular, leg.foot))
+        return list(left - times(follow, array([*at_foot, *leg.turn.outward(angular)])))
+
+    return Reduced(leg.inertia_to_torso(inertia), wrench + leg.to_torso(Wrench(push[:3], push[3:])), reply)
 
 
 def ground_force(
-    layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, linear: Array, angular: Array, inputs: Inputs
-) -> Array:
-    """Force of the ground on a pinned foot, inertial frame [N], for a known acceleration of the torso."""
+    layout: Layout, torso: TorsoState, name: str, leg: PinnedLeg, linear: Array, angular: Array, inputs: Inputs,
+    own: Sequence[Scalar] = (),
+) -> Array:  # fmt: skip
+    """Force of the ground on a pinned foot, inertial frame [N], for known accelerations of the torso and of the leg's
+    free joints."""
     bodies, net, _ = stance_needs(layout, torso, name, leg, inputs, zeros(3), zeros(3))
     at_foot = leg.turn.outward(linear + cross(angular, leg.foot))
-    force = foot_force(leg, bodies, net, at_foot, leg.turn.outward(angular))
+    force = foot_force(leg, bodies, net, at_foot, leg.turn.outward(angular), own)
     return torso.to_inertial(leg.turn.inward(force))

@@ -49,9 +49,13 @@ def torso_frame_force(
         wrench = Wrench(*torso.moments.wrench(motion.acceleration, motion.spin()))
         total = wrench - torso_push(layout, torso, inputs.forces)
     still = replace(inputs, tau=[0.0] * len(layout.actuator_names))
+    free_forces: list[Scalar] = []  # on joints of stance legs that are free
     for name in layout.stance:
         leg = stance_leg(layout, torso, name)
-        total = total + stance_needs(layout, torso, name, leg, still, linear, angular)[2]
+        own = list(acceleration[layout.rates[name]]) if name in layout.dependent else []
+        _, net, wrench = stance_needs(layout, torso, name, leg, still, linear, angular, own)
+        total = total + wrench
+        free_forces += list(times(leg.own.T, array(net)))
     limb_forces: list[Scalar] = []
     for name in layout.moving:
         limb = layout.limbs[name]
@@ -62,16 +66,18 @@ def torso_frame_force(
         needs, wrench = limb_needs(layout, torso, motion, name, state, links, own, inputs)
         total = total + wrench
         limb_forces += needs
-    return [*total.force, *total.moment, *limb_forces] if layout.torso_free else limb_forces
+    return [*total.force, *total.moment, *limb_forces, *free_forces] if layout.torso_free else limb_forces
 
 
 def outside_force(layout: Layout, torso: TorsoState, inputs: Inputs) -> list[Scalar]:
     """Generalised force of outside forces and of the air, the torso's force and moment in the torso frame."""
     total = torso_push(layout, torso, inputs.forces) if layout.torso_free else NO_WRENCH
+    free_forces: list[Scalar] = []
     for name in layout.stance:
         leg = stance_leg(layout, torso, name)
         work, about_foot = leg_work(leg, leg_pushes(layout, torso, name, leg, inputs.forces))
         total = total + leg.to_torso(Wrench(times(leg.rates_map.T, array(work)), about_foot))
+        free_forces += list(times(leg.own.T, array(work)))
     limb_forces: list[Scalar] = []
     for name in layout.moving:
         limb = layout.limbs[name]
@@ -81,7 +87,7 @@ def outside_force(layout: Layout, torso: TorsoState, inputs: Inputs) -> list[Sca
         torques, wrench = collected(links, pushes)
         total = total + wrench
         limb_forces += list(times(state.gearing.T, array(torques)))
-    return [*total.force, *total.moment, *limb_forces] if layout.torso_free else limb_forces
+    return [*total.force, *total.moment, *limb_forces, *free_forces] if layout.torso_free else limb_forces
 
 
 def _rows_to_inertial(torso: TorsoState, matrix: Array) -> Array:
@@ -124,7 +130,14 @@ def torso_frame_mass(layout: Layout, torso: TorsoState, q: Sequence[Scalar]) -> 
     for name in layout.stance:
         leg = stance_leg(layout, torso, name)
         assert total is not None
-        total = total + leg.inertia_to_torso(leg_inertia(leg))
+        whole = leg_inertia(leg)
+        total = total + leg.inertia_to_torso(whole.torso)
+        if name in layout.dependent:
+            here = layout.rates[name]
+            matrix[here, here] = whole.mass
+            for k, column in zip(range(here.start, here.stop), whole.coupling, strict=True):
+                wrench = leg.to_torso(Wrench(column[:3], column[3:]))
+                matrix[:6, k] = matrix[k, :6] = [*wrench.force, *wrench.moment]
     if total is not None:
         matrix[:6, :6] = total.matrix()
     return matrix
@@ -150,6 +163,8 @@ def torso_frame_actuation(layout: Layout, torso: TorsoState, q: Sequence[Scalar]
                 by_joint = _joint_arms(limb, pinned_values(leg), leg.angles, actuator)
                 wrench = leg.to_torso(Wrench(times(leg.rates_map.T, array(by_joint)), zeros(3)))
                 matrix[:6, column] = [*wrench.force, *wrench.moment]
+                if name in layout.dependent:
+                    matrix[layout.rates[name], column] = times(leg.own.T, array(by_joint))
             continue
         state = limb_state(limb, q[layout.coordinates[name]], still[layout.rates[name]])
         for column, actuator in zip(columns, limb.actuators, strict=True):

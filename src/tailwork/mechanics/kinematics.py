@@ -222,6 +222,8 @@ def _joint_rate_matrix(
     by_velocity = times(leg.rates_map, leg.turn.matrix().T)
     rates[:, :3] = times(by_velocity, torso.rotation.T)
     rates[:, 3:6] = -times(times(by_velocity, skew(leg.foot)), torso.rotation.T)
+    if name in layout.dependent:
+        rates[:, layout.rates[name]] = leg.own
     return leg.angles, rates
 
 

@@ -7,7 +7,7 @@ in swing, the same tail is free or prescribed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -44,14 +44,15 @@ class Layout:
     torso: str = "free"  # or "fixed": the torso frame is the inertial frame
     attitude: str = "rpy"
     pushes: tuple[Push, ...] = ()
+    riding: tuple[tuple[str, tuple[int, ...]], ...] = ()  # see `dependent`
 
     def with_robot(self, robot: Robot) -> Layout:
         """The same layout for another robot of the same structure."""
-        return Layout(robot, self.stance, self.prescribed, self.torso, self.attitude, self.pushes)
+        return replace(self, robot=robot)
 
     def drive(self) -> tuple[Any, ...]:
         """All of the layout but the robot: how it is driven."""
-        return (self.stance, self.prescribed, self.torso, self.attitude, self.pushes)
+        return (self.stance, self.prescribed, self.torso, self.attitude, self.pushes, self.riding)
 
     @cached_property
     def limbs(self) -> dict[str, Limb]:
@@ -62,6 +63,12 @@ class Layout:
     def contact_points(self) -> dict[str, tuple[str, ContactPoint]]:
         """All points that can touch the ground, with their limbs, by name; feet first."""
         return self.robot.contact_points()
+
+    @cached_property
+    def dependent(self) -> dict[str, tuple[int, ...]]:
+        """By leg in stance whose joint angles stand in q, without a closed form or of more than three hinges: the three
+        joints that follow the torso and the others; the others have rates in v."""
+        return dict(self.riding)
 
     @cached_property
     def legs(self) -> tuple[str, ...]:
@@ -87,18 +94,21 @@ class Layout:
 
     @cached_property
     def coordinates(self) -> dict[str, slice]:
-        """By moving limb: where its coordinates stand in q."""
-        return self._slices(self.moving, 3 + attitude_size(self.attitude) if self.torso_free else 0)
+        """By moving limb, and by leg of `dependent`: where its coordinates stand in q."""
+        sizes = {name: len(self.limbs[name].coordinates) for name in (*self.moving, *self.dependent)}
+        return _slices(sizes, 3 + attitude_size(self.attitude) if self.torso_free else 0)
 
     @cached_property
     def rates(self) -> dict[str, slice]:
-        """By moving limb: where its rates stand in v."""
-        return self._slices(self.moving, 6 if self.torso_free else 0)
+        """By moving limb, and by leg of `dependent`: where its rates stand in v."""
+        sizes = {name: len(self.limbs[name].coordinates) for name in self.moving}
+        sizes |= {name: len(self.limbs[name].joints) - len(joints) for name, joints in self.dependent.items()}
+        return _slices(sizes, 6 if self.torso_free else 0)
 
     @cached_property
     def prescribed_accelerations(self) -> dict[str, slice]:
         """By prescribed limb: where its accelerations stand among the prescribed ones."""
-        return self._slices(tuple(name for name in self.moving if name in self.prescribed), 0)
+        return _slices({name: len(self.limbs[name].coordinates) for name in self.moving if name in self.prescribed}, 0)
 
     @cached_property
     def prescribed_rates(self) -> list[int]:
@@ -106,27 +116,28 @@ class Layout:
         rates = [self.rates[name] for name in self.prescribed_accelerations]
         return [k for here in rates for k in range(here.start, here.stop)]
 
-    def _slices(self, names: Sequence[str], start: int, what: str = "coordinates") -> dict[str, slice]:
-        """By limb: where its coordinates or actuators stand, one limb after the other."""
-        ends = list(accumulate((len(getattr(self.limbs[name], what)) for name in names), initial=start))
-        return {name: slice(*ends[k : k + 2]) for k, name in enumerate(names)}
-
     @cached_property
     def efforts(self) -> dict[str, slice]:
         """By actuated limb: where its efforts stand in tau."""
-        return self._slices(self.actuated, 0, "actuators")
+        return _slices({name: len(self.limbs[name].actuators) for name in self.actuated}, 0)
 
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of the entries of q."""
         names = ["x", "y", "z", *ATTITUDE_NAMES[attitude_size(self.attitude)]] if self.torso_free else []
-        return tuple(names + self._limb_names())
+        riding = [f"{name}.{joint.name}" for name in self.dependent for joint in self.limbs[name].joints]
+        return tuple(names + self._limb_names() + riding)
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
         """Names of the entries of v."""
         names = ["v_x", "v_y", "v_z", "omega_x", "omega_y", "omega_z"] if self.torso_free else []
-        return tuple(names + [f"{name} rate" for name in self._limb_names()])
+        return tuple(names + [f"{name} rate" for name in (*self._limb_names(), *self._free_joints())])
+
+    def _free_joints(self) -> list[str]:
+        """Of the legs of `dependent`: the joints that do not depend on others."""
+        return [f"{name}.{joint.name}" for name, joints in self.dependent.items()
+                for k, joint in enumerate(self.limbs[name].joints) if k not in joints]  # fmt: skip
 
     def _limb_names(self) -> list[str]:
         return [f"{name}.{c}" for name in self.moving for c in self.limbs[name].coordinates]
@@ -156,18 +167,25 @@ class Layout:
     def coordinate_units(self) -> tuple[str, ...]:
         """Units of the entries of q; those of a quaternion have none."""
         turns = ("1",) * 4 if attitude_size(self.attitude) == 4 else ("rad",) * 3
-        return (*(("m",) * 3 + turns if self.torso_free else ()), *self._limb_units())
+        riding = sum(len(self.limbs[name].joints) for name in self.dependent)
+        return (*(("m",) * 3 + turns if self.torso_free else ()), *self._limb_units(), *("rad",) * riding)
 
     @cached_property
     def velocity_units(self) -> tuple[str, ...]:
         """Units of the entries of v."""
         of_torso = ("m/s",) * 3 + ("rad/s",) * 3 if self.torso_free else ()
-        return (*of_torso, *(f"{unit}/s" for unit in self._limb_units()))
+        return (*of_torso, *(f"{unit}/s" for unit in (*self._limb_units(), *("rad" for _ in self._free_joints()))))
 
     @cached_property
     def prescribed_names(self) -> tuple[str, ...]:
         """Names of the prescribed coordinates."""
         return tuple(f"{name}.{c}" for name in self.prescribed_accelerations for c in self.limbs[name].coordinates)
+
+
+def _slices(sizes: Mapping[str, int], start: int) -> dict[str, slice]:
+    """By limb: where its numbers stand, one limb after the other."""
+    ends = list(accumulate(sizes.values(), initial=start))
+    return {name: slice(*ends[k : k + 2]) for k, name in enumerate(sizes)}
 
 
 def make_layout(
@@ -232,14 +250,13 @@ def _stance(stance: str | Sequence[str], limbs: dict[str, Limb], legs: list[str]
         if name not in legs:
             raise UnknownNameError.among("stance", name, legs, "limb with a foot")
         limb = limbs[name]
-        if limb.closed_form is None:
-            required = (
-                "a leg with a closed form of its inverse kinematics (three hinges). This leg can only swing freely"
-            )
-            raise RobotError("stance", name, f"{required}: leave it out of the stance, or take stance='none'")
         # A pinned foot takes away as many motions as it fixes.
         parents, last = [limb.index(joint.parent) for joint in limb.joints], limb.joints[-1].name
-        if parents != [-1, 0, 1] or limb.gearing is not None or limb.foot is None or limb.foot.joint != last:
-            required = "a leg of three hinges in a row, not geared, with its foot on the last body, to be pinned"
-            raise RobotError("stance", name, required)
+        if len(limb.joints) < 3:
+            required = f"at least three hinges for a leg to be pinned; the foot of one with {len(limb.joints)} holds"
+            raise RobotError("stance", name, f"{required} the torso. Take stance='none', and ground for it to stand on")
+        in_a_row = parents == list(range(-1, len(parents) - 1)) and not any(joint.slides for joint in limb.joints)
+        if not in_a_row or limb.gearing is not None or limb.foot is None or limb.foot.joint != last:
+            required = "a leg of hinges in a row, not geared, with its foot on the last body, to be pinned"
+            raise RobotError("stance", name, f"{required}; leave it out of the stance, or take stance='none'")
     return tuple(name for name in legs if name in stance)

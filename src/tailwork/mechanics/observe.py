@@ -20,6 +20,7 @@ from tailwork.mechanics.forward import (
 )
 from tailwork.mechanics.kinematics import MovingBody, at_rest, bodies, frame_jacobians, limb_states
 from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.pinned import extension
 from tailwork.mechanics.sweeps import Wrench
 from tailwork.mechanics.torso import pinned_values, torso_state
 from tailwork.robots.limb import Motor
@@ -123,9 +124,10 @@ def path(layout: Layout, inputs: Inputs) -> Path:
     forces: list[Scalar] = []
     extensions: list[Scalar] = []
     for name, leg in solution.legs.items():
-        forces += list(ground_force(layout, solution.torso, name, leg, solution.linear, solution.angular, inputs))
-        assert leg.limb.closed_form is not None
-        extensions.append(leg.limb.closed_form.extension((leg.foot[0], leg.foot[1], leg.foot[2])))
+        own = solution.acceleration[layout.rates[name]] if name in layout.dependent else []
+        torso, linear, angular = solution.torso, solution.linear, solution.angular
+        forces += list(ground_force(layout, torso, name, leg, linear, angular, inputs, own))
+        extensions.append(extension(leg.limb, leg.foot))
     powers = _powers(layout, solution, inputs)
     efforts = zip(solution.prescribed_efforts, layout.prescribed_rates, strict=True)
     powers += [effort * inputs.v[k] for effort, k in efforts]

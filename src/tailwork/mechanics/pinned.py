@@ -8,16 +8,23 @@ does not move, so that each body's motion is its joints' turns alone:
 
 Virtual work of the bodies in (theta, torso rotation) gives M_ll, M_lw and the loads; theta-dot = N v_e maps them to the
 torso. The papers' Jacobians j_ha, j_hb, j_k (2020, Eqs. 11–14) are the rows of N taken about P.
+
+A leg without a closed form has its angles in the configuration, where they follow theta-dot = N v_e as a quaternion
+follows its rates. What the equations see are these angles after two Newton steps, which close the leg to rounding. A
+leg of more than three hinges has three that depend on the others: theta-dot = N v_e + G u, u the rates of the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from tailwork.algebra.expression import Scalar
+import numpy as np
+
+from tailwork.algebra.expression import Scalar, cos, sin, sqrt
 from tailwork.algebra.vectors import Array, array, congruence, cross, dot, inverse3, times, zeros
+from tailwork.errors import RobotError
 from tailwork.mechanics.frames import Angle, Link, Turn, one_frame
 from tailwork.mechanics.moments import Moments, moments_of, spin_matrix
 from tailwork.mechanics.sweeps import NO_WRENCH, Inertia6, Wrench, nothing
@@ -38,8 +45,10 @@ class PinnedLeg:
     ends: list[Array]  # where that end is, from the foot [m]
     spans: list[Array]  # from each joint to the far end of its body [m]
     rates_map: Array  # N: joint rates from v_e [rad/m]
+    own: Array  # G: joint rates from those of the joints that are free, joints × those
     angles: Sequence[Angle]
     rates: list[Scalar]
+    values: list[Scalar] | None = None  # joint angles [rad] of a leg without a closed form
 
     def to_torso(self, wrench: Wrench) -> Wrench:
         """A wrench about the foot in the leg's frame, about P in the torso's."""
@@ -55,22 +64,93 @@ class PinnedLeg:
         return self.bodies[k].about(self.ends[k])
 
 
-def pinned_leg(limb: Limb, foot: Array, velocity: Array, omega: Array) -> PinnedLeg:
-    """Solve a stance leg of three hinges in a row for position and rates.
+def extension(limb: Limb, foot: Array) -> Scalar:
+    """Distance to the foot, from P [m], as a share of the longest that the leg can reach; 1 is a straight leg."""
+    if limb.closed_form is not None:
+        return limb.closed_form.extension((foot[0], foot[1], foot[2]))
+    assert limb.foot is not None
+    pieces = [array(piece) for piece in (*(joint.offset for joint in limb.joints[1:]), limb.foot.point)]
+    away = foot - array(limb.joints[0].offset)
+    return sqrt(dot(away, away)) / sum((sqrt(dot(piece, piece)) for piece in pieces if not nothing(piece)), 0.0)
+
+
+def reach(limb: Limb) -> tuple[Scalar, Scalar]:
+    """Least and greatest extension."""
+    return (0.0, 1.0) if limb.closed_form is None else limb.closed_form.reach()
+
+
+@dataclass(frozen=True)
+class Riding:
+    """What the configuration holds of a stance leg without a closed form."""
+
+    values: list[Scalar]  # angles of all joints [rad]
+    rates: list[Scalar]  # of the joints that are free [rad/s]
+    dependent: tuple[int, ...]  # the three joints that are not
+
+
+NEWTON_STEPS = 2
+"""By which the angles of a leg without a closed form are closed: they are nearly closed already."""
+FARTHEST = 1e-3
+"""How far such angles may be from closed [rad]; beyond it there is no answer."""
+
+
+def pinned_leg(limb: Limb, foot: Array, velocity: Array, omega: Array, riding: Riding | None = None) -> PinnedLeg:
+    """Solve a stance leg of hinges in a row for position and rates.
 
     In the torso frame: e, its foot from P [m], the velocity of P [m/s] and that of the torso's turning [rad/s].
     """
-    assert limb.closed_form is not None
-    angles = limb.closed_form.angles((foot[0], foot[1], foot[2]))
-    return leg_with_angles(limb, angles, foot, lambda turn: turn.outward(velocity + cross(omega, foot)))
+
+    def at_foot(turn: Turn) -> Array:
+        return turn.outward(velocity + cross(omega, foot))
+
+    if riding is None:
+        return leg_with_angles(limb, leg_angles(limb, foot), foot, at_foot)
+    values = closed_values(limb, riding, foot)
+    angles = [(cos(x), sin(x)) for x in values]
+    return replace(leg_with_angles(limb, angles, foot, at_foot, riding.dependent, riding.rates), values=values)
 
 
-def leg_with_angles(limb: Limb, angles: Sequence[Angle], foot: Array, at_foot: Callable[[Turn], Array]) -> PinnedLeg:
-    """A stance leg whose angles are known; `at_foot` gives v_e in the leg's frame [m/s] from the leg's turn."""
+def leg_angles(limb: Limb, foot: Array) -> list[Angle]:
+    """Of a leg with a closed form, for its foot from P [m]."""
+    if limb.closed_form is None:
+        raise RobotError("leg", [joint.name for joint in limb.joints], "a leg with a closed form")
+    return limb.closed_form.angles((foot[0], foot[1], foot[2]))
+
+
+def closed_values(limb: Limb, riding: Riding, foot: Array) -> list[Scalar]:
+    """Joint angles [rad] that bring the foot to its place from P [m], from those in the configuration; not a number
+    where these are too far from it."""
+    values = list(riding.values)
+    for step in range(NEWTON_STEPS):
+        walk = _walk(limb, [(cos(x), sin(x)) for x in values])
+        turn = walk.links[0].turn
+        missed = turn.outward(array(limb.joints[0].offset) - foot) - walk.hip
+        change = times(-inverse3(array([walk.arms[k] for k in riding.dependent]).T), missed)
+        share: Scalar = 1.0
+        if step == 0:
+            left = FARTHEST * FARTHEST - dot(change, change)
+            share = sqrt(left) / sqrt(left + 1e-300)  # 1, or not a number
+        for k, x in zip(riding.dependent, change, strict=True):
+            values[k] = values[k] + x * share
+    return values
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """A leg from its foot to its hip, in the frame of its first joint."""
+
+    links: Sequence[Link]
+    axes: list[Array]
+    arms: list[Array]
+    bodies: list[Moments]
+    ends: list[Array]
+    spans: list[Array]
+    hip: Array  # from the foot [m]
+
+
+def _walk(limb: Limb, angles: Sequence[Angle]) -> _Walk:
     assert limb.foot is not None
     links = one_frame(limb, angles)
-    turn = links[0].turn
-    # Walk from the foot to the hip.
     found: list[tuple[Array, Array, Moments, Array, Array]] = []
     end, tip = zeros(3), array(limb.foot.point)
     for joint, link in zip(reversed(limb.joints), reversed(links), strict=True):
@@ -79,9 +159,31 @@ def leg_with_angles(limb: Limb, angles: Sequence[Angle], foot: Array, at_foot: C
         found.append((link.axis, cross(end - span, link.axis), body, end, span))
         end, tip = end - span, array(joint.offset)
     axes, arms, bodies, ends, spans = map(list, zip(*reversed(found), strict=True))
-    rates_map = -inverse3(array(arms).T)
+    return _Walk(links, axes, arms, bodies, ends, spans, end)
+
+
+def leg_with_angles(
+    limb: Limb, angles: Sequence[Angle], foot: Array, at_foot: Callable[[Turn], Array],
+    dependent: Sequence[int] = (0, 1, 2), own_rates: Sequence[Scalar] = (),
+) -> PinnedLeg:  # fmt: skip
+    """A stance leg whose angles are known; `at_foot` gives v_e in the leg's frame [m/s] from the leg's turn."""
+    walk = _walk(limb, angles)
+    turn, count = walk.links[0].turn, len(walk.arms)
+    free = [k for k in range(count) if k not in dependent]
+    follow = -inverse3(array([walk.arms[k] for k in dependent]).T)
+    rates_map, own = zeros(count, 3), zeros(count, len(free))
+    for row, k in zip(follow, dependent, strict=True):
+        rates_map[k] = row
+    for c, k in enumerate(free):
+        own[k, c] = 1.0
+        own[list(dependent), c] = times(follow, walk.arms[k])
     rates = list(times(rates_map, at_foot(turn)))
-    return PinnedLeg(limb, links, turn, foot, axes, arms, bodies, ends, spans, rates_map, angles, rates)
+    if free:
+        rates = [x + y for x, y in zip(rates, times(own, array(list(own_rates))), strict=True)]
+    return PinnedLeg(
+        limb, walk.links, turn, foot, walk.axes, walk.arms, walk.bodies, walk.ends, walk.spans, rates_map, own, angles,
+        rates,
+    )  # fmt: skip
 
 
 def rate_bias(leg: PinnedLeg, velocity: Array, omega: Array) -> list[Scalar]:
@@ -149,8 +251,17 @@ def leg_work(leg: PinnedLeg, wrenches: Sequence[Wrench]) -> tuple[list[Scalar], 
     return work, turning[0]
 
 
-def leg_inertia(leg: PinnedLeg) -> Inertia6:
-    """The leg's 6×6 inertia on the torso, about the foot in the leg's frame: Nᵀ M_ll N and so on."""
+@dataclass
+class LegInertia:
+    """Mass matrices of a stance leg: about its foot, in its own frame."""
+
+    torso: Inertia6  # of the torso's point at the foot and its turning: Nᵀ M_ll N and so on
+    coupling: Array  # free joints × 6: between them and these
+    mass: Array  # free joints × free joints: Gᵀ M_ll G
+
+
+def leg_inertia(leg: PinnedLeg) -> LegInertia:
+    """The leg's inertia on the torso, and on its joints that are free."""
     count = len(leg.axes)
     bodies = [leg.about_foot(k) for k in range(count)]
     tensors = [beyond.inertia() for beyond in accumulate(reversed(bodies))][::-1]  # of the bodies from k on
@@ -168,24 +279,34 @@ def leg_inertia(leg: PinnedLeg) -> Inertia6:
                 + dot(leg.arms[i], leg.arms[j]) * carried
             )
         mass[j, j] = mass[j, j] + leg.limb.joints[j].armature
-    transposed = leg.rates_map.T
-    return Inertia6(congruence(transposed, mass), times(transposed, rotation), tensors[0])
+    transposed, free = leg.rates_map.T, leg.own.T
+    torso = Inertia6(congruence(transposed, mass), times(transposed, rotation), tensors[0])
+    if not len(free):
+        return LegInertia(torso, zeros(0, 6), zeros(0, 0))
+    coupling = np.concatenate([times(times(free, mass), leg.rates_map), times(free, rotation)], axis=1)
+    return LegInertia(torso, coupling, congruence(free, mass))
 
 
 def _first_moment(bodies: Sequence[Moments]) -> Array:
     return sum((body.first for body in bodies), zeros(3))
 
 
-def foot_force(leg: PinnedLeg, loads: Sequence[Wrench], net: Sequence[Scalar], at_foot: Array, alpha: Array) -> Array:
+def foot_force(
+    leg: PinnedLeg, loads: Sequence[Wrench], net: Sequence[Scalar], at_foot: Array, alpha: Array, own: Sequence[Scalar]
+) -> Array:
     """Force of the ground on the foot, leg frame [N].
 
     It carries the leg's bodies and what the leg hands on to the torso: the virtual work of a shift of the torso. In the
     bias motion `leg_needs` gives `loads` and `net`; beyond it, the torso's own point at the foot accelerates by
-    `at_foot` [m/s²] and the torso turns by `alpha` [rad/s²], leg frame.
+    `at_foot` [m/s²], the torso turns by `alpha` [rad/s²], leg frame, and joints that are free by `own` [rad/s²].
     """
     turning = times(leg.rates_map, at_foot)
-    inertia = leg_inertia(leg)
+    whole = leg_inertia(leg)
+    inertia = whole.torso
     handed_on = times(inertia.a, at_foot) + times(inertia.b, alpha) + times(leg.rates_map.T, array(list(net)))
+    if len(own):
+        turning = turning + times(leg.own, array(list(own)))
+        handed_on = handed_on + times(whole.coupling[:, :3].T, array(list(own)))
     force = -handed_on
     for k, wrench in enumerate(loads):
         moments = leg.about_foot(k)

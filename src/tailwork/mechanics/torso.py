@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tailwork.algebra.expression import Scalar, arctan2, cos, sin
 from tailwork.algebra.vectors import Array, array, cross, times, zeros
 from tailwork.mechanics.air import air_of, drag_on, has_drag, limb_drag
-from tailwork.mechanics.attitude import attitude_rates, rotation_matrix
+from tailwork.mechanics.attitude import attitude_rates, attitude_size, rotation_matrix
 from tailwork.mechanics.frames import Angle, Link
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.moments import Moments, moments_of
-from tailwork.mechanics.pinned import PinnedLeg, pinned_leg
+from tailwork.mechanics.pinned import PinnedLeg, Riding, pinned_leg
 from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench, nothing
 from tailwork.robots.limb import Limb
 
@@ -28,6 +28,7 @@ class TorsoState:
     gravity: Array  # g [m/s²]
     moments: Moments | None  # of the torso about P; None where it is fixed
     feet: dict[str, Array]  # by pinned leg: e, its foot from P [m]
+    riding: dict[str, Riding] = field(default_factory=dict)  # by pinned leg without a closed form
 
     def bias_motion(self) -> Motion:
         """The torso turning as it does, P not accelerating."""
@@ -48,8 +49,7 @@ def torso_state(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> Tor
     if not layout.torso_free:
         still = array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
         return TorsoState(still, zeros(3), zeros(3), zeros(3), array([0.0, 0.0, down]), None, {})
-    limbs_start = len(q) - sum(len(layout.limbs[name].coordinates) for name in layout.moving)
-    rotation = rotation_matrix(layout.attitude, q[3:limbs_start])
+    rotation = rotation_matrix(layout.attitude, q[3 : 3 + attitude_size(layout.attitude)])
     position = array(list(q[:3]))
     feet: dict[str, Array] = {}
     for name in layout.stance:
@@ -64,16 +64,33 @@ def torso_state(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> Tor
         gravity=rotation[2] * down,
         moments=moments_of(layout.robot.torso_body()),
         feet=feet,
+        riding={
+            name: Riding(list(q[layout.coordinates[name]]), list(v[layout.rates[name]]), joints)
+            for name, joints in layout.dependent.items()
+        },
     )
+
+
+CLOSING = 20.0
+"""Rate at which angles in the configuration go back to where they close, whatever integration lets them drift [1/s].
+Equations see closed angles in any case."""
 
 
 def coordinate_rates(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """Time derivative of q from q and v."""
     if not layout.torso_free:
         return list(v)
-    limbs_start = len(q) - (len(v) - 6)
-    turning = attitude_rates(layout.attitude, q[3:limbs_start], array(list(v[3:6])))
-    return [*v[:3], *turning, *v[6:]]
+    end = 6 + sum(len(layout.limbs[name].coordinates) for name in layout.moving)
+    turning = attitude_rates(layout.attitude, q[3 : 3 + attitude_size(layout.attitude)], array(list(v[3:6])))
+    rates = [*v[:3], *turning, *v[6:end]]
+    if layout.dependent:
+        torso = torso_state(layout, q, v)
+        for name, joints in layout.dependent.items():
+            leg = stance_leg(layout, torso, name)
+            assert leg.values is not None
+            rows = zip(leg.rates, leg.values, q[layout.coordinates[name]], strict=True)
+            rates += [rate + (to - x) * CLOSING if k in joints else rate for k, (rate, to, x) in enumerate(rows)]
+    return rates
 
 
 @dataclass
@@ -104,11 +121,13 @@ def limb_state(limb: Limb, coordinates: Sequence[Scalar], rates: Sequence[Scalar
 
 def stance_leg(layout: Layout, torso: TorsoState, name: str) -> PinnedLeg:
     """A pinned leg solved for its position and rates."""
-    return pinned_leg(layout.limbs[name], torso.feet[name], torso.velocity, torso.omega)
+    return pinned_leg(layout.limbs[name], torso.feet[name], torso.velocity, torso.omega, torso.riding.get(name))
 
 
 def pinned_values(leg: PinnedLeg) -> list[Scalar]:
     """Joint angles of a stance leg [rad]: within half a turn of the middle of the joint's range, or of zero."""
+    if leg.values is not None:
+        return leg.values
     found: list[Scalar] = []
     for joint, (cosine, sine) in zip(leg.limb.joints, leg.angles, strict=True):
         middle = 0.0 if joint.range is None else (joint.range[0] + joint.range[1]) * 0.5

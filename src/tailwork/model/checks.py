@@ -6,7 +6,9 @@ import numpy as np
 
 from tailwork.errors import StateError
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.torso import torso_state
+from tailwork.mechanics.pinned import extension as extension_of
+from tailwork.mechanics.pinned import reach
+from tailwork.mechanics.torso import stance_leg, torso_state
 from tailwork.robots.limb import as_vector, clearance_of
 from tailwork.typing import Floats
 
@@ -49,16 +51,17 @@ def _out_of_reach(layout: Layout, q: Floats) -> str:
     torso = torso_state(layout, [float(x) for x in q], [0.0] * len(layout.velocity_names))
     for name in layout.stance:
         limb = layout.limbs[name]
-        assert limb.foot is not None and limb.closed_form is not None
+        assert limb.foot is not None
         place = np.array(limb.foot.place, dtype=float)
         foot = torso.from_inertial(place - torso.position)
-        extension = float(limb.closed_form.extension((float(foot[0]), float(foot[1]), float(foot[2]))))
-        least, most = limb.closed_form.reach()
+        extension, (least, most) = float(extension_of(limb, foot)), reach(limb)
         if not least < extension < most:
             return (
                 f"{name} cannot reach its foot at ({place[0]:.4g}, {place[1]:.4g}, {place[2]:.4g}) m: extension "
                 f"{extension:.4f} of thigh and shank, required: above {least:.4g} and below {most:.4g}"
             )
+        if name in layout.dependent and not _closes(layout, q, name):
+            return f"the angles of {name} do not bring its foot to its place within 1 mrad: Model.closed(q) finds such"
         clearance = clearance_of(limb.closed_form)
         if clearance is not None and not clearance(as_vector(foot)) > 0.0:
             return (
@@ -66,3 +69,12 @@ def _out_of_reach(layout: Layout, q: Floats) -> str:
                 "the axis of the first hinge than the leg's sideways offset"
             )
     return ""
+
+
+def _closes(layout: Layout, q: Floats, name: str) -> bool:
+    """Whether the angles of a leg without a closed form are near enough to where they close."""
+    torso = torso_state(layout, [float(x) for x in q], [0.0] * len(layout.velocity_names))
+    try:
+        return np.isfinite(np.array(stance_leg(layout, torso, name).values, dtype=float)).all().item()
+    except (ValueError, ZeroDivisionError):
+        return False

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from tailwork.errors import ArgumentError, RobotError, StateError, UnknownNameError
 from tailwork.kernels.kernel import Kernel, keeps_kernels
 from tailwork.locks import lock
+from tailwork.mechanics.foot_solve import closed, with_dependent
 from tailwork.mechanics.kinematics import joint_names, named_points, point_names
 from tailwork.mechanics.layout import Layout, Push, check_push, make_layout
 from tailwork.mechanics.observe import part_names
@@ -60,6 +61,7 @@ class Model:
 
     State: q = [p, attitude, limb coordinates], v = [v, omega, limb rates]; p [m], v [m/s] and omega [rad/s] in the
     inertial frame, angles in rad. Limbs without a foot come first (the tail), then the legs that are not in stance.
+    Legs in stance without a closed form come last: q has all their joint angles, v the rates of those beyond three.
     With a fixed torso, q and v are the limbs' alone. All methods take arrays with any leading dimensions (a batch) and
     broadcast them.
 
@@ -82,7 +84,7 @@ class Model:
         if not all(isinstance(value, float) for value in own.values()):
             raise RobotError("robot", robot.name, "numbers only; for symbols take the functions of Model.casadi")
         self.robot = robot
-        self.layout = make_layout(robot, stance, prescribed, torso, attitude, pushes)
+        self.layout = with_dependent(make_layout(robot, stance, prescribed, torso, attitude, pushes))
         self._numbers = own
         described = structure((robot.torso, robot.parts, robot.stops, robot.contacts, robot.air))
         self.structure = Structure((described, robot.forward, robot.gravity != 0.0, self.layout.drive()))
@@ -143,13 +145,30 @@ class Model:
         return self._recipe("forward_dynamics")[1]
 
     def standing(self) -> Floats:
-        """The state q in which the robot stands: P where the robot says, everything else at zero [m, rad]."""
+        """The state q in which the robot stands: P where the robot says, everything else at zero [m, rad].
+
+        Angles of pinned legs without a closed form are those that bring their feet to their places; see `closed`.
+        """
         q = np.zeros(len(self.coordinate_names))
         if self.layout.torso_free:
             q[:3] = self.robot.stand
             if self.layout.attitude == "quaternion":
                 q[3] = 1.0
-        return q
+        return closed(self.layout, q) if self.layout.dependent else q
+
+    def closed(self, q: ArrayLike) -> Floats:
+        """A state q [m, rad] with the angles of pinned legs without a closed form solved, from those that it has.
+
+        Such angles are part of q; models take them within 1 mrad of where they bring the feet to their places, which
+        this finds.
+
+        Raises:
+            RobotError: a foot is out of reach.
+        """
+        given = np.asarray(q, dtype=np.float64)
+        if given.shape != (len(self.coordinate_names),) or not np.isfinite(given).all():
+            raise StateError("q", f"required: {len(self.coordinate_names)} finite numbers, a single state")
+        return closed(self.layout, given)
 
     @cached_property
     def _joint_names(self) -> tuple[str, ...]:

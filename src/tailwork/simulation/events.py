@@ -15,6 +15,7 @@ from tailwork.errors import ArgumentError, check_known
 from tailwork.mechanics.kinematics import limb_states
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
+from tailwork.mechanics.pinned import reach
 from tailwork.robots.limb import Cable, Joint, Motor, as_vector, clearance_of
 
 ACTIONS = ("stop", "record")
@@ -72,9 +73,7 @@ class LegFolded(Event):
         """What is left until there [1]."""
         left: list[Scalar] = []
         for foot, extension in zip(context.layout.stance, path.extensions, strict=True):
-            form = context.layout.limbs[foot].closed_form
-            assert form is not None
-            folded, straight = form.reach()
+            folded, straight = reach(context.layout.limbs[foot])
             left.append(extension - (folded + (straight - folded) * self.extension))
         return left
 

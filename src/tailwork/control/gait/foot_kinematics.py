@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.algebra.columns import columns, plain
-from tailwork.algebra.vectors import array, times, zeros
 from tailwork.errors import RobotError, check_known
-from tailwork.mechanics.kinematics import joint_frames
-from tailwork.mechanics.torso import limb_state
+from tailwork.mechanics.foot_solve import (
+    REACHED,
+    foot_and_jacobian,
+    iterated_angles,
+    solved_angles,
+    way_length,
+    way_to_foot,
+)
 from tailwork.model import Model
-from tailwork.robots.limb import IDENTITY, ClosedForm, Foot, Limb
+from tailwork.robots.limb import ClosedForm, Foot, Limb
 from tailwork.robots.quantities import Kind, checked
 from tailwork.typing import Floats
 
@@ -29,14 +33,8 @@ if TYPE_CHECKING:
     import casadi
 
 PLACE = Kind("m", (3,))
-REACHED = 1e-11
-"""A foot this near to its place, as a share of the leg's length, is there."""
 SMALLEST_SHARE = 1e-9
 """Directions in which a foot moves less than this share of the greatest are none."""
-MOST_STEPS, MOST_STARTS = 200, 8
-NO_SQUARE = 1e-30  # [m²]
-LEAST_STEP, LARGEST_STEP = 1e-14, 0.5  # [rad]
-DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-14, 1e6  # as shares of the mean square of the Jacobian
 
 
 @dataclass(frozen=True)
@@ -55,17 +53,17 @@ class FootPath:
 
 def hip(limb: Limb) -> Floats:
     """Place of the first hinge on the way from the torso to the foot [m]."""
-    return np.array(limb.joints[_way_to_foot(limb)[0]].offset, dtype=float)
+    return np.array(limb.joints[way_to_foot(limb)[0]].offset, dtype=float)
 
 
 def foot_place(limb: Limb, coordinates: ArrayLike) -> Floats:
     """Place of the foot for the limb's coordinates, (..., 3) for (..., coordinates) [m]."""
-    return _foot(limb, _coordinates(limb, coordinates))[0]
+    return foot_and_jacobian(limb, _coordinates(limb, coordinates))[0]
 
 
 def foot_jacobian(limb: Limb, coordinates: ArrayLike) -> Floats:
     """Derivatives of the foot's place by the limb's coordinates, (..., 3, coordinates) [m/rad]."""
-    return _foot(limb, _coordinates(limb, coordinates))[1]
+    return foot_and_jacobian(limb, _coordinates(limb, coordinates))[1]
 
 
 def foot_angles(limb: Limb, foot: ArrayLike, start: ArrayLike | None = None) -> Floats:
@@ -87,13 +85,9 @@ def foot_angles(limb: Limb, foot: ArrayLike, start: ArrayLike | None = None) -> 
         if path.reached[0]:
             return path.values[0]
         raise RobotError("foot", _shown(place), f"a place in reach; {how_far(path.beyond[0])}")
-    best, missing = iterated_angles(limb, place, first)
-    chance = np.random.default_rng(0)  # a straight leg is a dead point; from elsewhere there may be a way
-    for _ in range(MOST_STARTS):
-        if missing <= REACHED * _length(limb):
-            return best
-        found = iterated_angles(limb, place, first + chance.uniform(-1.0, 1.0, len(first)))
-        best, missing = found if found[1] < missing else (best, missing)
+    best, missing = solved_angles(limb, place, first)
+    if missing <= REACHED * way_length(limb):
+        return best
     raise RobotError("foot", _shown(place), f"a place in reach; {how_far(missing)}")
 
 
@@ -102,31 +96,6 @@ def how_far(beyond: float) -> str:
     if math.isnan(beyond):
         return "this one is too near to the axis of the hip"
     return f"this one is {abs(beyond):.3g} m {'too near to the hip' if beyond < 0.0 else 'out of reach'}"
-
-
-def iterated_angles(limb: Limb, foot: Floats, start: Floats, moves: Floats | None = None) -> tuple[Floats, float]:
-    """Coordinates [rad] that bring the foot as near to a place [m] as steps from the start do, and what is missing [m].
-
-    Only the combinations of coordinates `moves`, (coordinates, n), change; all by default.
-    """
-    moves = np.eye(len(start)) if moves is None else moves
-    q, damping = start, DAMPING
-    place, jacobian = _foot(limb, q)
-    error = foot - place
-    for _ in range(MOST_STEPS):
-        ways = jacobian @ moves
-        square = ways @ ways.T
-        loaded = square + np.eye(3) * max(damping * np.trace(square) / 3.0, NO_SQUARE)
-        step = moves @ (ways.T @ np.linalg.solve(loaded, error))
-        step *= min(1.0, LARGEST_STEP / max(np.abs(step).max(), LARGEST_STEP))
-        place, ahead = _foot(limb, q + step)
-        if np.linalg.norm(foot - place) < np.linalg.norm(error):
-            q, jacobian, error, damping = q + step, ahead, foot - place, max(damping * 0.1, LEAST_DAMPING)
-        elif damping > MOST_DAMPING or np.abs(step).max() < LEAST_STEP:
-            break
-        else:
-            damping *= 100.0
-    return q, float(np.linalg.norm(error))
 
 
 def foot_path(limb: Limb, middle: ArrayLike, places: Floats, start: ArrayLike | None = None) -> FootPath:
@@ -146,7 +115,7 @@ def foot_path(limb: Limb, middle: ArrayLike, places: Floats, start: ArrayLike | 
     for k, place in enumerate(places):
         q, missing[k] = iterated_angles(limb, place, q, moves)
         values[k] = q
-    reached = missing <= REACHED * _length(limb)
+    reached = missing <= REACHED * way_length(limb)
     by_place = np.asarray(moves @ np.linalg.pinv(foot_jacobian(limb, values) @ moves), dtype=np.float64)
     return FootPath(values, by_place, reached, np.where(reached, 0.0, missing))
 
@@ -260,33 +229,6 @@ def _by_closed_form(limb: Limb, places: Floats) -> FootPath | None:
         reached=within & ~on_axis,
         beyond=np.where(on_axis, np.nan, beyond),
     )
-
-
-def _way_to_foot(limb: Limb) -> list[int]:
-    """Hinges from the torso to the foot."""
-    way = [limb.index(foot_of(limb).joint)]
-    while (parent := limb.joints[way[0]].parent) is not None:
-        way.insert(0, limb.index(parent))
-    return way
-
-
-def _length(limb: Limb) -> float:
-    """From the torso's point P along the limb to the foot [m]."""
-    pieces = [limb.joints[k].offset for k in _way_to_foot(limb)]
-    return sum(math.dist((0.0, 0.0, 0.0), piece) for piece in (*pieces, foot_of(limb).point))
-
-
-def _foot(limb: Limb, coordinates: Floats) -> tuple[Floats, Floats]:
-    """Place of the foot, and its derivatives by the coordinates."""
-    lead, end = coordinates.shape[:-1], foot_of(limb)
-    values = columns(coordinates) if lead else coordinates.tolist()
-    state = limb_state(limb, values, [0.0] * len(values))
-    frames = joint_frames(limb, state.angles, zeros(3), array(IDENTITY))
-    last = frames[limb.index(end.joint)]
-    foot = last.place + times(last.rotation, array(end.point))
-    way = _way_to_foot(limb)
-    arms = array([frames[k].arm(foot) for k in way])  # joints × 3
-    return plain(foot, lead), plain(times(arms.T, state.gearing[way]), lead)
 
 
 def _coordinates(limb: Limb, coordinates: ArrayLike) -> Floats:

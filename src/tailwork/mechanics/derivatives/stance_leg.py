@@ -22,7 +22,7 @@ from tailwork.algebra.vectors import Array, array, cross, skew, times
 from tailwork.mechanics.forward import leg_torques
 from tailwork.mechanics.frames import Turn
 from tailwork.mechanics.layout import Layout
-from tailwork.mechanics.pinned import PinnedLeg, leg_inertia, leg_needs, leg_with_angles, with_rate_bias
+from tailwork.mechanics.pinned import PinnedLeg, leg_angles, leg_inertia, leg_needs, leg_with_angles, with_rate_bias
 from tailwork.mechanics.sweeps import Inertia6
 from tailwork.mechanics.torso import TorsoState
 
@@ -52,8 +52,7 @@ def leg_derivatives(
 ) -> LegDerivatives:
     """Derivatives of a stance leg's wrench for a torso that accelerates so, linear at P and angular, torso frame."""
     limb, foot = layout.limbs[name], torso.feet[name]
-    assert limb.closed_form is not None
-    angles = [(opaque(c), opaque(s)) for c, s in limb.closed_form.angles((foot[0], foot[1], foot[2]))]
+    angles = [(opaque(c), opaque(s)) for c, s in leg_angles(limb, foot)]
 
     def seen(turn: Turn, vector: Array) -> Array:
         return array([opaque(x) for x in turn.outward(vector)])
@@ -67,7 +66,7 @@ def leg_derivatives(
     wrench = [*times(leg.rates_map.T, array(net)), *about_foot]
     by_seen = array(jacobian(tape, wrench, [*v, *omega, *gravity]))
     by_v, by_omega, by_gravity = by_seen[:, :3], by_seen[:, 3:6], by_seen[:, 6:]
-    inertia = leg_inertia(leg)
+    inertia = leg_inertia(leg).torso
     by_k, by_alpha = np.hsplit(inertia.matrix(), 2)
     held = [(x, 0.0) for vector in (v, k, omega, alpha, gravity) for x in vector]
     turns = [[(c, -s), (s, c), *held] for c, s in angles]

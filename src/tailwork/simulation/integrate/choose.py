@@ -40,9 +40,12 @@ def chosen_method(
 
     `columns` are numbers, (1,), in which the run differs from the system.
     """
+    riding = system.model.layout.dependent  # equations of stages do not have such angles
     if method == "auto":
         if step is not None:
             raise ArgumentError("step", step, "no fixed step with method 'auto'; name a method")
+        if riding:
+            return DORMAND_PRINCE, "explicit: angles of pinned legs without a closed form are part of q"
         with np.errstate(over="ignore"):
             within = float(np.linalg.norm(jacobians(system, columns or {}, x[None], held, start)[0])) * duration
         if within <= SHORT:  # the norm bounds the spectral radius
@@ -53,6 +56,9 @@ def chosen_method(
         return (RODAS5P if found.matters[0] else DORMAND_PRINCE), said + (", but a short run" if short else "")
     if method not in METHODS:
         raise UnknownNameError.among("method", str(method), ["auto", *METHODS, IMPLICIT_EULER], "method")
+    if riding and isinstance(METHODS[method], Rosenbrock):
+        required = "an explicit method ('dopri5', 'rk4') for pinned legs without a closed form"
+        raise ArgumentError("method", method, f"{required}: {', '.join(riding)}")
     if method == "rk4" and step is None:
         raise ArgumentError("step", step, "a fixed step [s] with method 'rk4'")
     return METHODS[method], "as asked"
