@@ -344,7 +344,8 @@ def test_total_mass_and_joints(name: str, mass: float, joint_count: int) -> None
 
 
 def test_presets_are_listed() -> None:
-    assert set(robots.presets()) == {"liu2018", "liu2020", "biswal", "blaberus"}
+    real = {"go2", "a1", "anymal_c", "solo12", "spot", "spirit40"}
+    assert set(robots.presets()) == {"liu2018", "liu2020", "biswal", "blaberus"} | real
     for name, build in robots.presets().items():
         assert build().name.startswith(name)
 
