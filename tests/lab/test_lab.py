@@ -42,6 +42,7 @@ from tailwork.robots.io.toml import as_text, from_text
 from tailwork.robots.limb import FORWARD_FRAMES, Joint, Limb, Motor, Tip, placed
 from tailwork.robots.quantities import Vector, positive, vector
 from tailwork.robots.robot import Robot
+from tailwork.robots.tails.fit import NAMED
 from tailwork.robots.tails.tail import Tail
 from tailwork.simulation import load_run
 from tailwork.simulation.run import Stopped
@@ -155,7 +156,7 @@ def test_an_own_tail_has_sliders_and_can_be_redesigned() -> None:
 
 def test_an_own_tail_is_performed_beside_one_of_the_paper() -> None:
     robot = liu2020().with_part("tail", Whip(length=0.48, mass=1.0, mount=liu2020().part("tail").mount))
-    assert tail_choices(robot) == (OWN, "pendulum", "r3", "usrt")
+    assert tail_choices(robot) == (OWN, *NAMED)
     found = performed(Choice(robot, (TailChoice(OWN), TailChoice("pendulum")), policy="joint"))
     assert [one.label for one in found.outcomes] == ["own tail", "pendulum"]
     assert [one.run.stopped for one in found.outcomes] == [None, None]
@@ -198,7 +199,7 @@ def test_robots_of_the_lab_carry_tails() -> None:
     real = ["go2", "a1", "anymal_c", "solo12", "spot", "spirit40"]
     assert list(found) == ["liu2020", "liu2018", "biswal", *real]
     assert tail_choices(found["go2"]) == tail_choices(found["liu2020"]) and tail_choices(found["spirit40"])[0] == OWN
-    assert tail_choices(found["liu2020"]) == ("pendulum", "r3", "usrt")
+    assert tail_choices(found["liu2020"]) == tuple(NAMED)
     assert tail_choices(found["liu2018"])[0] == OWN
     assert "paper" in policy_choices(found["liu2020"]) and "paper" not in policy_choices(found["liu2018"])
     assert [*first_choice().scenarios] == ["pendulum", "R3"]
@@ -245,7 +246,7 @@ def test_a_robot_file_is_read_and_its_mistakes_are_told() -> None:
         robot_from_file("my.toml", b"\xff\xfe\xff")
     with pytest.raises(RobotError, match="at most"):
         robot_from_file("my.toml", b"#" * 2_000_000)
-    assert tail_choices(robot_from_file("my.toml", as_text(liu2020(None)).encode())) == ("pendulum", "r3", "usrt")
+    assert tail_choices(robot_from_file("my.toml", as_text(liu2020(None)).encode())) == tuple(NAMED)
     other = replace(biswal(), parts={**biswal().parts, "tail": ROBOTS["pendulum"].part("tail")})
     assert robot_from_file("my.toml", as_text(other).encode()) == other, "robots may face x, too"
     assert [slider.name for slider in tail_sliders(other)][2:] == ["mount.x", "mount.z"]

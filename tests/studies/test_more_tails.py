@@ -16,6 +16,9 @@ from tailwork.robots import Robot, gecko, liu2020
 from tailwork.robots.tails.fit import NAMED, named_tail, with_named_tail
 from tailwork.studies import Scenario, measured, perform, roll, yaw
 from tailwork.studies.compare.comparison import Plan, compare
+from tailwork.studies.design import Evaluator, Goal, Limit, Study, Variable, best_design
+from tailwork.studies.design.verify import verified
+from tailwork.studies.motions import sweep
 from tailwork.studies.perform import perform_many
 from tailwork.view.scene.build import scene_of
 
@@ -67,6 +70,23 @@ def test_a_sweep(name: str) -> None:
     assert np.all(np.diff(np.abs(found)) > 0.0)
     alone = scenario.with_robot(scenario.robot.replace({"tail.total_mass": 1.5}))
     assert found[2] == pytest.approx(measured(perform(alone), alone, ["yaw"])["yaw"], rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["articulated", "reaction_wheel"])
+def test_a_design(name: str) -> None:
+    """Searched by its mass and how far it moves, with exact derivatives; single runs agree with what was found."""
+    variables = (Variable("tail.total_mass", 0.3, 0.9), Variable("motion.sweep", 10.0, 30.0))
+    scenario = Scenario(airborne(name), sweep("yaw", 20.0), "airborne")
+    limit = {"articulated": 0.5, "reaction_wheel": 0.01}[name]  # N m
+    study = Study(
+        name, scenario, variables, (Goal("turn", "most"),), (Limit("peak_tail_torque", most=limit),), steps=20
+    )
+    own = Evaluator(study, threads=1)
+    best = best_design(own, starts=1).best
+    assert best.converged and best.violation < 1e-6
+    found = verified(own, best.design)
+    assert found.disagreements() == {}
+    assert found.alone["peak_tail_torque"] == pytest.approx(limit, rel=1e-2)
 
 
 def test_names() -> None:

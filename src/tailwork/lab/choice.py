@@ -12,7 +12,7 @@ from tailwork.model.summary import pinnable
 from tailwork.robots import Tail, liu2020, presets
 from tailwork.robots.io.toml import LARGEST_FILE, from_text
 from tailwork.robots.robot import Robot
-from tailwork.robots.tails.fit import NAMED, with_named_tail
+from tailwork.robots.tails.fit import NAMED, PUBLISHED, with_named_tail
 from tailwork.robots.tails.tail import tail_name
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import KINDS, TailMotion
@@ -83,12 +83,12 @@ def carrying(robot: Robot, tail: str) -> Robot:
 
 
 def tail_choices(robot: Robot) -> tuple[str, ...]:
-    """The tails that a robot can be given: its own, where it has one that is not one of the others, and the others."""
+    """The tails that a robot can be given: its own, where it has one that is not one of the paper's, and all others."""
     kinds = tuple(NAMED)
     if not _has_tail(robot):
         return kinds
     own = robot.part(tail_name(robot))
-    return kinds if own in [carrying(robot, name).part("tail") for name in kinds] else (OWN, *kinds)
+    return kinds if own in [carrying(robot, name).part("tail") for name in PUBLISHED] else (OWN, *kinds)
 
 
 def policy_choices(robot: Robot) -> tuple[str, ...]:

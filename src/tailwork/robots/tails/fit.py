@@ -216,5 +216,9 @@ def tail_text(tail: Tail) -> str:
 
 def as_published(tail: Tail) -> bool:
     """Whether a tail has the numbers of its paper, wherever it is mounted."""
-    own = PUBLISHED.get(tail.kind)
-    return own is not None and replace(tail, mount=HERE) == own  # type: ignore[call-arg]
+    return tail.kind in PUBLISHED and tail.mounted(HERE, "y") == PUBLISHED[tail.kind]
+
+
+def as_named(tail: Tail) -> bool:
+    """Whether a tail has the numbers of one that has a name, wherever it is mounted."""
+    return tail.mounted(HERE, "y") in NAMED.values()

@@ -10,7 +10,7 @@ from functools import partial
 from matplotlib.figure import Figure
 
 from tailwork.format import capitalised, fixed, minus, number
-from tailwork.robots.tails.fit import as_published
+from tailwork.robots.tails.fit import as_named, as_published
 from tailwork.robots.tails.tail import Tail, tail_name
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import (
@@ -281,13 +281,9 @@ def tail_rows(plan: Plan) -> list[list[str]]:
         part = robot.part(name)
         mass, length = float(part.total_mass()), float(part.total_length())
         mount = minus(", ".join(f"{x:g}" for x in robot.limbs()[name].joints[0].offset))
-        source = (
-            "as published (Liu & Ben-Tzvi 2020)"
-            if as_published(part)
-            else "own"
-            if tail == "own"
-            else "scaled to the robot"
-        )
+        known = {"as published (Liu & Ben-Tzvi 2020)": as_published(part), "own": tail == "own"}
+        known |= {"as tailwork describes it": as_named(part)}
+        source = next((words for words, holds in known.items() if holds), "scaled to the robot")
         rows.append([tail, part.kind, f"{mass:.3g}", f"{length:.3g}", mount, source])
     return rows
 
