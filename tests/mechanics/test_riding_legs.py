@@ -132,12 +132,12 @@ def test_runs_stay_closed_and_energy_balances(measured: Callable[..., None], hin
     model = Model(quadruped(hinges, None))
     q, v, _ = random_state(model, 1)
     hold = HoldPosture(at="joint", stiffness=200.0, damping=2.0, posture=tuple(model.standing()))
-    run = simulate(model, (q, 0.3 * v), 0.3, control=hold)
+    run = simulate(model, (q, 0.3 * v), 0.3, control=hold, rtol=1e-9)
     assert run.stopped is None, run.stopped
     measured(
         "feet of legs without a closed form, beside their places", run.foot_closure_error(), at_most=1e-14, unit="m"
     )
-    assert run.energy_balance_error() < 1e-6
+    assert run.energy_balance_error() < 2e-7  # dry friction turns within a step, where work is summed at five places
     rode = run.data["q"].to_numpy()[:, 6:]
     closed = np.array([model.closed(state)[6:] for state in run.data["q"].to_numpy()[::20]])
     assert np.abs(rode[::20] - closed).max() < 1e-5, "the angles that ride do not drift away"
