@@ -3,6 +3,8 @@ and a quadruped with a tail that trots."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import fsolve
@@ -68,7 +70,7 @@ def compass_state(stance: float, swing: float, stance_rate: float, swing_rate: f
     return q, np.array([*rate, 0.0, 0.0, 0.0, stance_rate, swing_rate])
 
 
-def compass_cycle() -> tuple[Floats, float, Floats]:
+def compass_cycle() -> tuple[Floats, float, np.ndarray]:
     """The walker's cycle by its own two equations, written out: (stance, swing and their rates after a step, its
     period [s], multipliers of the step), the derivatives by central differences."""
     m, m_hip, a, b, tilt, g = (GOSWAMI[key] for key in ("m", "m_hip", "a", "b", "slope", "g"))
@@ -128,7 +130,7 @@ def compass_cycle() -> tuple[Floats, float, Floats]:
     def wrong(y: Floats) -> Floats:
         return (step(section(y))[0] - section(y))[[0, 2, 3]]
 
-    own = fsolve(wrong, guess[[0, 2, 3]], xtol=1e-13)
+    own: Any = fsolve(wrong, guess[[0, 2, 3]], xtol=1e-13)
     columns = []
     for k in range(3):
         h = 1e-6 * np.eye(3)[k]

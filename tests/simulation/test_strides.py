@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tailwork.errors import ArgumentError, StateError
-from tailwork.simulation import RigidGround, periodic_gait, stride
+from tailwork.simulation import RigidGround, periodic_gait, sensitivities, stride
 from tailwork.simulation.event_driven.job import drive_job
 from tailwork.simulation.event_driven.runs import started_job
-from tailwork.simulation.event_driven.stepping import Job
+from tailwork.simulation.event_driven.state import Job
 from tailwork.simulation.event_driven.variations import Variation, varied
 from tailwork.simulation.options import Options
 from tailwork.simulation.system import System
@@ -56,7 +56,8 @@ def compare(system: System, ground: RigidGround, x: Floats, duration: float, h: 
         worst, largest = max(worst, np.abs(difference - own.final[k]).max()), max(largest, np.abs(difference).max())
     for k, (name, value) in enumerate(numbers.items()):
         own_h = h * max(1.0, abs(value))
-        ends = [driven(*differing(name, value + sign * own_h), x, duration).x for sign in (1.0, -1.0)]
+        others = [differing(name, value + sign * own_h) for sign in (1.0, -1.0)]
+        ends = [driven(other, under, x, duration).x for other, under in others]
         difference = (ends[0] - ends[1]) / (2.0 * own_h)
         worst = max(worst, np.abs(difference - own.final[n + k]).max())
     return worst, largest
@@ -157,3 +158,26 @@ def test_strides_that_do_not_end_are_refused() -> None:
         stride(model, q, ground=ground)
     with pytest.raises(ArgumentError, match="laws"):
         stride(model, q, ground=ground, period=0.1, control=lambda t, q, v: np.zeros(0))  # pyright: ignore[reportArgumentType]
+
+
+def test_sensitivities_over_time_go_through_impacts() -> None:
+    """A rebound: height and speed before and after it by the height of the fall, the ground's restitution and gravity
+    are those of the closed form z = e v t' − ½ g t'²."""
+    model, ground = lone_body((0.0, 0.0, 0.0)), RigidGround(friction=0.5, restitution=0.5)
+    q = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    found = sensitivities(
+        model, q, 0.8, by=["ground.restitution", "gravity"], start=["z"], ground=ground, samples=9, rtol=1e-10
+    )
+    g, height, e, t = 10.0, 1.0, 0.5, found.times[-1]
+    fall = np.sqrt(2.0 * height / g)
+    after = t - fall
+    speed = e * g * fall
+    by_height = (e * g * after - speed + g * after) / (g * fall)  # of z: fall changes by dh/(g fall)
+    assert found.q["z"][0, -1, 2] == pytest.approx(by_height, abs=1e-9)
+    assert found.q["z"][0, 2, 2] == pytest.approx(1.0, abs=1e-12)
+    assert found.q["ground.restitution"][0, -1, 2] == pytest.approx(g * fall * after, abs=1e-9)
+    assert found.v["ground.restitution"][0, -1, 2] == pytest.approx(g * fall, abs=1e-9)
+    # z = e sqrt(2 g h) (t − fall) − ½ g (t − fall)², fall = sqrt(2 h/g)
+    by_gravity = e * np.sqrt(height / (2.0 * g)) * after + (speed - g * after) * fall / (2.0 * g) - 0.5 * after**2
+    assert found.q["gravity"][0, -1, 2] == pytest.approx(by_gravity, abs=1e-9)
+    assert found.notes == ("",)

@@ -15,17 +15,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.model import Model
 from tailwork.simulation.batch_inputs import batch_inputs, checked_names, workers
+from tailwork.simulation.contact.ground import RigidGround
 from tailwork.simulation.derivatives.compiled import among_all
 from tailwork.simulation.derivatives.jvp_runs import runs_jvp
 from tailwork.simulation.derivatives.products import expansion_jvp, initial_tangents
+from tailwork.simulation.event_driven.sensitivities import event_changes
+from tailwork.simulation.event_driven.variations import GROUND_NUMBERS
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
-from tailwork.simulation.options import OptionArguments, options_of
-from tailwork.simulation.problem import State, problem_of
-from tailwork.simulation.simulate import why_ended
+from tailwork.simulation.integrate.tableaus import EVENT_DRIVEN
+from tailwork.simulation.options import OptionArguments, Options, options_of
+from tailwork.simulation.problem import Problem, State, problem_of
+from tailwork.simulation.simulate import initial_state, why_ended
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
 
@@ -54,6 +58,8 @@ def sensitivities(
     forces: Force | Sequence[Force] = (),
     events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
+    ground: RigidGround | None = None,
+    start_time: float = 0.0,
     **options: Unpack[OptionArguments],
 ) -> Sensitivities:
     """Derivatives of all coordinates and velocities over time by a few numbers.
@@ -72,12 +78,19 @@ def sensitivities(
         forces: as for `simulate`.
         events: derivatives are at fixed times, up to the event that ends a run.
         limits: as for `simulate`.
+        ground: rigid ground under feet that are free: one run with method="event-driven", differentiated through its
+            impacts (saltation matrix), by "ground.friction" and "ground.restitution", too. Its note says where contacts
+            close together, so that derivatives are those in one direction only.
+        start_time: time of the initial state [s], on rigid ground.
         options: as for `simulate`.
     """
     problem = problem_of(
-        model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits
-    )
+        model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits,
+        ground=ground, start_time=start_time,
+    )  # fmt: skip
     how = options_of(options)
+    if ground is not None:
+        return _on_rigid_ground(problem, how, by, start, parameters)
     asked = batch_inputs(problem, how, parameters, by)
     way, system, fine = asked.pinned, asked.pinned.system, asked.possible
     wanted = checked_names(system, by)
@@ -111,6 +124,40 @@ def sensitivities(
         {name: every[:, k, :, coordinates:both] for k, name in enumerate(named)},
         np.nan_to_num(among_all(ends, fine, count)),
         tuple(notes),
+    )
+
+
+def _on_rigid_ground(
+    problem: Problem, options: Options, by: Sequence[str], start: Sequence[str],
+    parameters: Mapping[str, ArrayLike] | None,
+) -> Sensitivities:  # fmt: skip
+    """Sensitivities of a run from event to event."""
+    if options.method not in ("auto", EVENT_DRIVEN):
+        raise ArgumentError(
+            "method", options.method, f"'{EVENT_DRIVEN}': other methods are not differentiated on ground"
+        )
+    if parameters:
+        raise RobotError("parameters", list(parameters), "none on ground: one run, with the numbers of its model")
+    system = problem.system([name for name in by if name not in GROUND_NUMBERS])
+    own = checked_names(system, [name for name in by if name not in GROUND_NUMBERS])
+    wanted = [name for name in by if name in own or name in GROUND_NUMBERS]
+    places, x = _start_places(system, start), initial_state(problem, system)
+    if not wanted and not places:
+        raise RobotError("by", by, "names of numbers to differentiate by, here or in `start`")
+    count = len(wanted) + len(places)
+    start_rates = np.zeros((count, system.size))
+    start_rates[range(len(wanted), count), places] = 1.0
+    if system.initial is not None and own:
+        start_rates[[wanted.index(name) for name in own]] = initial_tangents(system, {}, 1, own)[0]
+    times = np.linspace(problem.start_time, problem.start_time + problem.duration, options.samples)
+    found = event_changes(problem, system, x, wanted, np.eye(count, len(wanted)), start_rates, times, options)
+    coordinates, named = len(problem.model.coordinate_names), [*wanted, *start]
+    return Sensitivities(
+        times,
+        {name: found.values[None, k, :, :coordinates] for k, name in enumerate(named)},
+        {name: found.values[None, k, :, coordinates:] for k, name in enumerate(named)},
+        np.array([found.end]),
+        (found.note,),
     )
 
 

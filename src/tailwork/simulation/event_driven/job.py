@@ -17,20 +17,8 @@ from tailwork.simulation.contact.on_ground import tables_of
 from tailwork.simulation.event_driven.constrained import Contacts
 from tailwork.simulation.event_driven.equations import contact_kernel, contact_rows, plane_inputs, watched_events
 from tailwork.simulation.event_driven.impacts import TOUCHING, Touching
-from tailwork.simulation.event_driven.stepping import (
-    EVENTS,
-    GUARDS,
-    HAPPENED,
-    HEAD,
-    SAMPLED,
-    STEPS,
-    Job,
-    Log,
-    Quadrature,
-    advance,
-    begin,
-    refresh,
-)
+from tailwork.simulation.event_driven.state import EVENTS, GUARDS, HAPPENED, HEAD, SAMPLED, STEPS, Job, Log, Quadrature
+from tailwork.simulation.event_driven.stepping import advance, begin, refresh
 from tailwork.simulation.events import Lands, PassesThrough
 from tailwork.simulation.integrate.compiled import lane_kernel, method_arrays
 from tailwork.simulation.integrate.driver import MORE_ROOM
@@ -40,6 +28,8 @@ from tailwork.typing import Floats
 
 LONGEST = 0.02
 """Of a step [s]: events within longer ones may be overlooked."""
+LONGEST_VARIED = 2e-3
+"""Of a step along which changes are integrated, too [s]."""
 FIRST = 1e-4
 """First step [s]."""
 DEEPEST = 1e-6

@@ -22,9 +22,10 @@ from tailwork.model import Model
 from tailwork.simulation.contact.ground import RigidGround
 from tailwork.simulation.event_driven.constrained import FREE, STICK
 from tailwork.simulation.event_driven.equations import watched_names
-from tailwork.simulation.event_driven.job import drive_job
+from tailwork.simulation.event_driven.job import LONGEST_VARIED, drive_job
 from tailwork.simulation.event_driven.runs import check_event_driven, is_plane, started_job, why_stopped
-from tailwork.simulation.event_driven.stepping import STATUS, STOPPED, Job, T, refresh
+from tailwork.simulation.event_driven.state import STATUS, STOPPED, Job, T
+from tailwork.simulation.event_driven.stepping import refresh
 from tailwork.simulation.event_driven.variations import GROUND_NUMBERS, Variation, varied
 from tailwork.simulation.events import Event, Lands
 from tailwork.simulation.forces import Force
@@ -35,8 +36,6 @@ from tailwork.simulation.problem import Problem, State, problem_of
 from tailwork.simulation.system import Motion, System
 from tailwork.typing import Floats
 
-LONGEST = 2e-3
-"""Of steps along which changes are integrated [s]."""
 FINE = {"rtol": 1e-10, "atol": 1e-10}
 """Tolerances where none are given."""
 MOST_TIME = 10.0
@@ -120,7 +119,7 @@ class _Strides:
         efforts = np.zeros(self.system.efforts)
         start = self.problem.start_time
         job = started_job(self.system, self.ground, x, start, np.zeros(0), self.options, efforts, keep=True)
-        job.longest = LONGEST
+        job.longest = LONGEST_VARIED
         return job
 
     def stride(self, x: Floats) -> tuple[Stride, Any, Floats, Any]:

@@ -11,11 +11,15 @@ import numpy as np
 from tailwork.errors import ArgumentError, ControllerError, RobotError
 from tailwork.mechanics.rigid.problem import Plane, check_contacts, stopped_joints
 from tailwork.simulation.contact.ground import CONTACT_NAMES, RigidGround
+from tailwork.simulation.contact.on_ground import simulate_on_ground
 from tailwork.simulation.contact.record import robot_weight
+from tailwork.simulation.contact.rigid import OnRigidGround
+from tailwork.simulation.event_driven.constrained import FREE, STICK
 from tailwork.simulation.event_driven.equations import planes_under, watched_names
 from tailwork.simulation.event_driven.impacts import TOUCH
 from tailwork.simulation.event_driven.job import (
     DEEPEST,
+    FIRST,
     MOST_EVENTS,
     WINDOW,
     Sizes,
@@ -25,7 +29,7 @@ from tailwork.simulation.event_driven.job import (
     start_job,
     written,
 )
-from tailwork.simulation.event_driven.stepping import CHATTER, HEAD, SAMPLED, STATUS, STEPS, STOPPED, Job, T
+from tailwork.simulation.event_driven.state import CHATTER, HEAD, SAMPLED, STATUS, STEPS, STOPPED, H, Job, T
 from tailwork.simulation.events import FootPulls, FootSlips
 from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, TOO_LONG
 from tailwork.simulation.integrate.tableaus import EVENT_DRIVEN
@@ -36,6 +40,8 @@ from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 WHY = "rigid ground, from event to event"
+SPELL = 5e-3
+"""So long contacts that change too often are stepped through [s]."""
 GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(5)
 STATES = np.array([0, 1, 2, 2], dtype=np.int32)
 """By mode: number in CONTACT_NAMES; creeping is slow slipping."""
@@ -118,6 +124,10 @@ def simulate_events(
     chatter: list[float] = []
     for end, following, asks in pieces:
         drive_job(job, end)
+        while job.counts[STATUS] == CHATTER and job.clock[T] < end:
+            chatter.append(float(job.clock[T]))
+            spell(system, ground, job, end, held)
+            drive_job(job, end)
         if job.counts[STATUS] != FINISHED or end == last:
             break
         job.clock[T] = following
@@ -131,6 +141,29 @@ def simulate_events(
                 raise
         renew_job(job)
     return finished_run(system, ground, job, why_stopped(system, job), options, chatter)
+
+
+def spell(system: System, ground: RigidGround, job: Job, end: float, held: Floats) -> None:
+    """Contacts that change too often: go on by time stepping for a while, then from event to event again."""
+    until = min(float(job.clock[T]) + SPELL, end)
+    efforts = held[: system.efforts].copy()
+    while job.clock[T] < until:
+        t, waiting = float(job.clock[T]), job.log.sample_times[job.counts[SAMPLED] : job.log.samples]
+        stop = float(min([until, *waiting[waiting > t][:1]]))
+        run = simulate_on_ground(
+            OnRigidGround(system, ground, t), job.x.copy(), None, stop - t, (stop - t) / 20.0, 2, 1000,
+            lambda *_: efforts, 1.0 / (stop - t),
+        )  # fmt: skip
+        q, v = run.final_state
+        states, total, points = run.final_contact.states, job.quadrature.total, job.contacts.points
+        for name, first, size in (("foot_impulse", 0, 3 * points), ("foot_work", job.contacts.rows, points)):
+            total[first : first + size] += np.ravel(run.data[name][-1].to_numpy())
+        total[job.contacts.rows + job.contacts.count] += float(run.data["joint_work"][-1])
+        job.x[:], job.clock[T], job.counts[STATUS] = system.state(q, v), stop, FINISHED
+        job.contacts.modes[:points] = [STICK if state != "air" else FREE for state in states]
+        job.contacts.modes[points:] = FREE
+        start_job(job)
+    job.clock[H] = FIRST
 
 
 def why_stopped(system: System, job: Job) -> Stopped | None:

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import math
 
-from tailwork.kernels.language import Ints, Reals, Struct
+from tailwork.kernels.language import Reals
 from tailwork.simulation.event_driven.constrained import (
     CREEP,
     FREE,
     SLIP,
     STICK,
-    Contacts,
-    contact_of,
     derivative,
-    first_row,
-    inertial,
     look,
     normal_row,
     slip_speed,
@@ -30,12 +26,29 @@ from tailwork.simulation.event_driven.impacts import (
     SLIDE,
     SLOWER,
     TOUCH,
-    Touching,
     anchor,
     close,
     settle,
 )
-from tailwork.simulation.integrate.compiled import LaneKernel, Method
+from tailwork.simulation.event_driven.state import (
+    CHATTER,
+    END,
+    EVENTS,
+    GUARDS,
+    HAPPENED,
+    MOST,
+    OFF,
+    REJECTED,
+    SAMPLED,
+    SHORTEST,
+    STATUS,
+    STEPS,
+    STOPPED,
+    H,
+    Job,
+    T,
+)
+from tailwork.simulation.event_driven.writing import between, gather, happen, take, write_event, write_sample
 from tailwork.simulation.integrate.driver import (
     AT_EVENT,
     DONE,
@@ -48,97 +61,13 @@ from tailwork.simulation.integrate.driver import (
     STUCK,
     TOO_LONG,
 )
-from tailwork.simulation.integrate.steps import dense_weight
-
-CHATTER = 4
-"""Why a run ends, too: contacts change too often."""
-GUARDS = 3
-"""Of each contact."""
-HEAD = 8
-"""Numbers of an event before those of its contacts."""
-SHORTEST = 1e-13
-"""A shorter way to an event is none; steps that would have to be shorter are given up [s]."""
-T, H, END, OFF = 0, 1, 2, 3
-"""Of the clock: time, step to try next, end of the span [s]; farthest that closed contacts were off before they were
-closed again [m]."""
-STEPS, REJECTED, EVENTS, SAMPLED, HAPPENED, MOST, STATUS, STOPPED = 0, 1, 2, 3, 4, 5, 6, 7
-"""Of the counts: steps and events so far, samples taken, watched quantities that fell below zero, most steps, and how
-the run ended."""
-
-
-class Quadrature(Struct):
-    """What is integrated beside the state, by the same weights: impulses of all rows, of points in the inertial frame
-    [N s], work on each contact [J], of the joints and of outside forces [J]."""
-
-    size: int
-    total: Reals  # until now
-    rates: Reals  # (stages, size)
-    first: Reals  # rates where the step begins
-
-
-class Log(Struct):
-    """Room for what is written down."""
-
-    events: int  # there is room for
-    event_size: int
-    rows: (
-        Reals  # of events: time [s], contact, what, impact, loss [J], contacts that closed, sweeps, steps so far; modes
-    )
-    # after it; impulses; state before; state after
-    happened: Reals  # of watched quantities: time [s], number
-    happenings: int
-    sample_times: Reals  # [s]
-    samples: int
-    sample_size: int
-    sampled: Reals  # time, state, held, planes, quadrature, forces, modes, x-dot
-    steps: int  # there is room for; 0: they are not kept
-    step_size: int
-    kept: Reals  # of steps: time, length [s], state, stages, modes, directions, forces of the stages
-
-
-class Job(Struct):
-    """A run, and where it stands."""
-
-    touching: Touching
-    contacts: Contacts
-    method: Method
-    rtol: float
-    atol: float
-    longest: float  # step [s]
-    most_events: int  # within `window`
-    window: float  # [s]
-    pause: int  # steps after which it returns
-    watched: int
-    watch: LaneKernel
-    watch_constants: Reals
-    stops: Ints
-    through: Ints  # by contact: watched quantity below zero while it passes through the ground; −1: none
-    lands: Ints  # by contact: what is watched is that it lands; −1: it is not
-    clock: Reals
-    counts: Ints
-    x: Reals
-    first: Reals
-    new: Reals
-    error: Reals
-    u: Reals  # (stages, n)
-    point: Reals
-    quadrature: Quadrature
-    log: Log
-    values: Reals  # of guards and watched quantities, where a step begins
-    values_new: Reals
-    probe: Reals
-    falling: Reals  # normal velocities where a step begins [m/s]
-    falling_new: Reals
-    scratch: Reals
-    was_free: Ints
-    pushed: Reals  # (stages, rows): forces of the stages, in the contacts' frames
-    pushed_first: Reals  # (rows,): where the step begins
-    impulse: Reals  # of an impact, as the quadrature counts it
 
 
 def begin(job: Job) -> int:
     """Modes of the contacts at the start, and an impact if one approaches."""
     derivative(job.contacts, job.clock[T], job.x)
+    for i in range(job.contacts.points):
+        anchor(job.contacts, i)
     guard(job, job.values, job.falling)  # which tells what passes through the ground
     settle(job.touching, job.clock[T], job.x, -1, TOUCH)
     if job.touching.result[0] > 0.0:
@@ -188,20 +117,6 @@ def rates(job: Job, stage: int) -> None:
     gather(c, c.forces, c.velocities, 1.0, q.rates[at:])
     q.rates[at + c.rows + c.count] = c.moved[c.n]
     q.rates[at + c.rows + c.count + 1] = c.moved[c.n + 1]
-
-
-def gather(c: Contacts, forces: Reals, velocities: Reals, share: float, out: Reals) -> None:
-    """Forces in the inertial frame, then a share of their power at each contact."""
-    for i in range(c.points):
-        out[3 * i], out[3 * i + 1], out[3 * i + 2] = inertial(c, i, forces[3 * i], forces[3 * i + 1], forces[3 * i + 2])
-    for k in range(c.rows):
-        if k >= 3 * c.points:
-            out[k] = forces[k]
-        if k == first_row(c, contact_of(c, k)):
-            work = c.rows + contact_of(c, k)
-            out[work] = 0.0
-            for row in range(k, normal_row(c, contact_of(c, k)) + 1):
-                out[work] += share * forces[row] * velocities[row]
 
 
 def guard(job: Job, values: Reals, falling: Reals) -> None:
@@ -262,18 +177,6 @@ def runge_kutta(job: Job, h: float) -> None:
         for i in range(stages):
             total += job.method.e[i] * u[i * n + k]
         job.error[k] = total
-
-
-def between(job: Job, theta: float) -> None:
-    """The state at a share of the step into `point`."""
-    n = job.contacts.n
-    for k in range(n):
-        job.point[k] = job.x[k]
-    for i in range(job.method.stages):
-        weight = dense_weight(job.method.p, job.method.powers, i, theta)
-        if weight != 0.0:
-            for k in range(n):
-                job.point[k] += weight * job.u[i * n + k]
 
 
 def value_at(job: Job, h: float, theta: float, which: int) -> float:
@@ -409,14 +312,6 @@ def first_event(job: Job, h: float) -> tuple[int, float]:
     return which, share
 
 
-def happen(job: Job, t: float, k: int) -> None:
-    """Write down that something watched has fallen below zero."""
-    row = 2 * job.counts[HAPPENED]
-    job.log.happened[row] = t
-    job.log.happened[row + 1] = float(k)
-    job.counts[HAPPENED] += 1
-
-
 def to_event(job: Job, h: float, theta: float, which: int) -> None:
     """The step again, up to the event, and what happens there."""
     c, part = job.contacts, theta * h
@@ -501,103 +396,3 @@ def too_many(job: Job) -> bool:
     if count < job.most_events:
         return False
     return job.log.rows[(count - 1) * size] - job.log.rows[(count - job.most_events) * size] < job.window
-
-
-def take(job: Job, h: float, t_new: float) -> None:
-    """The state becomes that at the end of the step; samples and what is kept."""
-    c, q = job.contacts, job.quadrature
-    while job.counts[SAMPLED] < job.log.samples and job.log.sample_times[job.counts[SAMPLED]] < t_new:
-        write_sample(job, h, (job.log.sample_times[job.counts[SAMPLED]] - job.clock[T]) / h)
-    if job.log.steps > 0:
-        keep_step(job, h)
-    for i in range(job.method.stages):
-        for k in range(q.size):
-            q.total[k] += h * job.method.b[i] * q.rates[i * q.size + k]
-    for k in range(c.n):
-        job.x[k] = job.new[k]
-    job.clock[T] = t_new
-    job.counts[STEPS] += 1
-
-
-def keep_step(job: Job, h: float) -> None:
-    """Keep a step."""
-    c, n, stages = job.contacts, job.contacts.n, job.method.stages
-    row = job.log.kept[job.counts[STEPS] * job.log.step_size :]
-    row[0] = job.clock[T]
-    row[1] = h
-    for k in range(n):
-        row[2 + k] = job.x[k]
-    row = row[2 + n :]
-    for k in range(stages * n):
-        row[k] = job.u[k]
-    row = row[stages * n :]
-    for i in range(c.count):
-        row[i] = float(c.modes[i])
-    row = row[c.count :]
-    for k in range(2 * c.points):
-        row[k] = c.directions[k]
-    row = row[2 * c.points :]
-    for i in range(stages):
-        for k in range(c.rows):
-            row[i * c.rows + k] = job.pushed[i * c.rows + k]
-
-
-def write_event(job: Job, i: int, what: int, before: Reals) -> None:
-    """Write an event down; its impact's work on the contacts is counted."""
-    c, t, q = job.contacts, job.touching, job.quadrature
-    row = job.log.rows[job.counts[EVENTS] * job.log.event_size :]
-    row[0] = job.clock[T]
-    row[1] = float(i)
-    row[2] = float(what)
-    for k in range(4):
-        row[3 + k] = t.result[k]
-    row[7] = float(job.counts[STEPS])
-    row = row[HEAD:]
-    for k in range(c.count):
-        row[k] = float(c.modes[k])
-    row = row[c.count :]
-    for k in range(c.rows):
-        row[k] = t.impulses[k]
-        t.before[k] += t.after[k]
-    if t.result[0] > 0.0:
-        gather(c, t.impulses, t.before, 0.5, job.impulse)
-        for k in range(c.rows + c.count):
-            q.total[k] += job.impulse[k]
-    row = row[c.rows :]
-    for k in range(c.n):
-        row[k] = before[k]
-        row[c.n + k] = job.x[k]
-    job.counts[EVENTS] += 1
-
-
-def write_sample(job: Job, h: float, theta: float) -> None:
-    """Write the next sample, at a share of the step; no step: at the state."""
-    c, q, n = job.contacts, job.quadrature, job.contacts.n
-    t = job.log.sample_times[job.counts[SAMPLED]]
-    row = job.log.sampled[job.counts[SAMPLED] * job.log.sample_size :]
-    if h > 0.0:
-        between(job, theta)
-    else:
-        for k in range(n):
-            job.point[k] = job.x[k]
-    row[0] = t
-    derivative(c, t, job.point)
-    for k in range(1, c.share):
-        row[k] = c.inputs[k, 0]
-    row = row[c.share :]
-    for k in range(q.size):
-        row[k] = q.total[k]
-    if h > 0.0:
-        for i in range(job.method.stages):
-            weight = h * dense_weight(job.method.p, job.method.powers, i, theta)
-            for k in range(q.size):
-                row[k] += weight * q.rates[i * q.size + k]
-    row = row[q.size :]
-    gather(c, c.forces, c.velocities, 1.0, row)
-    row = row[c.rows :]
-    for i in range(c.count):
-        row[i] = float(c.modes[i])
-    row = row[c.count :]
-    for k in range(c.n):
-        row[k] = c.moved[k]
-    job.counts[SAMPLED] += 1

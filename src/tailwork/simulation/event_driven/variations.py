@@ -23,7 +23,7 @@ from tailwork.simulation.event_driven.constrained import CREEP, FREE, SLIP, STIC
 from tailwork.simulation.event_driven.equations import contact_jvp, planes_under
 from tailwork.simulation.event_driven.impacts import HALT, REBOUND, TOUCH
 from tailwork.simulation.event_driven.job import Sizes, written
-from tailwork.simulation.event_driven.stepping import HEAD, Job
+from tailwork.simulation.event_driven.state import HEAD, Job
 from tailwork.simulation.integrate.tableaus import DORMAND_PRINCE
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
