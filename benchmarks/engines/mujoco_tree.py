@@ -48,11 +48,11 @@ class MujocoTree:
             return
         self.unit = float(robot.mass()) / MODEL_MASS
         root, _ = mjcf_tree(_in_unit(robot, self.unit), pinned, torso_free=torso_free, joined=joined, bending=bending)
-        for tag in ("keyframe", "asset", "default"):
+        for tag in ("keyframe", "asset", "default", "visual"):
             if (section := root.find(tag)) is not None:
                 root.remove(section)
         for parent in root.iter():
-            for geom in parent.findall("geom"):
+            for geom in [*parent.findall("geom"), *parent.findall("light")]:
                 parent.remove(geom)
         for joint in root.iter("joint"):
             for attribute in ("range", "frictionloss"):

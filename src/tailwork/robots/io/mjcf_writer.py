@@ -85,7 +85,9 @@ class _Writer:
         _add(drawn, "geom", contype="0", conaffinity="0", group="2", rgba="0.55 0.6 0.68 1")
         touching = _add(default, "default", {"class": "touching"})
         _add(touching, "geom", type="sphere", contype="1", conaffinity="0", condim="3", priority="1", group="3")
+        _add(_add(self.root, "visual"), "headlight", ambient="0.4 0.4 0.4", diffuse="0.5 0.5 0.5")
         self.asset, self.world = _add(self.root, "asset"), _add(self.root, "worldbody")
+        _add(self.world, "light", pos="0 0 3", dir="0 0 -1", type="directional")
         self.tendon, self.equality, self.actuator, self.keys = (
             Element(tag) for tag in ("tendon", "equality", "actuator", "keyframe")
         )
@@ -324,11 +326,11 @@ class _Writer:
                 self.notes.append(f"contact points without a radius are balls of {POINT_RADIUS:g} m")
             if restitution != 1.0:
                 self.notes.append(f"{name}: MuJoCo's contacts have no factor of restitution")
-        if points:
+        if points or self.stance:
             heights = [foot.place[2] - foot.radius for foot in feet.values()]
             name = "floor" if "floor" not in feet else "floor.ground"  # a leg has its own name
             _add(self.world, "geom", name=name, type="plane", size="0 0 0.05", conaffinity="1", contype="0",
-                 pos=_text((0.0, 0.0, min(heights, default=0.0))), rgba="0.93 0.93 0.92 1")  # fmt: skip
+                 pos=_text((0.0, 0.0, min(heights, default=0.0))), rgba="0.78 0.8 0.82 1")  # fmt: skip
 
     def _add_drawing(self) -> None:
         for (limb, joint), shapes in drawn_shapes(self.robot).items():

@@ -12,13 +12,13 @@ import numpy as np
 
 from tailwork.errors import RobotError
 from tailwork.robots.paths import numbers
-from tailwork.robots.robot import Robot
+from tailwork.robots.robot import PlateTorso, Robot
 from tailwork.robots.shapes import Shape
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0
 
-LINE_RADIUS = 0.006
-"""Of the lines that show a body without shapes [m]."""
+THICKNESS = 0.05
+"""Radius of the bars that show bodies without shapes, as a share of the longest."""
 
 
 def joint_name(limb: str, joint: str | None) -> str:
@@ -72,30 +72,35 @@ def standing_angles(robot: Robot) -> Mapping[tuple[str, str], float]:
 def drawn_shapes(robot: Robot) -> dict[tuple[str, str | None], tuple[Shape, ...]]:
     """Shapes of the bodies by (limb, joint), of the torso by ("torso", None).
 
-    A body without shapes is shown as lines to what it carries.
+    A body without shapes is shown as bars to what it carries, a torso that is a plate as a box.
     """
-    torso = robot.torso_body()
-    found: dict[tuple[str, str | None], tuple[Shape, ...]] = {("torso", None): tuple(torso.shapes)}
+    torso, ends = robot.torso_body(), dict[tuple[str, str | None], list[Any]]()
     for name, limb in robot.limbs().items():
-        if not torso.shapes:
-            found["torso", None] += tuple(_lines(x.offset for x in limb.joints if x.parent is None))
         for joint in limb.joints:
-            ends = [x.offset for x in limb.joints if x.parent == joint.name]
-            ends += [x.point for x in (limb.foot, limb.tip) if x is not None and x.joint == joint.name]
-            if joint.body is not None:
-                found[name, joint.name] = tuple(joint.body.shapes) or tuple(_lines(ends))
-    return found
+            key = ("torso", None) if joint.parent is None else (name, joint.parent)
+            ends.setdefault(key, []).append(joint.offset)
+        for end in (limb.foot, limb.tip):
+            if end is not None:
+                ends.setdefault((name, end.joint), []).append(end.point)
+    longest = max((float(np.linalg.norm(end)) for group in ends.values() for end in group), default=0.0)
+    found = {("torso", None): tuple(torso.shapes)}
+    if isinstance(robot.torso, PlateTorso):
+        sides = (float(robot.torso.width), float(robot.torso.length))
+        size = (*(sides if robot.forward == "y" else sides[::-1]), 2.0 * THICKNESS * longest)
+        found["torso", None] = (Shape(kind="box", size=size, place=tuple(map(float, torso.com))),)
+    for name, limb in robot.limbs().items():
+        found |= {(name, joint.name): tuple(joint.body.shapes) for joint in limb.joints if joint.body is not None}
+    return {key: shapes or tuple(_bars(ends.get(key, ()), THICKNESS * longest)) for key, shapes in found.items()}
 
 
-def _lines(ends: Iterable[Any]) -> Iterator[Shape]:
-    """Thin capsules from the origin to each end that is not there."""
+def _bars(ends: Iterable[Any], radius: float) -> Iterator[Shape]:
+    """Capsules from the origin to each end that is not there [m]."""
     for end in ends:
         along = np.array(end, float)
         length = float(np.linalg.norm(along))
-        if length > LINE_RADIUS:
+        if length > radius > 0.0:
             z = along / length
             x = np.cross(z, np.eye(3)[np.abs(z).argmin()])
             x /= np.linalg.norm(x)
-            rotation = np.array([x, np.cross(z, x), z]).T.tolist()
-            place = tuple((0.5 * along).tolist())
-            yield Shape(kind="capsule", size=(LINE_RADIUS, length), place=place, rotation=tuple(map(tuple, rotation)))
+            rotation = tuple(map(tuple, np.array([x, np.cross(z, x), z]).T.tolist()))
+            yield Shape(kind="capsule", size=(radius, length), place=tuple((0.5 * along).tolist()), rotation=rotation)
