@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from real_robots import urdf
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import FileError, RobotError, UnknownNameError
 from tailwork.lab.charts import charts_of
@@ -36,7 +37,7 @@ from tailwork.lab.tails import (
     torso_slider,
     value_of,
 )
-from tailwork.robots import biswal, liu2018, liu2020
+from tailwork.robots import biswal, liu2018, liu2020, load
 from tailwork.robots.body import bar
 from tailwork.robots.io.toml import as_text, from_text
 from tailwork.robots.limb import FORWARD_FRAMES, Joint, Limb, Motor, Tip, placed
@@ -247,6 +248,11 @@ def test_a_robot_file_is_read_and_its_mistakes_are_told() -> None:
     with pytest.raises(RobotError, match="at most"):
         robot_from_file("my.toml", b"#" * 2_000_000)
     assert tail_choices(robot_from_file("my.toml", as_text(liu2020(None)).encode())) == tuple(NAMED)
+    real = urdf("go2")
+    robot = robot_from_file("own.urdf", real.read_bytes())
+    assert robot.mass() == load(real).mass() and OWN not in tail_choices(robot), "URDF, too"
+    with pytest.raises(FileError, match=r"^broken.urdf: "):
+        robot_from_file("broken.urdf", b"<robot><link></robot>")
     other = replace(biswal(), parts={**biswal().parts, "tail": ROBOTS["pendulum"].part("tail")})
     assert robot_from_file("my.toml", as_text(other).encode()) == other, "robots may face x, too"
     assert [slider.name for slider in tail_sliders(other)][2:] == ["mount.x", "mount.z"]

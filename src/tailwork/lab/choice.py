@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import FileError, RobotError, UnknownNameError
 from tailwork.lab.tails import redesigned
 from tailwork.model.summary import pinnable
-from tailwork.robots import Tail, liu2020, presets
+from tailwork.robots import Tail, liu2020, load, presets
+from tailwork.robots.io.load import is_import
 from tailwork.robots.io.toml import LARGEST_FILE, from_text
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.fit import NAMED, PUBLISHED, with_named_tail
@@ -104,7 +107,7 @@ def carriers() -> dict[str, Robot]:
 
 
 def robot_from_file(name: str, content: bytes) -> Robot:
-    """The robot in a file that was handed in.
+    """The robot in a file that was handed in, TOML, URDF or MJCF.
 
     Raises:
         TailworkError: it is none.
@@ -114,8 +117,16 @@ def robot_from_file(name: str, content: bytes) -> Robot:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise RobotError(name, "bytes that are no text", "a robot file: TOML, saved as UTF-8") from None
-    return from_text(text, name)
+        raise RobotError(name, "bytes that are no text", "a robot file: TOML, URDF or MJCF, saved as UTF-8") from None
+    if not is_import(name):
+        return from_text(text, name)
+    with tempfile.TemporaryDirectory() as folder:  # readers of these formats look for what lies beside the file
+        file = Path(folder, f"robot{Path(name).suffix.lower()}")
+        file.write_bytes(content)
+        try:
+            return load(file)
+        except FileError as error:
+            raise FileError(name, error.reason) from None
 
 
 def _has_tail(robot: Robot) -> bool:

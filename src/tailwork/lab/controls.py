@@ -11,6 +11,7 @@ from viser import GuiApi
 from tailwork.lab.choice import NO_TAIL, Choice, TailChoice, carriers, carrying, policy_choices, tail_choices
 from tailwork.lab.page import SPEEDS
 from tailwork.lab.tails import Slider, friction_slider, motion_sliders, tail_sliders, torso_slider
+from tailwork.robots.io.load import OTHERS
 from tailwork.robots.robot import Robot
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import KINDS
@@ -103,7 +104,9 @@ class Controls:
             self.speed: Any = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1/10")
         with gui.add_folder("Robot") as robot_folder:
             self._robot: Any = gui.add_dropdown("robot", tuple(self._robots), initial_value=first)
-            self.upload = gui.add_upload_button("Load a robot file (TOML)", mime_type=".toml")
+            self.upload = gui.add_upload_button(
+                "Load a robot file", mime_type=",".join((".toml", *OTHERS)), hint="TOML, URDF or MJCF"
+            )
         self._torso = SliderGroup(gui, robot_folder, changed)
         self._tails = (
             TailControls(gui, "First tail", (), self._whole, changed),
