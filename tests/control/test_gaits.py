@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ import pytest
 
 from tailwork import Model
 from tailwork.control.gait.foot_kinematics import foot_angles, foot_jacobian, foot_place, posed, standing_feet
-from tailwork.control.gait.gait import Gait, bound, forward_direction, leg_roles, pace, tripod, trot, walk
+from tailwork.control.gait.gait import Gait, _turned, bound, forward_direction, leg_roles, pace, tripod, trot, walk
 from tailwork.control.gait.joint_table import SAMPLES, JointTable, held_posture, joint_table, walking_start
+from tailwork.control.servo import JointServo
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.kinematics import points
 from tailwork.robots import Foot, FreeLimb, Joint, Limb, Motor, Robot, Torso, anymal_c, bar, biswal, blaberus, liu2020
+from tailwork.simulation import CompliantGround, simulate
 
 COCKROACH = {"speed": 0.12, "frequency": 4.0, "lift": 0.0015}
 BISWAL = {"speed": 0.15, "frequency": 2.0, "lift": 0.03}
@@ -510,3 +513,61 @@ def test_wrong_tables(quadruped: Model) -> None:
         assert caught.value.path == path
     with pytest.raises(UnknownNameError, match=r"table.coordinates: got 'a'"):
         walking_start(quadruped, gait, JointTable(**good))
+
+
+# Turns, and walks that end
+
+
+@pytest.mark.parametrize("strides", [None, 4])
+@pytest.mark.parametrize("turn", [0.0, -0.7, 2.0])
+def test_feet_rest_on_the_ground_while_the_torso_walks_a_circle(turn: float, strides: int | None) -> None:
+    """Seen from the ground a foot in stance does not move; its rate is that of its place; a walk with an end begins and
+    ends in the same posture at rest."""
+    gait = replace(ODD, turn=turn)
+    middle = (0.1, 0.08, -0.2)
+    times = np.linspace(0.0, 2.0 * gait.period if strides is None else 5.0 * gait.period, 4001)
+    passed, pace = (times, np.ones_like(times)) if strides is None else gait._progress(times, strides)
+    for leg in gait.legs:
+        place, rate = gait.foot(leg, times, middle, strides)
+        h = 1e-8  # accelerations jump where a foot leaves the ground
+        around = [gait.foot(leg, times[1:-1] + way, middle, strides)[0] for way in (h, -h)]
+        np.testing.assert_allclose((around[0] - around[1]) / (2.0 * h), rate[1:-1], rtol=0, atol=2e-6)
+        on_ground = gait._seen(np.zeros(2), passed) + _turned(place[:, :2], gait.turn * passed)
+        stance = (place[:, 2] == middle[2]) & (np.roll(place[:, 2], 1) == middle[2])
+        assert stance.mean() > 0.3
+        assert np.abs(np.diff(on_ground, axis=0)[stance[1:]]).max() < 1e-12
+        if strides is not None:
+            np.testing.assert_allclose(place[[0, -1]], [middle, middle], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(rate[[0, -1]], 0.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.diff(passed), pace[1:] * np.diff(times), rtol=0, atol=1e-5)
+
+
+def test_a_straight_walk_is_the_usual_one() -> None:
+    times = np.linspace(0.0, 2.0 * ODD.period, 501)
+    for leg in ODD.legs:
+        (place, rate), (offset, moved) = ODD.foot(leg, times, (0.1, 0.08, -0.2)), ODD.offset(leg, times)
+        np.testing.assert_allclose(place[:, ::2] - [0.1, -0.2], offset, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(rate[:, ::2], moved, rtol=0, atol=1e-14)
+        assert not (place[:, 1] - 0.08).any()
+
+
+def test_a_quadruped_turns_stops_and_says_what_it_missed() -> None:
+    """On compliant ground: a trot of 0.4 rad/s turns the torso about so; one of four strides leaves it standing, turned
+    as planned; servos that are too soft for the speed that was asked say so in the summary."""
+    robot = biswal()
+    model = Model(robot, "none")
+    ground = CompliantGround(stiffness=2e4, damping=1.0, tangential_stiffness=2e4, tangential_damping=20.0,
+                             static_friction=0.8, kinetic_friction=0.6)  # fmt: skip
+    gait = trot(robot, speed=0.15, frequency=2.0, lift=0.03, turn=0.4)
+    table = joint_table(model, gait)
+    run = simulate(model, walking_start(model, gait, table), 1.0, ground=ground,
+                   control=JointServo(table=table, kp=30.0, kd=0.5))  # fmt: skip
+    assert run.final_state[0][5] == pytest.approx(0.4, rel=0.2) and "asked to" not in run.summary()
+    stopping = JointServo(table=joint_table(model, gait, strides=3), kp=30.0, kd=0.5)
+    q, v = simulate(model, posed(model), 1.9, ground=ground, control=stopping).final_state
+    assert q[5] == pytest.approx(0.4 * 2.0 * gait.period, rel=0.2) and np.abs(v).max() < 0.05
+    soft = simulate(model, walking_start(model, gait, table), 1.0, ground=ground,
+                    control=JointServo(table=table, kp=1.0, kd=0.5))  # fmt: skip
+    assert "asked to walk at 0.15 m/s, did so at" in soft.summary()
+    with pytest.raises(RobotError, match="strides: got 1; required: a whole number, 2 or more, or None"):
+        joint_table(model, gait, strides=1)

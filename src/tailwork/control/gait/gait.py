@@ -39,7 +39,7 @@ side and the number of rows."""
 
 @dataclass(frozen=True, kw_only=True)
 class Gait(Described):
-    """A gait along a straight line with the torso level and at constant speed."""
+    """A gait along a straight line or a circle, with the torso level and at constant speed."""
 
     legs: tuple[str, ...]  # their names in the model
     phases: tuple[Scalar, ...] = numbers(
@@ -49,10 +49,11 @@ class Gait(Described):
     frequency: Scalar = positive("Hz")  # strides a second
     speed: Scalar = number("m/s")  # of the torso, forward
     lift: Scalar = nonnegative("m")  # height of a foot in mid-swing
+    turn: Scalar = number("rad/s", 0.0)  # of the torso about the vertical through P, to the left
 
     def check(self) -> None:
         """Legs named once, with a phase each, and a duty between 0 and 1."""
-        if not all_numbers(*self.phases, self.duty, self.frequency, self.speed, self.lift):
+        if not all_numbers(*self.phases, self.duty, self.frequency, self.speed, self.lift, self.turn):
             raise RobotError("gait", self.legs, "numbers only, no symbols")
         if not self.legs or len(set(self.legs)) != len(self.legs):
             raise RobotError("legs", self.legs, "at least one leg, each named once")
@@ -87,7 +88,8 @@ class Gait(Described):
         return self.share(leg, t) < self.duty
 
     def offset(self, leg: str, t: ArrayLike) -> tuple[Floats, Floats]:
-        """Foot from its place in mid-stance, (forward, up) seen from the torso [m], and its rate [m/s]: (..., 2) each.
+        """Foot from its place in mid-stance of a straight walk, (forward, up) seen from the torso [m], and its rate
+        [m/s]: (..., 2) each. `foot` is that of any walk.
 
         In stance the foot rests on the ground, so it goes back at the torso's speed. In swing it goes from rest to
         rest over the ground: a stride forward by a cubic, up and down by a quartic. Rates have no jumps.
@@ -101,6 +103,70 @@ class Gait(Described):
         up_rate = 32.0 * u * (1.0 - u) * (1.0 - 2.0 * u) * self.lift / swing_time
         return np.stack([forward, rising * self.lift], axis=-1), np.stack([forward_rate, up_rate], axis=-1)
 
+    def foot(self, leg: str, times: Floats, middle: ArrayLike, strides: int | None = None) -> tuple[Floats, Floats]:
+        """Place of a foot, (forward, left, up) seen from the torso [m], and its rate [m/s]: (times, 3) each.
+
+        On the ground it rests; it is put down where it will be in its place in mid-stance when half of its stance is
+        over. In the air it goes over the ground as in `offset`.
+
+        Args:
+            leg: by its name.
+            times: [s].
+            middle: its place in mid-stance, likewise [m].
+            strides: None: the gait goes on for ever. Else it starts from standing, comes up to its speed within the
+                first stride, slows down within the last, and stands.
+        """
+        level, height = np.split(np.asarray(middle, dtype=float), [2])
+        swing_time = (1.0 - self.duty) * self.period
+        if strides is None:
+            share = self.share(leg, times)
+            passed, pace = (share - 0.5 * self.duty) * self.period, np.ones_like(times)
+            u = np.clip((share - self.duty) / (1.0 - self.duty), 0.0, 1.0)
+            before, after = level, self._seen(level, np.array([self.period]))[0]
+        else:
+            passed, pace = self._progress(times, strides)
+            lifts = (np.arange(-1, strides + 1) + self.phases[self.legs.index(leg)] + self.duty) * self.period
+            whole = strides * self.period * (1.0 + NO_SHARE)
+            lifts = lifts[(lifts >= -NO_SHARE) & (lifts + swing_time <= whole)]
+            middles = np.concatenate([[0.0], 0.5 * (lifts[:-1] + swing_time + lifts[1:]), [whole]])
+            places = self._seen(level, self._progress(middles[: len(lifts) + 1], strides)[0])
+            begun = np.searchsorted(lifts, times, side="right")
+            u = np.clip((times - np.append(-np.inf, lifts)[begun]) / swing_time, 0.0, 1.0)
+            before, after = places[np.maximum(begun - 1, 0)], places[begun]
+        over_ground, rising = u * u * (3.0 - 2.0 * u), 16.0 * u * u * (1.0 - u) * (1.0 - u)
+        place = before + (after - before) * over_ground[:, None]
+        rate = (after - before) * (6.0 * u * (1.0 - u) / swing_time)[:, None]
+        angle, torso = self.turn * passed, self._seen(np.zeros(2), passed)
+        seen, moved = _turned(place - torso, -angle), _turned(rate, -angle)
+        moved[:, 0] += pace * (self.turn * seen[:, 1] - self.speed)
+        moved[:, 1] -= pace * self.turn * seen[:, 0]
+        up_rate = 32.0 * u * (1.0 - u) * (1.0 - 2.0 * u) * self.lift / swing_time
+        return np.column_stack([seen, height + rising * self.lift]), np.column_stack([moved, up_rate])
+
+    def _seen(self, level: Floats, passed: Floats) -> Floats:
+        """A place of the torso's level frame after times of walking [s], in that frame at time 0: (times, 2) [m]."""
+        angle = self.turn * passed
+        ahead = self.speed * passed * np.sinc(angle / np.pi)
+        aside = self.speed * passed * np.sin(angle / 2.0) * np.sinc(angle / (2.0 * np.pi))
+        return np.stack([ahead, aside], axis=-1) + _turned(np.broadcast_to(level, (len(passed), 2)), angle)
+
+    def _progress(self, times: Floats, strides: int) -> tuple[Floats, Floats]:
+        """Of a walk of so many strides: how long it takes to come as far at full speed [s], and the share of speed."""
+        end = strides * self.period
+        u, w = (np.clip(x / self.period, 0.0, 1.0) for x in (times, end - times))
+        half = self.period / 2.0
+        coming, going = (self.period * x**3 * (1.0 - 0.5 * x) for x in (u, w))  # integral of x² (3 − 2 x)
+        middle = np.clip(times - self.period, 0.0, end - 2.0 * self.period)
+        passed = np.where(times <= self.period, coming, half + middle + np.where(w < 1.0, half - going, 0.0))
+        pace = np.where(times <= self.period, u * u * (3.0 - 2.0 * u), w * w * (3.0 - 2.0 * w))
+        return passed, pace
+
+
+def _turned(places: Floats, angle: Floats) -> Floats:
+    """Level places, each turned to the left by its angle [rad]."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([c * places[:, 0] - s * places[:, 1], s * places[:, 0] + c * places[:, 1]], axis=-1)
+
 
 def walk(
     robot: Robot,
@@ -109,6 +175,7 @@ def walk(
     frequency: float | None = None,
     lift: float | None = None,
     duty: float = 0.75,
+    turn: float = 0.0,
 ) -> Gait:
     """Four legs or more, one after the other from hind to front: left side, then right (lateral sequence).
 
@@ -118,8 +185,9 @@ def walk(
         frequency: of strides [Hz]; by default `USUAL_FREQUENCY` over that root.
         lift: height of a foot in mid-swing [m]; by default `USUAL_LIFT` of that length.
         duty: share of the stride that a leg is on the ground [1]; of four legs, one at a time is in the air.
+        turn: of the torso about the vertical, to the left [rad/s].
     """
-    return _preset(robot, "a walk", speed, frequency, lift, duty)
+    return _preset(robot, "a walk", speed, frequency, lift, duty, turn)
 
 
 def trot(
@@ -129,9 +197,10 @@ def trot(
     frequency: float | None = None,
     lift: float | None = None,
     duty: float = 0.5,
+    turn: float = 0.0,
 ) -> Gait:
-    """Four legs: the diagonal pairs in turn; arguments [m/s], [Hz], [m] and [1] as of `walk`."""
-    return _preset(robot, "a trot", speed, frequency, lift, duty)
+    """Four legs: the diagonal pairs in turn; arguments [m/s], [Hz], [m], [1] and [rad/s] as of `walk`."""
+    return _preset(robot, "a trot", speed, frequency, lift, duty, turn)
 
 
 def pace(
@@ -141,9 +210,10 @@ def pace(
     frequency: float | None = None,
     lift: float | None = None,
     duty: float = 0.5,
+    turn: float = 0.0,
 ) -> Gait:
-    """Four legs: the left pair and the right pair in turn; arguments [m/s], [Hz], [m] and [1] as of `walk`."""
-    return _preset(robot, "a pace", speed, frequency, lift, duty)
+    """Four legs: the left pair and the right pair in turn; arguments [m/s], [Hz], [m], [1] and [rad/s] as of `walk`."""
+    return _preset(robot, "a pace", speed, frequency, lift, duty, turn)
 
 
 def bound(
@@ -153,10 +223,11 @@ def bound(
     frequency: float | None = None,
     lift: float | None = None,
     duty: float = 0.4,
+    turn: float = 0.0,
 ) -> Gait:
-    """Four legs: the front pair and the hind pair in turn, with a flight between them; arguments [m/s], [Hz], [m] and
-    [1] as of `walk`."""
-    return _preset(robot, "a bound", speed, frequency, lift, duty)
+    """Four legs: the front pair and the hind pair in turn, with a flight between them; arguments [m/s], [Hz], [m],
+    [1] and [rad/s] as of `walk`."""
+    return _preset(robot, "a bound", speed, frequency, lift, duty, turn)
 
 
 def tripod(
@@ -166,10 +237,11 @@ def tripod(
     frequency: float | None = None,
     lift: float | None = None,
     duty: float = 0.55,
+    turn: float = 0.0,
 ) -> Gait:
     """Six legs: front and hind leg of a side with the middle one of the other, in turn with the other three; three feet
-    or more are always on the ground, as of a cockroach. Arguments [m/s], [Hz], [m] and [1] as of `walk`."""
-    return _preset(robot, "a tripod gait", speed, frequency, lift, duty)
+    or more are always on the ground, as of a cockroach. Arguments [m/s], [Hz], [m], [1] and [rad/s] as of `walk`."""
+    return _preset(robot, "a tripod gait", speed, frequency, lift, duty, turn)
 
 
 def forward_direction(robot: Robot) -> Floats:
@@ -197,7 +269,7 @@ def leg_roles(robot: Robot) -> dict[str, tuple[int, int]]:
 
 
 def _preset(
-    robot: Robot, what: str, speed: float | None, frequency: float | None, lift: float | None, duty: float
+    robot: Robot, what: str, speed: float | None, frequency: float | None, lift: float | None, duty: float, turn: float
 ) -> Gait:
     """One of `PRESETS` for a robot."""
     if not isinstance(robot, Robot):
@@ -212,7 +284,7 @@ def _preset(
     speed = USUAL_SPEED * math.sqrt(length) if speed is None else speed
     frequency = USUAL_FREQUENCY / math.sqrt(length) if frequency is None else frequency
     lift = USUAL_LIFT * length if lift is None else lift
-    return Gait(legs=tuple(roles), phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift)
+    return Gait(legs=tuple(roles), phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift, turn=turn)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -40,6 +40,7 @@ class JointTable:
     period: float  # [s]
     values: Floats  # (n, coordinates) [rad]
     slopes: Floats  # (n, coordinates) [rad/s]
+    asked: tuple[float, float] | None = None  # speed forward [m/s] and turn to the left [rad/s] of the torso; None: any
 
     def __post_init__(self) -> None:
         if isinstance(self.coordinates, str):
@@ -102,8 +103,9 @@ def joint_table(
     torso_place: ArrayLike | None = None,
     feet: Mapping[str, ArrayLike] | None = None,
     start: ArrayLike | None = None,
+    strides: int | None = None,
 ) -> JointTable:
-    """Coordinates of the legs over a stride of a gait, the torso level and moving forward at the gait's speed.
+    """Coordinates of the legs over a stride of a gait, the torso level and moving and turning as the gait says.
 
     Rates at the samples are exact: those of the feet, through the derivatives of the inverse kinematics.
 
@@ -114,6 +116,9 @@ def joint_table(
         torso_place: of P in mid-stance, inertial frame [m]; `robot.stand`, unless told.
         feet: places of feet in mid-stance by leg, inertial frame [m]; others are where the robot says (`Foot.place`).
         start: a state q from which legs without a closed form are solved (which way a knee bends); zero, unless told.
+        strides: None: the gait goes on for ever, from `walking_start`. Else the table begins in the posture of `posed`,
+            has so many strides, two or more, of which the first comes up to speed and the last slows down, then stands
+            for as long as a stride takes, and begins anew.
 
     Raises:
         RobotError: a leg cannot reach its path; the message says where, by how much, and what may help.
@@ -122,9 +127,14 @@ def joint_table(
     _check_legs(model, gait)
     if not isinstance(samples, Integral) or isinstance(samples, bool) or samples < 4:
         raise RobotError("samples", samples, "a whole number, 4 or more")
+    if strides is not None and (not isinstance(strides, Integral) or isinstance(strides, bool) or strides < 2):
+        raise RobotError("strides", strides, "a whole number, 2 or more, or None")
     middles = standing_feet(model, torso_place, feet)
-    times = np.linspace(0.0, gait.period, int(samples), endpoint=False)
+    lasting = gait.period * (1 if strides is None else strides + 1)
+    samples = int(samples) * (1 if strides is None else strides + 1)
+    times = np.linspace(0.0, lasting, samples, endpoint=False)
     ahead, up = forward_direction(model.robot), np.array([0.0, 0.0, 1.0])
+    axes = np.stack([ahead, np.cross(up, ahead), up])
     names: list[str] = []
     values: list[Floats] = []
     slopes: list[Floats] = []
@@ -135,22 +145,28 @@ def joint_table(
             values.append(np.tile(foot_angles(limb, middles[leg], first[leg]), (samples, 1)))
             slopes.append(np.zeros_like(values[-1]))
             continue
-        offsets, rates = gait.offset(leg, times)
-        places = middles[leg] + offsets[:, :1] * ahead + offsets[:, 1:] * up
+        if strides is None and gait.turn == 0.0:
+            offsets, moving = gait.offset(leg, times)
+            places, rates = middles[leg] + offsets @ axes[::2], moving @ axes[::2]
+        else:
+            seen, moving = gait.foot(leg, times, axes @ middles[leg], strides)
+            places, rates = seen @ axes, moving @ axes
         try:
             path = foot_path(limb, middles[leg], places, first[leg])
         except RobotError as error:
             raise error.within(leg) from None
         _check_reached(gait, leg, times, places, path)
         values.append(path.values)
-        slopes.append(np.einsum("tcx,tx->tc", path.by_place, rates[:, :1] * ahead + rates[:, 1:] * up))
-    return JointTable(coordinates=tuple(names), period=gait.period, values=np.hstack(values), slopes=np.hstack(slopes))
+        slopes.append(np.einsum("tcx,tx->tc", path.by_place, rates))
+    asked = (gait.speed, gait.turn) if strides is None else None
+    return JointTable(tuple(names), lasting, np.hstack(values), np.hstack(slopes), asked)
 
 
 def walking_start(
     model: Model, gait: Gait, table: JointTable, *, torso_place: ArrayLike | None = None
 ) -> tuple[Floats, Floats]:
-    """The state (q, v) at time 0 of a robot that already walks: the torso level at the gait's speed, joints as tabled.
+    """The state (q, v) at time 0 of a robot that already walks: the torso level, moving and turning as the gait says,
+    joints as tabled.
 
     Legs that the gait leaves out stand (see `posed`); other limbs are at zero. `torso_place` is that of P [m];
     `robot.stand`, unless told.
@@ -163,6 +179,7 @@ def walking_start(
     q = posed(model, torso_place=torso_place, legs=[name for name in layout.legs if name not in gait.legs])
     v = np.zeros(len(layout.velocity_names))
     v[:3] = gait.speed * forward_direction(model.robot)
+    v[5] = gait.turn
     values, rates = table.at(0.0)
     q[[layout.coordinate_names.index(name) for name in table.coordinates]] = values
     v[[layout.velocity_names.index(f"{name} rate") for name in table.coordinates]] = rates

@@ -64,7 +64,8 @@ def contact_frequencies(system: System, ground: CompliantGround, start: Start, p
     slopes = surface_at(ground.field(), seen[:, :1, : 3 * count].reshape(runs, 1, count, 3)[..., :2])[..., 1:]
     normals = np.concatenate([-slopes, np.ones((runs, 1, count, 1))], axis=-1)
     normals = np.nan_to_num(normals / np.linalg.norm(normals, axis=-1, keepdims=True))
-    of_points = (velocities - np.cross(rolling, normals)).reshape(runs, -1, 3 * count)
+    rolled = np.asarray(np.cross(rolling, normals), dtype=np.float64)
+    of_points = (velocities - rolled).reshape(runs, -1, 3 * count)
     jacobian = of_points[:, 1:] - of_points[:, :1]
     expand, own = system.compiled("expand")
     still = evaluated(expand, parameter_rows(own, system.numbers, start.columns, runs), rows[:, :1], pool)

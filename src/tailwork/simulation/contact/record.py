@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tailwork.control.gait.gait import forward_direction
 from tailwork.control.gait.joint_table import JointTable
 from tailwork.errors import StateError
 from tailwork.model import Model
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 UNDER_GROUND = 1e-9
 """How deep a point may be in the ground without being in it: rounding [m]."""
+MISSED = 0.5
+"""Share of the speed that a gait asks for; a robot that is further from it is told of."""
 DIVERGED = "the motion diverges: a controller that is too stiff for its rate, or a step that is too long"
 
 
@@ -56,6 +59,7 @@ class ContactRecord:
         end = rows[-1, 0]
         changes = [(t, self.names[foot], CONTACT_NAMES[mode]) for t, foot, mode in self.changes if t <= end]
         happened = [*(event for event in self.happened if event[0] <= end), *self._first_fall(rows, data)]
+        happened += self._missed(data)
         if self.unsettled:
             why += f"; in {self.unsettled} rounds contacts that share a load had not settled"
         return Run(
@@ -83,6 +87,23 @@ class ContactRecord:
         sums = np.cumsum(self.system.force_values(starts).sum(axis=1), axis=0) * self.step
         every = np.concatenate([np.zeros((1, 3)), sums])
         return every[np.round((times - times[0]) / self.step).astype(int)]
+
+    def _missed(self, data: Arrays) -> list[tuple[float, str]]:
+        """At the end: what gaits asked for, if the robot has walked or turned otherwise by half of that or more."""
+        model, times = self.system.model, data["time"]
+        for servo in self.system.servos:
+            table = servo.table
+            lasted = times >= times[-1] - table.period * max(1, int((times[-1] - times[0]) / table.period))
+            if table.asked is None or times[-1] - times[0] < table.period or not model.layout.torso_free:
+                continue
+            q, v = data["q"][lasted], data["v"][lasted]
+            ahead = model.ask("frame_jacobians", q=q)["rotations"][:, 0] @ forward_direction(model.robot)
+            walked = float(np.einsum("tx,tx->t", v[:, :2], ahead[:, :2]).mean()), float(v[:, 5].mean())
+            for asked, found, unit, way in zip(table.asked, walked, ("m/s", "rad/s"), ("walk", "turn"), strict=True):
+                if abs(found - asked) > MISSED * abs(asked) > 0.0:
+                    said = f"asked to {way} at {asked:.3g} {unit}, did so at {found:.3g} {unit}"
+                    return [(float(times[-1]), f"{said}: take stiffer servos, or ask for less")]
+        return []
 
     def _first_fall(self, rows: Floats, data: Arrays) -> list[tuple[float, str]]:
         """When the robot has first fallen, and how that is seen."""
