@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,7 +15,8 @@ from tailwork.control import Constant, HoldPosture
 from tailwork.errors import ArgumentError, RobotError, StateError
 from tailwork.model import Model
 from tailwork.robots import Body, Foot, FreeLimb, Joint, JointSpring, Limb, Motor, Robot, blaberus, liu2020
-from tailwork.simulation import gradient, sensitivities, simulate, simulate_batch
+from tailwork.simulation import Standing, gradient, sensitivities, simulate, simulate_batch
+from tailwork.view.scene import scene_of
 
 HIPS = [(0.15, 0.25), (-0.15, 0.25), (-0.15, -0.25), (0.15, -0.25)]
 
@@ -119,6 +121,8 @@ def test_pinned_legs_of_any_hinges_are_those_of_multipliers(measured: Callable[.
         what = "pinned legs without a closed form beside multipliers"
         measured(f"{what}, accelerations", relative(found.acceleration, expected), at_most=1e-11)
         measured(f"{what}, foot forces", relative(found.foot_forces, forces), at_most=1e-11)
+        if hinges != 4:
+            continue  # the rest compiles as long again
         needed = model.generalised_force(q, v, found.acceleration)
         assert relative(needed, model.actuation_matrix(q) @ tau) < 1e-11
         columns = model.generalised_force(q, v, np.eye(len(v))).T - model.bias(q, v)[:, None]
@@ -143,6 +147,9 @@ def test_runs_stay_closed_and_energy_balances(measured: Callable[..., None], hin
     assert np.abs(rode[::20] - closed).max() < 1e-5, "the angles that ride do not drift away"
     coarse = simulate(model, (q, 0.3 * v), 0.3, control=hold, method="rk4", step=1e-3)
     assert coarse.foot_closure_error() < 1e-14
+    assert pickle.loads(pickle.dumps(run)).foot_closure_error() < 1e-14
+    assert pickle.loads(pickle.dumps(model)).layout == model.layout
+    assert len(scene_of(run).solids) > 8
     assert coarse.final_state[0][:6] == pytest.approx(run.final_state[0][:6], abs=1e-6)
 
 
@@ -213,6 +220,8 @@ def test_angles_that_do_not_close_and_legs_that_cannot_are_refused() -> None:
     far[2] = 3.0
     with pytest.raises(RobotError, match="out of it"):
         model.closed(far)
+    with pytest.raises(RobotError, match=r"model\.standing"):
+        simulate(model, Standing(), 0.01)
     with pytest.raises(ArgumentError, match="explicit"):
         simulate(model, q, 0.01, method="rodas5p")
     two = leg((0.1, 0.1), 3, 0.1)

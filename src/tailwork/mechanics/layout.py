@@ -51,8 +51,8 @@ class Layout:
         return replace(self, robot=robot)
 
     def drive(self) -> tuple[Any, ...]:
-        """All of the layout but the robot: how it is driven."""
-        return (self.stance, self.prescribed, self.torso, self.attitude, self.pushes, self.riding)
+        """All of the layout but the robot and what follows from it: how it is driven."""
+        return (self.stance, self.prescribed, self.torso, self.attitude, self.pushes)
 
     @cached_property
     def limbs(self) -> dict[str, Limb]:

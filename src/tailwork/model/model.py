@@ -87,7 +87,8 @@ class Model:
         self.layout = with_dependent(make_layout(robot, stance, prescribed, torso, attitude, pushes))
         self._numbers = own
         described = structure((robot.torso, robot.parts, robot.stops, robot.contacts, robot.air))
-        self.structure = Structure((described, robot.forward, robot.gravity != 0.0, self.layout.drive()))
+        driven = (self.layout.drive(), self.layout.riding)
+        self.structure = Structure((described, robot.forward, robot.gravity != 0.0, driven))
         self._calls: dict[str, Call] = {}
         self._systems: dict[Any, Any] = {}  # simulations of late; see tailwork.simulation.system
         self.pulling = pulling_groups(self.layout)

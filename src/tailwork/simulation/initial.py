@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array, zeros
 from tailwork.control.standing import standing_angles
+from tailwork.errors import RobotError
 from tailwork.mechanics.attitude import attitude_size
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.layout import Layout, Push
@@ -21,6 +22,11 @@ class Standing(Described):
 
     def configuration(self, layout: Layout, limbs: Mapping[str, Mapping[str, Scalar]]) -> list[Scalar]:
         """q [m, rad]; `limbs` are the coordinates of limbs with a motion, at the start."""
+        if layout.dependent:
+            required = (
+                "a state of numbers, such as model.standing(): pinned legs without a closed form have angles in it"
+            )
+            raise RobotError("initial", ", ".join(layout.dependent), required)
         q: list[Scalar] = []
         if layout.torso_free:
             turned = [1.0, 0.0, 0.0, 0.0] if attitude_size(layout.attitude) == 4 else [0.0, 0.0, 0.0]
