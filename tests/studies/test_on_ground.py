@@ -14,7 +14,7 @@ from tailwork.errors import RobotError
 from tailwork.mechanics.torso import pinned_values, stance_leg, torso_state
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation.contact.ground import CompliantGround, HeightField
+from tailwork.simulation.contact.ground import CompliantGround, HeightField, RigidGround
 from tailwork.studies.compare.ground_comparison import (
     FirstTimes,
     GroundComparison,
@@ -228,3 +228,20 @@ def test_a_foot_that_starts_in_the_air_has_lifted() -> None:
         perform_on_ground(scenario, CompliantGround.for_robot(scenario.robot, 1e5), pinned=pinned, samples=11)
     )
     assert found["leg3"].lifts == 0.0 and found["leg1"].lifts != 0.0
+
+
+def test_rigid_ground_is_as_pinned_feet_until_one_slips() -> None:
+    """On rigid ground all feet stick as long as the pinned model needs less friction than there is, and the torso goes
+    the same way, by other equations; the foot that then needs more slips within two steps."""
+    scenario = pendulum_yaw(80)
+    found = compare_grounds(scenario, grounds_for(scenario.robot, (1e5,)), rigid=RigidGround(friction=0.6))
+    assert found.rigid is not None and list(found.runs)[-1] == "rigid"
+    for foot, first in found.pinned_times.items():
+        slips = found.rigid_times[foot].slips
+        assert (first.slips is None) == (slips is None)
+        assert first.slips is None or slips == pytest.approx(first.slips, abs=2e-3)
+    times = found.rigid.data["time"].to_numpy()
+    kept = times <= found.sticking
+    assert found.pinned.trajectory is not None
+    pinned = found.pinned.trajectory.full(times[kept])[0][:, :6]
+    assert np.abs(found.rigid.data["q"].to_numpy()[kept, :6] - pinned).max() < 2e-4

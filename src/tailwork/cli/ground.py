@@ -13,7 +13,7 @@ from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
 from tailwork.errors import RobotError
 from tailwork.files import ready_folder
 from tailwork.robots.tails.fit import tail_text
-from tailwork.simulation.contact.ground import KINETIC_FRICTION, STATIC_FRICTION
+from tailwork.simulation.contact.ground import KINETIC_FRICTION, STATIC_FRICTION, RigidGround
 from tailwork.studies.compare.ground_comparison import (
     GroundComparison,
     check_possible,
@@ -52,6 +52,7 @@ def add_ground(commands: Any, what: str) -> None:
         "--friction", action=Once, metavar="STATIC[,KINETIC]",
         help=f"of the ground (default {STATIC_FRICTION:g},{KINETIC_FRICTION:g}; one alone: kinetic is 5/6 of it)",
     )  # fmt: skip
+    command.add_argument("--rigid", action="store_true", help="look at rigid ground of the same static friction, too")
     command.add_argument(
         "--out", type=Path, default=Path("compliant-ground"), help="the folder (default: compliant-ground)"
     )
@@ -75,7 +76,8 @@ def run(options: argparse.Namespace) -> int:
     for needed in (options.out, options.out / "runs", options.out / "figures"):
         ready_folder(needed)
     with bar(console, "nothing is kept: run the command again") as tell:
-        comparison = compare_grounds(scenario, grounds, tell)
+        rigid = RigidGround(friction=grounds[0].static_friction) if options.rigid else None
+        comparison = compare_grounds(scenario, grounds, tell, rigid)
     comparison.save(options.out / "runs")
     for old in (options.out / "figures").iterdir():
         if old.stem in OWN_FIGURES:  # of another study

@@ -36,7 +36,7 @@ class Impact:
     slips: np.ndarray  # (..., points): which slip; yes or no
     loss: Floats  # (...), of kinetic energy [J]
     sweeps: np.ndarray  # (...): how many the solution took
-    residual: Floats  # (...), how far the solution is from the laws of contact [m/s]
+    residual: Floats  # (...), how far the solution is from the laws of contact [m/s]; not small: none was found
 
 
 @dataclass(frozen=True)

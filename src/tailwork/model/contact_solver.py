@@ -38,6 +38,8 @@ from tailwork.typing import Floats
 POINT_FREE, POINT_IMPULSE = POINT_AT["free"], POINT_AT["impulse"]
 STOP_FREE, STOP_IMPULSE = STOP_AT["free"], STOP_AT["impulse"]
 """Where b and the impulse are in the record of a contact."""
+FULL = 100
+"""Sweeps after which contacts are taken only a part of the way to where they should be: some would go in circles."""
 OPEN = 0.5 * FAR
 """Normal velocities beyond this are those of open contacts [m/s]."""
 
@@ -101,15 +103,16 @@ def settle(contacts: Contacts, tolerance: float, most: int) -> int:
         contacts.busy[0] = spread(0.0, contacts.w)
     while waiting and sweeps < most:
         sweeps += 1
+        share = 1.0 if sweeps <= FULL else 0.5 if sweeps <= 4 * FULL else 0.2
         contacts.change[0] = spread(0.0, contacts.w)
         for i in range(count):
             if contacts.closed[i] != 0:
                 if contacts.shares[i] != 0:
                     meet(contacts, i)
                 if i < contacts.points:
-                    visit(contacts, i)
+                    visit(contacts, i, share)
                 else:
-                    visit_joint(contacts, i)
+                    visit_joint(contacts, i, share)
         contacts.sweeps[0] = contacts.sweeps[0] + contacts.busy[0]
         waiting = False
         for lane in range(lanes):
@@ -139,12 +142,17 @@ def meet(contacts: Contacts, i: int) -> None:
                 rows[free + k] = rows[free + k] + rows[entry] * rows[impulse + j]
 
 
-def visit(contacts: Contacts, i: int) -> None:
-    """Solve a point, the others as they are."""
+def visit(contacts: Contacts, i: int, share: float) -> None:
+    """Solve a point, the others as they are, and go a share of the way there."""
     record, answers, busy = contacts.rows[record_at(contacts, i) :], contacts.answers, contacts.busy[0] > 0.0
     for k in range(6):
         record[k] = contacts.w[k]
     contacts.visit_point(record, contacts.w, answers)
+    if share < 1.0:
+        for k in range(3):
+            answers[k] = record[POINT_IMPULSE + k] + share * (answers[k] - record[POINT_IMPULSE + k])
+        for k in range(6):
+            answers[5 + k] = record[k] + share * (answers[5 + k] - record[k])
     for k in range(4):
         record[POINT_IMPULSE + k] = where(busy, answers[k], record[POINT_IMPULSE + k])
     contacts.slips[i] = where(busy, answers[4], contacts.slips[i])
@@ -153,12 +161,16 @@ def visit(contacts: Contacts, i: int) -> None:
     contacts.change[0] = where(answers[11] > contacts.change[0], answers[11], contacts.change[0])
 
 
-def visit_joint(contacts: Contacts, i: int) -> None:
-    """Solve a joint, the others as they are."""
+def visit_joint(contacts: Contacts, i: int, share: float) -> None:
+    """Solve a joint, the others as they are, and go a share of the way there."""
     record, answers, busy = contacts.rows[record_at(contacts, i) :], contacts.answers, contacts.busy[0] > 0.0
     for k in range(6):
         record[k] = contacts.w[k]
     contacts.visit_stop(record, contacts.w, answers)
+    if share < 1.0:
+        answers[0] = record[STOP_IMPULSE] + share * (answers[0] - record[STOP_IMPULSE])
+        for k in range(6):
+            answers[1 + k] = record[k] + share * (answers[1 + k] - record[k])
     record[STOP_IMPULSE] = where(busy, answers[0], record[STOP_IMPULSE])
     for k in range(6):
         contacts.w[k] = where(busy, answers[1 + k], contacts.w[k])

@@ -19,15 +19,15 @@ import numpy as np
 from tailwork.errors import RobotError
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run
-from tailwork.simulation.contact.ground import AIR, STATIC_FRICTION, CompliantGround, default_stiffness
+from tailwork.simulation.contact.ground import AIR, STATIC_FRICTION, CompliantGround, RigidGround, default_stiffness
 from tailwork.simulation.pose import torso_rotations
 from tailwork.studies.compare.comparison import Progress
-from tailwork.studies.compare.on_ground import check_standing, perform_on_ground
+from tailwork.studies.compare.on_ground import check_standing, perform_on_ground, perform_on_rigid_ground
 from tailwork.studies.perform import perform
 from tailwork.studies.scenario import Scenario
 from tailwork.typing import Floats
 
-PINNED = "pinned"
+PINNED, RIGID = "pinned", "rigid"
 TIMES_STIFFER = (0.1, 1.0, 10.0)
 """Grounds by default, beside that of `CompliantGround.for_robot` [1]."""
 ROUNDING = 1e-9  # of times
@@ -158,19 +158,29 @@ class GroundComparison:
     scenario: Scenario
     pinned: Run
     grounds: tuple[OnGround, ...]
+    rigid: Run | None = None  # on rigid ground of the same friction, if that was asked for
 
     @property
     def runs(self) -> dict[str, Run]:
-        """All runs by name: "pinned" first, then grounds by their stiffness, "1e4 N/m"."""
-        return {PINNED: self.pinned, **{f"{stiffness_text(g.ground)} N/m": g.run for g in self.grounds}}
+        """All runs by name: "pinned" first, then grounds by their stiffness, "1e4 N/m"; "rigid" last."""
+        soft = {f"{stiffness_text(g.ground)} N/m": g.run for g in self.grounds}
+        return {PINNED: self.pinned, **soft, **({} if self.rigid is None else {RIGID: self.rigid})}
+
+    @cached_property
+    def rigid_times(self) -> dict[str, FirstTimes]:
+        """By foot on rigid ground: when it slipped and left it."""
+        return {} if self.rigid is None else ground_times(self.rigid)
 
     def save(self, folder: Path) -> None:
-        """Write pinned.nc and a ground-1e4.nc for each ground into a folder, in place of those of another study."""
+        """Write pinned.nc, a ground-1e4.nc for each ground and ground-rigid.nc into a folder, in place of those of
+        another study."""
         for old in folder.glob("ground-*.nc"):
             old.unlink()
         self.pinned.save(folder / f"{PINNED}.nc")
         for ground in self.grounds:
             ground.run.save(folder / f"ground-{stiffness_text(ground.ground)}.nc")
+        if self.rigid is not None:
+            self.rigid.save(folder / f"ground-{RIGID}.nc")
 
     @property
     def friction(self) -> float:
@@ -225,14 +235,16 @@ def check_possible(scenario: Scenario) -> None:
 
 
 def compare_grounds(
-    scenario: Scenario, grounds: Sequence[CompliantGround], progress: Progress = lambda done, total, what: None
-) -> GroundComparison:
+    scenario: Scenario, grounds: Sequence[CompliantGround], progress: Progress = lambda done, total, what: None,
+    rigid: RigidGround | None = None,
+) -> GroundComparison:  # fmt: skip
     """Perform a scenario on pinned feet and on several grounds.
 
     Args:
         scenario: what is done; not "airborne".
         grounds: flat, of stiffnesses that differ and the same static friction, such as `grounds_for(robot)`.
         progress: told before each run.
+        rigid: rigid ground to look at, too.
     """
     check_possible(scenario)
     grounds = sorted(grounds, key=lambda ground: float(ground.stiffness))
@@ -242,7 +254,7 @@ def compare_grounds(
     if len({ground.static_friction for ground in grounds}) != 1:
         given = tuple(float(ground.static_friction) for ground in grounds)
         raise RobotError("static_friction", given, "the same of all grounds")
-    total = 1 + len(grounds)
+    total = 1 + len(grounds) + (rigid is not None)
     progress(0, total, "pinned feet")
     pinned = perform(scenario)
     found = []
@@ -250,5 +262,9 @@ def compare_grounds(
         progress(1 + done, total, f"ground of {stiffness_text(ground)} N/m")
         coarse, fine = (perform_on_ground(scenario, ground, pinned=pinned, finer=finer) for finer in (1, 2))
         found.append(OnGround(ground, pinned, fine, coarse))
+    last = None
+    if rigid is not None:
+        progress(total - 1, total, "rigid ground")
+        last = perform_on_rigid_ground(scenario, rigid)
     progress(total, total, "")
-    return GroundComparison(scenario, pinned, tuple(found))
+    return GroundComparison(scenario, pinned, tuple(found), last)

@@ -61,7 +61,7 @@ def torso_figure(comparison: GroundComparison, *, title: str = "") -> Figure:
             zero_line(axes)
             axes.set_ylabel(f"{name} [deg]")
         height.set(xlabel="time [ms]", ylabel="height of P [mm]")
-        for label, ground in zip(list(runs)[1:], comparison.grounds, strict=True):
+        for label, ground in zip(list(runs)[1:], comparison.grounds, strict=False):
             times = ground.times[1:] * 1e3
             place.plot(times, ground.place_difference[1:] * 1e3, **styles[label])
             attitude.plot(times, np.degrees(ground.attitude_difference[1:]), **styles[label])

@@ -52,6 +52,7 @@ def time_rows(comparison: GroundComparison) -> list[list[str]]:
     for foot, pinned in comparison.pinned_times.items():
         needed = float(friction_ratio(comparison.pinned.data["foot_force"].sel(foot=foot).to_numpy()).max())
         firsts = [pinned, *(ground.first_times[foot] for ground in comparison.grounds)]
+        firsts += [comparison.rigid_times[foot]] if comparison.rigid is not None else []
         rows.append([foot, fixed(needed, 2), *map(_done, firsts)])
     return rows
 
@@ -130,7 +131,7 @@ def ground_report(comparison: GroundComparison) -> Report:
 
 def conclusion(comparison: GroundComparison) -> str:
     """Whether the feet stay where the pinned model holds them, on the stiffest ground, and how far off the torso is."""
-    stiffest, label = comparison.grounds[-1], list(comparison.runs)[-1]
+    stiffest, label = comparison.grounds[-1], list(comparison.runs)[len(comparison.grounds)]
     firsts = [(time, foot, what) for foot, first in stiffest.first_times.items()
               for what, time in (("slips", first.slips), ("lifts", first.lifts)) if time is not None]  # fmt: skip
     needed = comparison.pinned.friction_needed()
