@@ -19,4 +19,4 @@ def gecko() -> Robot:
     """
     inertia = ellipsoid_inertia(MASS, WIDTH / 2.0, LENGTH / 2.0, HEIGHT / 2.0)
     tail = gecko_tail((0.0, -LENGTH / 2.0, 0.0))
-    return Robot(name="gecko", torso=Torso(mass=MASS, inertia=inertia), parts={"tail": tail}, stand=(0.0, 0.0, 1.0))
+    return Robot(name="gecko", torso=Torso(mass=MASS, inertia=inertia), parts={"tail": tail}, stand=(0.0, 0.0, 0.1))
