@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
 from functools import cache
@@ -27,7 +28,7 @@ def imported(name: str) -> Imported:
     """A real robot; dry friction, which Pinocchio has not, left out."""
     found = import_robot(urdf(name))
     dry = {path: 0.0 for path in numbers(found.robot) if path.endswith(".friction") and ".joints." in path}
-    return Imported(found.robot.replace(dry), found.notes, found.joints, found.meshes)
+    return dataclasses.replace(found, robot=found.robot.replace(dry))
 
 
 @pytest.mark.measured("equations")
@@ -98,14 +99,22 @@ def test_standing_is_the_posture_of_the_file() -> None:
         assert foot.place[2] == foot.radius == 0.02
 
 
-def test_legs_that_cannot_be_pinned_swing() -> None:
-    """Solo has two hinges a leg, Talos six: both load, stand on nothing, and say why."""
-    for name in ("solo", "talos"):
-        found = imported(name)
-        assert all(isinstance(part, FreeLimb) for part in found.robot.parts.values())
-        assert any("cannot be pinned" in note for note in found.notes)
-        with pytest.raises(RobotError, match="closed form"):
-            Model(found.robot, "all")
+def test_legs_without_a_closed_form() -> None:
+    """Solo has two hinges a leg: they swing, and say why. Talos has six: pinned, they ride in the configuration, which
+    the posture of the file starts."""
+    solo = imported("solo")
+    assert all(isinstance(part, FreeLimb) for part in solo.robot.parts.values())
+    assert any("FL cannot be pinned" in note for note in solo.notes)
+    with pytest.raises(RobotError, match="at least three hinges"):
+        Model(solo.robot, "all")
+    found = import_robot(urdf("talos"))
+    assert any("leg_left has no closed form" in note for note in found.notes)
+    model = Model(found.robot, ("leg_left", "leg_right"))
+    q = model.standing()
+    q[6:] = [found.posture.get(name, 0.0) for name in model.coordinate_names[6:]]
+    q = model.closed(q)
+    knee = model.coordinate_names.index("leg_left.4")
+    assert q[knee] == pytest.approx(found.posture["leg_left.4"], abs=0.01) and q[knee] > 0.1
     assert isinstance(import_robot(urdf("b1_arm")).robot.parts["link01"], FreeLimb)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -60,9 +60,8 @@ class Imported:
     robot: Robot  # of the file
     notes: tuple[str, ...]  # what was merged, dropped or assumed
     joints: Mapping[str, str]  # by the name of a joint in the file: "limb.joint" in the robot
-    meshes: Mapping[
-        str, tuple[Seen, ...]
-    ]  # by "limb.joint" or "torso": meshes of its body, whose files were not opened
+    meshes: Mapping[str, tuple[Seen, ...]]  # by "limb.joint" or "torso": meshes of its body, not opened
+    posture: Mapping[str, float] = field(default_factory=dict)  # by "limb.joint": how it stands in the file [rad, m]
 
 
 def from_tree(
@@ -163,7 +162,8 @@ class _Assembly:
             found = tuple(shape for shape in node.shapes if shape.kind == "mesh")
             if found:
                 meshes["torso" if node.joint is None else joints[node.joint.name]] = found
-        return Imported(robot, tuple(tree.notes), joints, meshes)
+        posture = {joints[name]: value for name, value in self.posture.items()}
+        return Imported(robot, tuple(tree.notes), joints, meshes, posture)
 
     def _short(self, joint: TreeJoint | None) -> str | None:
         return None if joint is None else self.joint_names[joint.name].partition(".")[2]
@@ -295,9 +295,15 @@ class _Assembly:
                 shown = {joint: round(value, 4) for joint, value in zip(files, angles, strict=True)}
                 known = f"; the file has {', '.join(map(repr, self.tree.postures))}" if self.tree.postures else ""
                 raise RobotError("posture", shown, f"{error.required}: give posture={{joint: value}}{known}") from None
-            self.tree.notes.append(
-                f"{name} cannot be pinned by its foot ({error.required}): it swings, and stands on compliant ground"
-            )
+            hinges = [limb.index(joint.parent) for joint in limb.joints]
+            if len(hinges) < 3 or hinges != list(range(-1, len(hinges) - 1)) or limb.gearing is not None:
+                reason = "three or more hinges in a row, not geared, can be"
+                self.tree.notes.append(
+                    f"{name} cannot be pinned by its foot ({reason}): it stands on ground that gives"
+                )
+            else:
+                reason = f"no closed form ({error.required})"
+                self.tree.notes.append(f"{name} has {reason}: pinned, its angles are part of the configuration")
             return FreeLimb(limb=limb)
 
     def _parallel(self, name: str, limb: Limb) -> Limb:
