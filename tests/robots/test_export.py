@@ -184,7 +184,9 @@ def test_what_real_robots_have_arrives_in_mujoco() -> None:
     assert sorted(kinds) == ["box", "capsule", "capsule", "capsule", "mesh", "plane", "sphere", "sphere", "sphere"]
     assert model.mesh_facenum[0] == 4
     said = " ".join(notes)
-    assert "leg.hip 20" in said and "frictionloss" in said and "restitution" in said
+    assert (
+        "leg.hip 20" in said and "closed form at zero: leg" in said and "frictionloss" in said and "restitution" in said
+    )
     for body, limb_joint in zip(range(2, 5), robot.limbs()["leg"].joints, strict=True):
         turn = Rotation.from_quat(model.body_iquat[body], scalar_first=True).as_matrix()
         xx, yy, zz, xy, xz, yz = limb_joint.body.inertia

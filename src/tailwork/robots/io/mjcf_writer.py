@@ -354,6 +354,8 @@ class _Writer:
     def _add_standing(self, torso_free: bool) -> None:
         """The posture in which the robot stands, as a key frame; legs without a closed form are at zero."""
         angles = standing_angles(self.robot)
+        if unknown := [name for name in self.robot.feet() if name not in {limb for limb, _ in angles}]:
+            self.notes.append(f"the key frame has legs without a closed form at zero: {listed(unknown)}")
         values: list[float] = [*map(float, self.robot.stand), 1.0, 0.0, 0.0, 0.0] if torso_free else []
         for joint in self.world.iter("joint"):
             limb, _, name = str(joint.get("name")).partition(".")
