@@ -281,6 +281,30 @@ def _(left: Left) -> None:
     assert left["errors"].max() < 1e-3 and left["order"] > 1.0
 
 
+@facts("intermediate/9_hop")
+def _(left: Left) -> None:
+    """Touchdown and loss are those of a free fall; lift-off is where the swing of a damped spring lifts the foot."""
+    body, foot, k, g, c = left["M"], left["m"], left["k"], left["g"], 8.0
+    assert left["landed"][0] == pytest.approx(math.sqrt(2.0 * left["drop"] / g), abs=1e-9)
+    assert left["loss"] == pytest.approx(foot * g * left["drop"], abs=1e-9)
+    decay, sag = c / (2.0 * body), body * g / k
+    swing = math.sqrt(k / body - decay**2)
+
+    def pull(t: float) -> float:  # of the spring and damper on the foot, less its weight
+        a, b = sag, (decay * sag - left["speed"]) / swing
+        cosine, sine, size = math.cos(swing * t), math.sin(swing * t), math.exp(-decay * t)
+        y = size * (a * cosine + b * sine) - sag
+        rate = size * ((b * swing - decay * a) * cosine - (a * swing + decay * b) * sine)
+        return k * y + c * rate - foot * g
+
+    low, high = 0.1, 0.16
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if pull(middle) < 0.0 else (low, middle)
+    assert left["stance"] == pytest.approx(low, abs=1e-8)
+    assert {state for _, _, state in left["run"].changes} == {"stick", "air"}
+
+
 # Advanced
 
 
@@ -357,3 +381,15 @@ def _(left: Left) -> None:
     assert (stiff[2:4] < [0.8 * soft[2], 0.6 * soft[3]]).all()
     assert_allclose(switched[2:4], stiff[2:4], rtol=0.02)
     assert all(run.stopped is None and run.energy_balance_error() < 1e-5 for run in left["runs"].values())
+
+
+@facts("advanced/9_compass")
+def _(left: Left) -> None:
+    """Period, step and multipliers are those of the walker's own equations; the period goes with the root of 1/g."""
+    gait = left["gait"]
+    assert gait.period == pytest.approx(0.73434639, abs=1e-8)
+    assert np.linalg.norm(gait.displacement) == pytest.approx(0.53544542, abs=1e-8)
+    assert_allclose(
+        sorted(left["own"], key=lambda z: z.imag), [-0.199726 - 0.544476j, -0.199726 + 0.544476j], atol=1e-6
+    )
+    assert gait.period_by["gravity"] == pytest.approx(-gait.period / (2.0 * 9.81), rel=1e-6)

@@ -13,6 +13,9 @@ GUARDS = 3
 """Of each contact."""
 HEAD = 8
 """Numbers of an event before those of its contacts."""
+TOGETHER = 1e-11
+"""Share of a step within which guards fall together: the first of them counts, so that a point whose force ends lifts
+and does not begin to slip."""
 SHORTEST = 1e-13
 """A shorter way to an event is none; steps that would have to be shorter are given up [s]."""
 T, H, END, OFF = 0, 1, 2, 3

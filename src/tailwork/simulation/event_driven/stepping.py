@@ -44,6 +44,7 @@ from tailwork.simulation.event_driven.state import (
     STATUS,
     STEPS,
     STOPPED,
+    TOGETHER,
     H,
     Job,
     T,
@@ -302,7 +303,7 @@ def first_event(job: Job, h: float) -> tuple[int, float]:
                 value = c.gaps[i]
         if value < 0.0 and job.values[k] >= 0.0 and (k < guards or job.stops[k - guards] != 0):
             theta = crossing(job, h, k, high, value)
-            if theta < share:
+            if theta < share - TOGETHER:
                 which, share = k, theta
     for k in range(guards, guards + job.watched):
         if job.values_new[k] < 0.0 and job.values[k] >= 0.0 and job.stops[k - guards] == 0:
