@@ -24,7 +24,7 @@ from tailwork.errors import RobotError
 from tailwork.kernels import kernel as kernel_module
 from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.emit import BLOCK, FARTHEST, LARGE, lane_module
-from tailwork.kernels.graph import finished
+from tailwork.kernels.graph import cut, finished
 from tailwork.kernels.kernel import Constants, Kernel
 from tailwork.kernels.parts import GROUP
 from tailwork.mechanics.elements import bending
@@ -555,3 +555,23 @@ def test_long_functions_are_cut_and_compute_the_same() -> None:
     expected = [equations(float(a), float(b))[0] for a, b in zip(x, y, strict=True)]
     assert np.array_equal(run(x, y)[:, 0], expected)
     assert np.array_equal(run(x[:1], y[:1])[:, 0], expected[:1])
+
+
+def test_a_graph_in_two_parts() -> None:
+    """A graph cut in two gives what the whole gives: the second part gets, besides the inputs that come late, what the
+    first hands over, once each; both know the parameters."""
+    tape = Tape()
+    a, b, late, other, mass, length = tape.inputs(6, 0)  # two early, two late, two parameters
+    shared = a * b + mass
+    first = [shared.sin(), a]
+    second = [shared * late + b * length, (late - other) * length, mass * length, shared, 2.0]
+    parts, values = cut(tape, first, second, 2, 4, 2), np.array([0.3, -1.7, 0.9, 2.1])
+    parameters = np.array([1.3, 0.7])
+    early, later, whole = (
+        Kernel(graph) for graph in (parts.first, parts.second, finished(tape, [*first, *second], 4, 2))
+    )
+    found = early(values[None, :2], early.constants(parameters))[0]
+    assert len(found) == 2 + parts.handed and parts.handed == 2  # shared, b · length
+    rest = later(np.concatenate([found[2:], values[2:]])[None], later.constants(parameters))[0]
+    expected = whole(values[None], whole.constants(parameters))[0]
+    np.testing.assert_array_max_ulp(np.concatenate([found[:2], rest]), expected, maxulp=2)

@@ -194,6 +194,18 @@ def test_a_trot_converges(measured: Callable[..., None]) -> None:
     assert errors[0] > 2.5 * errors[1] > 6.0 * errors[2] > 15.0 * errors[3]
 
 
+def test_mujoco_comes_near() -> None:
+    """MuJoCo's trot of the same robot, whose contacts are soft by as much as its step allows, comes towards the same
+    place as its steps shrink: another engine and another model of contact."""
+    mujoco_walk = pytest.importorskip("benchmarks.engines.mujoco_walk")
+    model, servo, q, v = trotting()
+    errors = []
+    for step in (1e-3, 2.5e-4, 1e-4):
+        walk = mujoco_walk.walk(model, 0.6, mujoco_walk.rigid(step), servo, q, v, 1.0, step, 100.0)
+        errors.append(float(np.linalg.norm(walk()[-1] - WALKED)))
+    assert errors[0] > 3.0 * errors[1] > 6.0 * errors[2] and errors[2] < 3e-3
+
+
 @cache
 def walkers() -> tuple[Model, JointServo, Array, Array]:
     """The trot from states that differ."""
