@@ -98,6 +98,12 @@ def test_accelerations(measured: Callable[..., None], name: str, stance: tuple[s
     assert relative(model.bias(q, v), oracle.bias(q, v) - passive) < 1e-13
     still = Model(dataclasses.replace(robot, air=None), stance)
     assert np.abs(still.forward_dynamics(q, v, tau) - found.acceleration).max() > 1e-3
+    prescribed, here = Model(robot, stance, prescribed=["tail"]), model.layout.rates["tail"]
+    legs = tau[: len(prescribed.actuator_names)]
+    again = prescribed.path(q, v, legs, prescribed_acceleration=found.acceleration[here])
+    assert oracle.layout.difference(again.acceleration, found.acceleration) < 1e-12
+    assert relative(again.prescribed_efforts, (model.actuation_matrix(q) @ tau)[here]) < 1e-11
+    np.testing.assert_allclose(again.outside_power, found.outside_power, rtol=1e-12)
 
 
 def falling(drag: tuple[Drag, ...], air: Air | None = None, gravity: float = 9.81) -> Model:

@@ -12,7 +12,7 @@ import tailwork
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.lab.choice import tail_choices
 from tailwork.lab.tails import redesigned, tail_sliders
-from tailwork.robots import Robot, gecko, liu2020
+from tailwork.robots import Robot, TwoLink, gecko, liu2020
 from tailwork.robots.tails.fit import NAMED, named_tail, with_named_tail
 from tailwork.studies import Scenario, measured, perform, roll, yaw
 from tailwork.studies.compare.comparison import Plan, compare
@@ -50,6 +50,18 @@ def test_scenarios(name: str) -> None:
     sliders = tail_sliders(scenario.robot)
     moved = {one.name: one.high for one in sliders if one.name != "links"}
     assert not moved or redesigned(scenario.robot, moved) != scenario.robot
+
+
+def test_a_passive_joint_is_not_imposed() -> None:
+    """Motors swing a tail with a passive second joint, which then lags behind; its shape is not prescribed."""
+    tail = TwoLink(second="passive", stiffness=1.0, damping=0.02, mount=(0.0, -0.25, 0.0))
+    robot = liu2020(None).without("legs").with_part("tail", tail)
+    scenario = Scenario(robot, yaw(20), "airborne")
+    assert tail.passive == ("tc", "td") and not scenario.imposed
+    assert Scenario(robot, yaw(20), "airborne", drive="prescribed").imposed
+    run = perform(scenario)
+    assert np.abs(run.data["q"].sel(coordinate="tail.td").to_numpy()).max() > 0.05
+    assert run.energy_balance_error() < 1e-6
 
 
 def test_a_comparison(tmp_path: Path) -> None:

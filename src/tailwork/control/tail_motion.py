@@ -16,7 +16,7 @@ import numpy as np
 from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
 from tailwork.control.context import Context
 from tailwork.control.curvature_tracking import bend_efforts
-from tailwork.control.profiles import Profiles, Shaped, Sine
+from tailwork.control.profiles import Shaped, Sine
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Motor
@@ -154,7 +154,6 @@ class TailTracking(Described):
     kp: tuple[Scalar, ...] = numbers("N m/rad", ())  # by driven coordinate; none: as the tail says
     kd: tuple[Scalar, ...] = numbers("N m s/rad", ())  # by driven coordinate; none: as the tail says
     feedforward: bool = True  # whether cables also give what springs in the joints need; False: plain PD
-    stiffness: Profiles | None = None  # of a tail's joints over time, for that [N m/rad]; None: as it is described
 
     @classmethod
     def of(cls, limb: str, tail: Tail, kp: float | None = None, kd: float | None = None) -> TailTracking:
@@ -179,8 +178,6 @@ class TailTracking(Described):
         rates = dict(zip(names, context.time_derivatives([wanted[name] for name in names]), strict=True))
         if self.coordinates == ("bend",):
             stiffness = getattr(tail, "bending_stiffness", 0.0) if self.feedforward else 0.0
-            if self.feedforward and self.stiffness is not None:
-                stiffness = self.stiffness.value(context.t)
             return bend_efforts(context, self.limb, wanted, rates, stiff[0], damped[0], stiffness)
         found: dict[str, Scalar] = {}
         motors = {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}
