@@ -281,3 +281,17 @@ def test_tensions_of_an_r3_are_torques_over_its_pulleys() -> None:
     assert verified(own, design).disagreements() == {}
     wider = own.measures(np.array([[0.04, 0.2], design]), ["peak_tension"])["peak_tension"]
     assert wider[0] == pytest.approx(wider[1] / 2.0, rel=1e-12)
+
+
+def test_steps_are_as_many_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From far too few, as many are chosen that measures are within 1e-3 of what very many find; the usual 30 stay; and
+    where no number would do, the message blames the steps."""
+    own = Evaluator(replace(PROBLEM_A, steps=4), threads=1)
+    chosen = own.with_enough_steps()
+    assert 4 < chosen.study.steps < 30 and Evaluator(PROBLEM_A, threads=1).with_enough_steps().study.steps == 30
+    middle = (own.low + own.high) / 2.0
+    coarse, many = chosen.alone(middle, PROBLEM_A.asked), chosen.alone(middle, PROBLEM_A.asked, 480)
+    assert all(coarse[name] == pytest.approx(many[name], rel=2e-3) for name in many)
+    monkeypatch.setattr("tailwork.studies.design.evaluate.MOST_CHOSEN", 8)
+    with pytest.raises(RobotError, match=r"steps: got 4; required: a motion that 8 steps can follow: .*turn"):
+        own.with_enough_steps()

@@ -183,7 +183,8 @@ def initial_state(problem: Problem, system: System) -> Floats:
         return x
     q, v = problem.initial
     if q.ndim != 1 or v.ndim != 1:
-        raise StateError("state", f"got shapes {q.shape} and {v.shape}; required: one state, q or a tuple (q, v)")
+        two = "; [q, v] is a list of two states: write (q, v)" if q.shape[0] == 2 else ""
+        raise StateError("state", f"got shapes {q.shape} and {v.shape}; required: one state, q or a tuple (q, v){two}")
     model.energy(q, v)  # checks reach
     return system.state(q, v)
 

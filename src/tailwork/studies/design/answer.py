@@ -134,7 +134,8 @@ def answer_of(
     at as it is. Errors are those of `solve`.
     """
     how = settings or DesignOptions()
-    evaluator = Evaluator(study, how.threads)
+    evaluator = Evaluator(study, how.threads).with_enough_steps()
+    study = evaluator.study
     found = best_design(evaluator, tell, how.starts)
     tell("polishing at finer steps")
     finer = evaluator.with_steps(FINER * study.steps)
@@ -145,7 +146,10 @@ def answer_of(
     tell("verifying by a single adaptive run")
     checked = verified(evaluator, chosen.design)
     if not math.isfinite(checked.fine[goal.measure]):
-        required = "a goal that the best design has: at finer steps it has none, because a leg comes to be straight"
+        required = (
+            "a goal that the best design has: at finer steps it has none, because there a leg comes to be straight. "
+            "Limit most_extension, or narrow the bounds"
+        )
         raise RobotError(f"goals.{goal.measure}", checked.fine[goal.measure], required)
     tell("sensitivities and tolerances")
     names = [goal.measure for goal in study.goals]

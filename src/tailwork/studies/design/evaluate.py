@@ -47,6 +47,10 @@ STABLE = 2.7
 """Product of spectral radius and step up to which Runge–Kutta 4 is stable."""
 SMALL = 1e-30
 """Imaginary step by which derivatives of reductions are taken: they are exact."""
+ACCURATE = 1e-3
+"""Share of a measure that twice as many steps may change."""
+MOST_CHOSEN = 960
+"""Steps that are chosen at most."""
 ALWAYS = ("most_extension", "least_normal_force")
 
 
@@ -98,6 +102,28 @@ class Evaluator:
         other = copy(self)
         other.study = replace(self.study, steps=steps)
         return other
+
+    def with_enough_steps(self) -> Evaluator:
+        """The same with as many steps as it takes, at least those of the problem: at both ends and in the middle of the
+        bounds, twice as many change no measure that is asked for by more than ACCURATE of it.
+
+        Raises:
+            RobotError: so many steps would not do.
+        """
+        designs, steps = np.stack([self.low, (self.low + self.high) / 2.0, self.high]), self.study.steps
+        found = self.measures(designs, self.study.asked, steps)
+        while True:
+            finer = self.measures(designs, self.study.asked, 2 * steps)
+            wrong = [name for name in found if not _settled(found[name], finer[name])]
+            if not wrong:
+                return self if steps == self.study.steps else self.with_steps(steps)
+            if 4 * steps > MOST_CHOSEN:
+                required = (
+                    f"a motion that {MOST_CHOSEN} steps can follow: {', '.join(wrong)} changes with their number. "
+                    "Take a slower or smaller motion, softer gains, or narrower bounds"
+                )
+                raise RobotError("steps", steps, required)
+            steps, found = 2 * steps, finer
 
     @cached_property
     def all_measures(self) -> list[str]:
@@ -245,3 +271,11 @@ class Evaluator:
     def _node_rows(self, measure: Measure, nodes: Any) -> Any:
         flat = nodes[..., self.look.columns[measure.name]].reshape(len(nodes), -1)
         return np.concatenate([flat, -flat], axis=1) if measure.reduction == "peak" else flat
+
+
+def _settled(coarse: Floats, fine: Floats) -> bool:
+    """Whether measures of some designs agree where there are any; one that only finer steps have is not settled."""
+    known = np.isfinite(fine)
+    with np.errstate(invalid="ignore"):
+        close = np.abs(coarse - fine) <= ACCURATE * np.maximum(np.abs(fine), np.abs(fine[known]).max(initial=0.0))
+    return bool((close | ~known).all())

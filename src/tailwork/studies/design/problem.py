@@ -103,7 +103,7 @@ class Study:
         limits: what is allowed.
         choices: by path, values of the robot that are no continuous numbers, such as numbers of links: each combination
             is a problem of its own.
-        steps: of the method over the motion.
+        steps: of the method over the motion, at least; a search takes more where these are too few.
         seed: of all that is random.
     """
 
