@@ -9,7 +9,7 @@ import pytest
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.model import Model
-from tailwork.robots import FreeTail, Robot, Shape, Torso, biswal, liu2018, liu2020, pendulum
+from tailwork.robots import FreeTail, Robot, Shape, Torso, biswal, liu2018, liu2020, pendulum, spirit40
 from tailwork.robots.sizes import leg_length, mass_without_tails, torso_size
 from tailwork.robots.tails.fit import (
     LENGTH_SHARE,
@@ -124,3 +124,14 @@ def test_what_is_refused() -> None:
         with_named_tail(biswal(), "r3", mass=-1.0)
     with pytest.raises(RobotError, match=r"--tail of a command, puts one on"):
         with_named_tail(biswal(), "own")
+
+
+def test_a_tail_that_is_turned_is_replaced_by_one_that_is() -> None:
+    """Spirit 40's tail stands up: so does another one in its place, unless it is told where it hangs."""
+    robot = spirit40()
+    model = Model(robot.with_tail("r3"), "none")
+    q = model.standing()
+    up = model.part_momenta(q, np.zeros(len(model.velocity_names))).centers[model.part_names.index("tail")] - q[:3]
+    mount = np.array(robot.limbs()["tail"].joints[0].offset)
+    assert (up - mount)[2] > 0.3 and np.abs((up - mount)[:2]).max() < 1e-12
+    assert not any(robot.with_tail(pendulum(length=0.3, mass=0.2), mount=(-0.2, 0.0, 0.0)).part("tail").mount_rotation)

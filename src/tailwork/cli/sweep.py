@@ -27,6 +27,7 @@ from tailwork.cli.inputs import (
 )
 from tailwork.cli.terminal import plain_table, wide_console
 from tailwork.errors import RobotError
+from tailwork.robots import tail_name
 from tailwork.robots.tails.fit import tail_text
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import unit_of
@@ -129,6 +130,7 @@ def _sweep(options: argparse.Namespace) -> Sweep:
         raise RobotError("--seed", options.seed, "none for a grid; with --sample random:N or sobol:N")
     check_threads(options.threads, options.cluster)
     robot = robot_of(options)
+    tail_name(robot)  # one to move
     varied = tuple(axis_from_text(text, robot, drawn=sampling != "grid") for text in options.vary)
     motion = replace(motion_from_text(options.motion), angle=options.angle)
     scenario = Scenario(robot, motion, options.policy or "constant")

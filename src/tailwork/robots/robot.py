@@ -285,7 +285,7 @@ class Robot(Described):
                 of a kind ("pendulum", "r3", "usrt", or an own one): then as heavy and as long as the tail that it
                 replaces, or a twelfth of the torso's mass and 0.96 of its length.
             mount: where it is fixed, in the torso frame [m]. By default the tail's own mount, if it has one other than
-                the origin; else where the tail is that it replaces; else the middle of the rear of the torso.
+                the origin; else where and as the tail is that it replaces; else the middle of the rear of the torso.
             rotation: how it is turned there, its `mount_rotation`: roll, pitch, yaw [rad]; by default the tail's own.
         """
         from tailwork.robots.tails.fit import with_tail  # here, because it knows the kinds of tails

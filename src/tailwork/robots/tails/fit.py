@@ -129,7 +129,10 @@ def with_tail(
         raise RobotError("tail", tail, "a tail, such as tailwork.robots.pendulum(length=0.5, mass=1.0), or its kind")
     own = tail_name(robot) if any(isinstance(other, Tail) for other in robot.parts.values()) else None
     part = part if rotation is None else replace(part, mount_rotation=tuple(rotation))
-    if mount is not None or part.mount_place(robot.forward) == HERE:
+    here = mount is None and part.mount_place(robot.forward) == HERE
+    if here and rotation is None and own is not None and not any(part.mount_rotation):
+        part = replace(part, mount_rotation=robot.part(own).mount_rotation)  # as the tail that it replaces
+    if mount is not None or here:
         part = part.mounted(default_mount(robot) if mount is None else as_vector(tuple(mount)), robot.forward)
     kept = {name: other for name, other in robot.parts.items() if name != own}
     stem = robot.name if own is None else robot.name.removesuffix(f"-{robot.part(own).kind}")

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from tailwork.format import capitalised, fixed, minus, number
 from tailwork.robots.tails.fit import as_named, as_published
-from tailwork.robots.tails.tail import Tail, tail_name
+from tailwork.robots.tails.tail import tail_name
 from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import (
     Comparison,
@@ -284,7 +284,7 @@ def tail_rows(plan: Plan) -> list[list[str]]:
         known = {"as published (Liu & Ben-Tzvi 2020)": as_published(part), "own": tail == "own"}
         known |= {"as tailwork describes it": as_named(part)}
         source = next((words for words, holds in known.items() if holds), "scaled to the robot")
-        rows.append([tail, part.kind, f"{mass:.3g}", f"{length:.3g}", mount, source])
+        rows.append([tail, part.kind, f"{mass:.3g}", number(length or None, 3), mount, source])
     return rows
 
 
@@ -292,10 +292,12 @@ def sizes_text(plan: Plan) -> str:
     """Whether the tails are of one mass and length, in a sentence."""
     tails = [robot.part(tail_name(robot)) for robot in plan.robots.values()]
     if all(map(as_published, tails)):
-        return "Tails have the masses and lengths that are published of them."
-    masses, lengths = ([float(total(tail)) for tail in tails] for total in (Tail.total_mass, Tail.total_length))
+        return "The tails are as published (Liu & Ben-Tzvi 2020)."
+    masses = [float(tail.total_mass()) for tail in tails]
+    lengths = [length for tail in tails if (length := float(tail.total_length()))] or [0.0]  # wheels have none
     if len(tails) > 1 and all(max(own) - min(own) <= SAME * max(own) for own in (masses, lengths)):
-        return f"All tails have the same total mass, {masses[0]:.3g} kg, and length, {lengths[0]:.3g} m."
+        length = f", and length, {lengths[0]:.3g} m" if lengths[0] else ""
+        return f"All tails have the same total mass, {masses[0]:.3g} kg{length}."
     return "Mass and length of the tails differ: they are in the tables." if len(tails) > 1 else ""
 
 
