@@ -103,6 +103,8 @@ def test_energy_balances_with_sliders_springs_cables_and_dry_friction(torso: str
     run = tailwork.simulate(model, (q, v), 0.3, control=law, rtol=1e-9)
     assert run.energy_balance_error() < 1e-8
     assert float(run.data["dissipation"].min()) > 0.0
+    stiff = tailwork.simulate(model, (q, v), 0.3, control=law, rtol=1e-9, method="rodas5p")
+    assert stiff.final_state[0] == pytest.approx(run.final_state[0], abs=1e-7), "with exact derivatives of all of it"
 
 
 def test_a_prescribed_slider_needs_the_force_that_would_move_it() -> None:
