@@ -22,6 +22,7 @@ from tailwork.control.gait.foot_kinematics import (
     standing_feet,
 )
 from tailwork.errors import RobotError, UnknownNameError
+from tailwork.mechanics.foot_solve import with_dependent
 from tailwork.mechanics.kinematics import point_names, points
 from tailwork.mechanics.layout import make_layout
 from tailwork.robots import (
@@ -187,10 +188,12 @@ def test_a_standing_insect_has_its_knees_up_and_is_symmetric(insect: Model) -> N
     assert angles["front_left"][1] < 0.0 < angles["middle_left"][1] < angles["hind_left"][1], "beta turns the leg back"
 
 
-def test_five_hinges_cannot_be_pinned() -> None:
-    for stance in ("all", ["hind_left"]):
-        with pytest.raises(RobotError, match=r"stance: got '(front|hind)_left'; required: a leg of three hinges"):
-            make_layout(blaberus(), stance, (), "free", "rpy", ())
+def test_five_pinned_hinges_ride_in_the_configuration() -> None:
+    """Two of their angles are free and three depend on those and on the torso, whatever the closed form holds."""
+    layout = with_dependent(make_layout(blaberus(), ["hind_left"], (), "free", "rpy", ()))
+    assert list(layout.dependent) == ["hind_left"]
+    assert sum(name.startswith("hind_left.") for name in layout.coordinate_names) == 5
+    assert sum(name.startswith("hind_left.") for name in layout.velocity_names) == 2
 
 
 def test_how_the_coxa_is_held_is_optional_in_files() -> None:

@@ -367,12 +367,14 @@ def test_chains_that_are_refused(fields: dict[str, Any], path: str, message: str
     assert caught.value.path == path
 
 
-def test_a_foot_of_a_chain_swings_and_cannot_be_pinned() -> None:
-    """There is no closed form of its joint angles."""
+def test_a_foot_of_a_chain_swings_or_rides_in_the_configuration() -> None:
+    """There is no closed form of its joint angles; of fewer than three hinges it cannot be pinned."""
     robot = robot_with(DhChain(convention="classic", rows=(BAR, BAR, BAR), end="foot"))
     assert make_layout(robot, "none", (), "free", "rpy", ()).legs == ("arm",)
-    with pytest.raises(RobotError, match="closed form"):
-        make_layout(robot, "all", (), "free", "rpy", ())
+    assert make_layout(robot, "all", (), "free", "rpy", ()).stance == ("arm",)
+    with pytest.raises(RobotError, match="at least three hinges"):
+        short = robot_with(DhChain(convention="classic", rows=(BAR, BAR), end="foot"))
+        make_layout(short, "all", (), "free", "rpy", ())
 
 
 def test_postures_of_another_length_are_refused() -> None:
