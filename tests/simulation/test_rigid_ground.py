@@ -21,7 +21,7 @@ if __name__ == "__main__":
 from benchmarks.quadruped import dropped, everywhere, model_of, quadruped, trotting
 from oracles.layout import Array
 from oracles.states import ROBOTS
-from pucks import incline, puck
+from pucks import LIMIT, incline, puck
 from tailwork.control import Constant, JointServo
 from tailwork.control.gait.foot_kinematics import posed
 from tailwork.control.gait.joint_table import held_posture
@@ -39,6 +39,7 @@ from tailwork.simulation import (
     simulate,
     simulate_batch,
 )
+from tailwork.simulation.events import When
 from tailwork.simulation.run import Contact
 
 GROUND = RigidGround(friction=0.6)
@@ -340,6 +341,31 @@ def test_forces_and_a_prescribed_tail() -> None:
     push = Force(limb="torso", x=pulse(20.0, 0.1))
     run = simulate(model, q, 0.25, control=servo, motions=swing, forces=push, ground=GROUND, step=2.5e-4)
     assert run.momentum_balance_error() < 2e-4 and run.energy_balance_error() < 0.01
+
+
+def test_events_and_measures() -> None:
+    """Events are seen where steps end and stop a run, alone and in a batch; limits of motors are watched and respected;
+    measures of a batch see its contacts."""
+    model, q, ground = Model(puck(), "none"), np.zeros(7), RigidGround(friction=0.5, restitution=0.3)
+    q[2] = 0.5
+    low = When(name="below 10 cm", quantity=lambda context: context.q[2] - 0.1)
+    late = When(name="after 0.6 s", quantity=lambda context: 0.6 - context.t, action="stop")
+    strong = Constant(values=(0.05,))  # more than the motor can
+    run = simulate(model, q, 1.0, ground=ground, control=strong, events=(low, late), step=1e-3)
+    assert run.stopped is not None and run.stopped.reason == "after 0.6 s" and run.duration == pytest.approx(0.601)
+    assert [what for _, what in run.events] == [
+        "foot.motor is asked for more than its limit", "below 10 cm", "after 0.6 s"
+    ]  # fmt: skip
+    assert run.events[1][0] == pytest.approx(np.sqrt(0.08), abs=1e-3)
+    kept = simulate(model, q, 0.1, ground=ground, control=strong, limits="respect")
+    assert kept.data["tau"].max() == LIMIT
+    batch = simulate_batch(
+        model, np.tile(q, (3, 1)), 1.0, ground=ground, control=strong, events=(late,), step=1e-3,
+        measures={"lowest": lambda chunk: np.nanmin(chunk.q[..., 2], axis=1),
+                  "impulse": lambda chunk: np.nanmax(chunk.feet["foot_impulse"][:, :, 0, 2], axis=1)},
+    )  # fmt: skip
+    assert set(batch.reasons) == {"after 0.6 s"} and np.array_equal(batch.q[0], run.final_state[0])
+    assert batch["lowest"].min() >= -1e-12 and (batch["impulse"] > 1.3 * np.sqrt(10.0)).all()
 
 
 def test_runs_are_kept(tmp_path: Path) -> None:
