@@ -81,8 +81,9 @@ TAILS: dict[str, Tail] = {
 
 
 @pytest.mark.measured("tails")
-@pytest.mark.parametrize("stance", [ALL, ("leg1", "leg3")], ids=["4feet", "2feet"])
-@pytest.mark.parametrize("name", TAILS)
+@pytest.mark.parametrize(
+    ("name", "stance"), list(zip(TAILS, (ALL[::2], ALL, ALL, ALL[::2]), strict=True)), ids=["2feet", "4feet"] * 2
+)
 def test_accelerations(measured: Callable[..., None], name: str, stance: tuple[str, ...]) -> None:
     """Torso, stance and swing legs and tails in a wind: accelerations, bias and foot forces are those of Pinocchio's
     matrices with the drag of its own velocities; a prescribed tail asks for the efforts that it has when free."""
@@ -96,8 +97,9 @@ def test_accelerations(measured: Callable[..., None], name: str, stance: tuple[s
     assert relative(found.foot_forces, feet) < 5e-13
     passive = oracle.generalised_forces(q, v, np.zeros(len(tau)))
     assert relative(model.bias(q, v), oracle.bias(q, v) - passive) < 1e-13
-    still = Model(dataclasses.replace(robot, air=None), stance)
-    assert np.abs(still.forward_dynamics(q, v, tau) - found.acceleration).max() > 1e-3
+    assert np.abs(model.air_forces(q, v)).max() > 1.0  # N
+    if name not in ("pendulum", "r3"):
+        return
     prescribed, here = Model(robot, stance, prescribed=["tail"]), model.layout.rates["tail"]
     legs = tau[: len(prescribed.actuator_names)]
     again = prescribed.path(q, v, legs, prescribed_acceleration=found.acceleration[here])

@@ -200,7 +200,7 @@ def test_totals_and_links(name: str) -> None:
         (lambda: Articulated(links_per_segment=0), "an integer from 1"),
         (lambda: Articulated(axes=("roll",)), "'pitch', 'yaw'"),
         (lambda: Articulated(drive="ropes"), "motors"),
-        (lambda: Continuum(length=0.5, mass=1.0, rigidity=0.0), "rigidity or damping_rigidity"),
+        (lambda: Continuum(rigidity=0.0, damping_rigidity=0.0), "rigidity or damping_rigidity"),
         (lambda: Continuum(length=0.5, mass=1.0, rigidity=1.0, taper=1.0), "a share below 1"),
         (lambda: Continuum(length=0.5, mass=1.0, rigidity=1.0, drive="motors", segments=2), "1 with motors"),
         (lambda: TwoLink(first_length=1.0, second_length=1.0, first_mass=1.0, second_mass=1.0, second="no"), "passi"),
