@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailwork import Model, load_run, simulate
+from tailwork import Model, load_run, simulate, simulate_batch
 from tailwork.control import JointServo, held_posture, posed
-from tailwork.errors import ArgumentError, RobotError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.robots import Body, ContactPoint, FreeLimb, Joint, Limb, Robot, Torso, liu2020
 from tailwork.simulation import Lands, RigidGround, Run, When
 from tailwork.simulation.contact.ground import HeightField
@@ -264,6 +264,13 @@ def test_what_cannot_be_simulated_from_event_to_event_is_refused() -> None:
         run_body(model, (0.0, 0.0, 0.1), (), 0.1, RigidGround(friction=0.5), step=1e-3)
     with pytest.raises(ArgumentError, match="RigidGround"):
         simulate(model, np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]), 0.1, method="event-driven")
+    fallen = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    with pytest.raises(ArgumentError, match="one run at a time"):
+        simulate_batch(model, fallen, 0.1, ground=RigidGround(friction=0.5), method="event-driven")
+    with pytest.raises(ArgumentError, match="event-driven"):
+        simulate(model, fallen, 0.1, ground=RigidGround(friction=0.5), events=[Lands(point="torso.p0")])
+    with pytest.raises(UnknownNameError, match="contact point"):
+        run_body(model, (0.0, 0.0, 1.0), (), 0.1, RigidGround(friction=0.5), events=[Lands(point="p0")])
     with pytest.raises(RobotError, match="points"):
         nobody = free_model(Robot(name="n", torso=Torso(mass=1.0, inertia=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)), parts={}))
         simulate(nobody, np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]), 0.1, ground=RigidGround(friction=1.0), **TIGHT)

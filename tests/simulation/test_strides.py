@@ -77,7 +77,8 @@ def test_derivatives_through_an_oblique_rebound_are_those_of_differences() -> No
 
 
 def test_derivatives_through_a_landing_that_slips_and_sticks_are_those_of_differences() -> None:
-    """One foot of a quadruped with servos lands, slips, and comes to rest: derivatives by state, gain and mass."""
+    """Two feet of a quadruped with servos land, lift, land again, slip and come to rest, nine events: derivatives by
+    state, gain and mass."""
     model, servo, q = standing_quadruped()
     q[2] += 0.05
     q[3:7] = np.cos(0.075), 0.6 * np.sin(0.075), 0.8 * np.sin(0.075), 0.0
@@ -90,7 +91,9 @@ def test_derivatives_through_a_landing_that_slips_and_sticks_are_those_of_differ
 
     x = system.state(q, np.zeros(20))
     numbers = {"control.1.kp": 300.0, "torso.mass": 7.0}
-    worst, largest = compare(system, ground, x, 0.085, 1e-6, numbers, differing, {*range(3, 7), *range(9, 41, 2)})
+    worst, largest = compare(
+        system, ground, x, 0.1045, 1e-6, numbers, differing, set(range(41)) - {1, 2, 8, 12, 21, 23, 30, 36}
+    )
     assert worst < 1e-6 * largest
 
 

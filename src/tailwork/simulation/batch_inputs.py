@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 
 from tailwork.control.gait.joint_table import JointTable
 from tailwork.control.servo import JointServo
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.model.questions import POSE
 from tailwork.robots.quantities import Kind
 from tailwork.simulation.batch_kernels import evaluated, finite, parameter_rows
 from tailwork.simulation.contact.on_ground import OnGround
 from tailwork.simulation.contact.ways import way_on_ground
+from tailwork.simulation.events import check_not_rigid
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
 from tailwork.simulation.integrate.compiled import Settings
@@ -61,6 +62,7 @@ def batch_inputs(
     """Check what differs between runs; `by` are further names of numbers that are not structure."""
     if problem.controller is not None:
         raise RobotError("control", problem.controller, "laws (a controller in Python cannot run in a batch)")
+    check_not_rigid(problem.events)
     if problem.start_time:
         raise RobotError("start_time", problem.start_time, "0 in a batch")
     tables, parameters = own_tables(problem, {} if parameters is None else parameters)
@@ -88,6 +90,9 @@ def batch_inputs(
     held = np.zeros((count, system.control_inputs))
     if problem.ground is not None:
         way = way_on_ground(system, problem.ground, contact=problem.contact, tables=tables)
+        if options.method not in ("auto", way.method):
+            required = f"'auto' or '{way.method}' in a batch on this ground; `simulate` takes one run at a time"
+            raise ArgumentError("method", options.method, required)
         start = way.started(Start(x, held, columns), refused, problem.duration, options)
         return BatchInputs(way, start, refused, way.method, "on ground")
     usual = _usual(system, x, columns, refused)

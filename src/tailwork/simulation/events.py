@@ -324,6 +324,13 @@ class Lands(Event):
         return [1.0]
 
 
+def check_not_rigid(events: Sequence[Event]) -> None:
+    """Refuse events that only runs from event to event know."""
+    for event in events:
+        if isinstance(event, (Lands, PassesThrough)):
+            raise ArgumentError("events", event, "method='event-driven' with it, on rigid ground")
+
+
 @dataclass(frozen=True, kw_only=True)
 class PassesThrough(Event):
     """While a quantity is below zero, a point passes through rigid ground, in runs from event to event.

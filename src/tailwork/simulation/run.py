@@ -113,6 +113,7 @@ class Run:
         outside forces, outside_force and outside_point. On ground, foot_force is what was applied over the step before
         (at the start: over the first one, as for acceleration, contact and anchor), foot_impulse its sum since the
         start, foot_work what the ground has done to the robot since then, and contact and anchor how the feet touch.
+        By "event-driven" they are those of the instant.
         On rigid ground `foot` are all contact points, forces leave impacts out, and impact_time, impact_impulse and
         impact_loss tell of these.
         """

@@ -17,7 +17,7 @@ from tailwork.simulation.contact.ground import CompliantGround, RigidGround
 from tailwork.simulation.contact.on_ground import simulate_on_ground
 from tailwork.simulation.contact.ways import way_on_ground
 from tailwork.simulation.event_driven.runs import simulate_events
-from tailwork.simulation.events import DEFAULT_EVENTS, ROUNDING, Event, FootPulls, FootSlips
+from tailwork.simulation.events import DEFAULT_EVENTS, ROUNDING, Event, FootPulls, FootSlips, check_not_rigid
 from tailwork.simulation.forces import Force
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.choose import chosen_method
@@ -88,6 +88,7 @@ def run_of(problem: Problem, options: Options) -> Run:
         last = start + problem.duration
         efforts = None if asking is None else asking.efforts
         return simulate_events(system, problem.ground, x, start, last, _ends(problem, options, last), efforts, options)
+    check_not_rigid(problem.events)
     if problem.ground is not None or options.method in (IMPLICIT_EULER, TIME_STEPPING):
         return _on_ground(problem, options, system, x, asking)
     if system.servos:

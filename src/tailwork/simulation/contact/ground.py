@@ -248,8 +248,8 @@ STEEPEST = 1.75
 class RigidGround(Described):
     """Ground that does not give way: points neither enter it nor pull on it; Coulomb's friction, Newton's restitution.
 
-    A point that is struck leaves with the restitution times its normal speed; slower than 1 cm/s it stays. Contact
-    points of the robot have factors of their own on both numbers.
+    A point that is struck leaves with the restitution times its normal speed; slower than 1 cm/s it stays (by
+    "event-driven": than 1e-8 m/s). Contact points of the robot have factors of their own on both numbers.
     """
 
     friction: Scalar = nonnegative("")  # coefficient, the same for points that stick and that slip
