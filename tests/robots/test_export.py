@@ -24,6 +24,7 @@ from tailwork.cli.main import main
 from tailwork.errors import FileError, RobotError, TailworkError, UnknownNameError
 from tailwork.model import Model
 from tailwork.robots import (
+    Air,
     Body,
     Cable,
     ContactPoint,
@@ -298,6 +299,12 @@ def test_urdf_and_yaml_give_random_trees_back(geared: bool, tmp_path: Path) -> N
     """Branches, sliders, rotors, springs, turned frames and full matrices of gears."""
     for seed in range(2):
         assert reread_error(random_tree(np.random.default_rng(seed), 4, geared, sliders=True), tmp_path) < 1e-12
+
+
+def test_drag_of_the_air_is_read_back(tmp_path: Path) -> None:
+    """A cheetah's tail in wind: its drag stands in the YAML."""
+    robot = replace(liu2020(None).with_tail("cheetah"), air=Air(wind=(2.0, -1.0, 0.0)))
+    assert robot.has_drag() and reread_error(robot, tmp_path) < 1e-12
 
 
 def test_what_real_robots_have_is_read_back(tmp_path: Path) -> None:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tailwork.errors import FileError, RobotError
+from tailwork.robots.body import Body
 from tailwork.robots.io.from_tree import Imported
 from tailwork.robots.io.toml import described_value, read_text
 from tailwork.robots.io.tree import Node, Tree, as_matrix, as_vector
@@ -27,9 +29,9 @@ from tailwork.robots.shapes import Shape
 from tailwork.robots.tails.free import FreeTail
 
 _LINE = re.compile(r"( *)(?:- |(\"(?:[^\"\\]|\\.)*+\"|\w++):(?: |$))?(.*)")
-KEYS = ("format", "gravity", "stand", "forward", "pinned", "contacts", "shapes", "limbs")
-LIMB_KEYS = ("joints", "coordinates", "gearing", "armature", "foot", "tip", "standing", "tail", "actuators", "springs",
-             "contacts")  # fmt: skip
+KEYS = ("format", "gravity", "stand", "forward", "pinned", "contacts", "air", "drag", "shapes", "limbs")
+LIMB_KEYS = ("joints", "coordinates", "gearing", "armature", "drag", "foot", "tip", "standing", "tail", "actuators",
+             "springs", "contacts")  # fmt: skip
 
 
 def closure_beside(path: str | os.PathLike[str]) -> Path | None:
@@ -111,7 +113,7 @@ def _robot(tree: Tree, data: dict[str, Any], path: Path) -> Imported:
         differ = sorted(set(listed) ^ set(nodes))
         raise RobotError("limbs", differ[:6], "the joints of the URDF, each in one limb")
     drawn, forward = data.get("shapes", ()), data.get("forward", "x")
-    base = tree.nodes[0].body(_visuals(tree.nodes[0]) if "torso" in drawn else ())
+    base = _dragged(tree.nodes[0].body(_visuals(tree.nodes[0]) if "torso" in drawn else ()), data.get("drag"))
     if base is None or forward not in FORWARD_FRAMES:
         raise RobotError("torso", data.get("forward"), "a root link with a mass, and x or y as its forward axis")
     parts: dict[str, Any] = {}
@@ -122,9 +124,11 @@ def _robot(tree: Tree, data: dict[str, Any], path: Path) -> Imported:
         except RobotError as error:
             raise error.within(name) from None
     robot = Robot(
-        name=tree.name, torso=Torso(mass=base.mass, com=base.com, inertia=base.inertia, shapes=base.shapes),
+        name=tree.name,
+        torso=Torso(mass=base.mass, com=base.com, inertia=base.inertia, shapes=base.shapes, drag=base.drag),
         parts=parts, gravity=data.get("gravity", 9.81), stand=tuple(data.get("stand", (0.0, 0.0, 0.0))),
         forward=forward,
+        air=described_value(data["air"], field_hints(Robot)["air"], "air") if data.get("air") else None,
         contacts=described_value(data.get("contacts", []), field_hints(Robot)["contacts"], "contacts"),
     )  # fmt: skip
     notes = [*tree.notes, f"{path.name} beside the file says gears, actuators, springs, feet and limbs"]
@@ -136,7 +140,7 @@ def _robot(tree: Tree, data: dict[str, Any], path: Path) -> Imported:
 
 def _limb(tree: Tree, nodes: dict[str, Node], name: str, values: dict[str, Any], drawn: Any) -> Limb:
     joints: list[Joint] = []
-    armature = values.get("armature", {})
+    armature, drag = values.get("armature", {}), values.get("drag", {})
     for short in values["joints"]:
         node = nodes[joint_name(name, short)]
         joint, parent = node.joint, tree.nodes[node.parent].joint
@@ -147,7 +151,8 @@ def _limb(tree: Tree, nodes: dict[str, Node], name: str, values: dict[str, Any],
             Joint(
                 name=short, axis=as_vector(joint.axis), parent=before, offset=as_vector(joint.pose.place),
                 rotation=as_matrix(joint.pose.turn),
-                body=node.body(_visuals(node) if joint.name in drawn else ()), motion=joint.motion,
+                body=_dragged(node.body(_visuals(node) if joint.name in drawn else ()), drag.get(short)),
+                motion=joint.motion,
                 armature=armature.get(short, 0.0), range=span, friction=joint.friction,
                 speed_limit=0.0 if joint.speed == UNLIMITED else joint.speed,
             )
@@ -161,6 +166,13 @@ def _limb(tree: Tree, nodes: dict[str, Node], name: str, values: dict[str, Any],
         joints=tuple(joints), coordinates=tuple(values.get("coordinates", ())),
         gearing=None if gearing is None else tuple(map(tuple, gearing)), **fields,
     )  # fmt: skip
+
+
+def _dragged(body: Body | None, drag: Any) -> Body | None:
+    """A body with what the air drags on."""
+    if body is None or not drag:
+        return body
+    return replace(body, drag=described_value(drag, field_hints(Body)["drag"], "drag"))
 
 
 def _part(limb: Limb, values: dict[str, Any], forward: str) -> Any:

@@ -98,11 +98,11 @@ def _lacking(robot: Robot, stance: Collection[str]) -> tuple[str, ...]:
         "inertias of rotors": any(joint.armature for limb in limbs for joint in limb.joints),
         "where feet stand": bool(robot.feet()),
         "pinned feet": bool(stance),
+        "drag of the air": robot.has_drag(),
         "contact points": bool(robot.contacts) or any(limb.contacts for limb in limbs),
     }
     said = ", ".join(what for what, there in has.items() if there)
-    notes = [f"URDF has no words for these; they stand in the YAML file beside it: {said}"] if said else []
-    return (*notes, *(["drag of the air is left out"] if robot.has_drag() else []))
+    return (f"URDF has no words for these; they stand in the YAML file beside it: {said}",) if said else ()
 
 
 def _set_inertia(link: Element, body: Body) -> None:
@@ -218,6 +218,8 @@ def _yaml(robot: Robot, stance: Collection[str]) -> str:
         f"forward: {json.dumps(robot.forward)}  # the axis of the torso that points forward",
         f"pinned: {json.dumps(list(stance))}  # limbs whose feet are held at their places",
         f"contacts: {json.dumps([as_plain(x) for x in robot.contacts])}  # further points of the torso that can touch",
+        f"air: {json.dumps(robot.air and as_plain(robot.air))}  # null: still, of standard density",
+        f"drag: {json.dumps([as_plain(x) for x in robot.torso_body().drag])}  # of the torso",
         f"shapes: {json.dumps(_shaped(robot))}  # bodies that have shapes of their own",
         "limbs:",
     ]
@@ -230,6 +232,7 @@ def _yaml(robot: Robot, stance: Collection[str]) -> str:
             "coordinates": list(limb.coordinates),
             "gearing": limb.gearing and [list(row) for row in limb.gearing],  # joints × coordinates
             "armature": armature,
+            "drag": {x.name: [as_plain(y) for y in x.body.drag] for x in limb.joints if x.body and x.body.drag},
             "foot": limb.foot and as_plain(limb.foot),
             "tip": limb.tip and as_plain(limb.tip),
             "standing": {joint: angle for (limb_name, joint), angle in angles.items() if limb_name == name},
