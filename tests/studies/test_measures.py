@@ -349,7 +349,7 @@ def test_cables() -> None:
     assert tensions.min() >= 0.0
     assert found["peak_tension"] == tensions.max() > 1.0
     share = np.trapezoid((tensions < 1e-6).mean(axis=1), values("usrt", "time")) / 0.3
-    assert found["slack"] == pytest.approx(share, rel=1e-12)
+    assert found["slack"] == pytest.approx(share, rel=1e-14)
     assert 0.0 < found["slack"] < 1.0
     law: Any = SCENARIOS["usrt"].laws[-1]
     assert (law.coordinates, law.kp, law.kd) == (("bend",), (60.0,), (3.0,))

@@ -197,9 +197,8 @@ def test_from_rest_to_rest(tail: str, motion: TailMotion) -> None:
     q, v, a = imposed(tail, motion, np.array([0.0, 0.3, 0.31, 2.0, t - h, t, t + h]))
     np.testing.assert_allclose(q[0], [float(start[name]) for name in names], rtol=0, atol=1e-9)
     np.testing.assert_allclose(q[1], [float(end[name]) for name in names], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(v[0], 0.0, atol=1e-15)
-    np.testing.assert_allclose(q[1:4], np.tile(q[1], (3, 1)), rtol=0, atol=1e-15)
-    np.testing.assert_allclose(v[1:4], 0.0, atol=1e-15)
+    assert not v[:4].any(), "rates are exactly zero"
+    np.testing.assert_array_equal(q[1:4], np.tile(q[1], (3, 1)))
     np.testing.assert_allclose(v[5], (q[6] - q[4]) / (2 * h), rtol=0, atol=1e-5)
     np.testing.assert_allclose(a[5], (v[6] - v[4]) / (2 * h), rtol=0, atol=1e-3)
 
@@ -239,7 +238,7 @@ def test_segments_of_a_usrt(links: int, segments: int, sizes: list[int]) -> None
         (R3(), roll(130), "chain", "130°'; required: a bend of the centre of mass below .*before it rolls up"),
         (Usrt(), yaw(95), "arc", "at most 87°"),
         (Pendulum(length=1.0, mass=1.0), yaw(95), "arc", "95°'; required: less than 90° to the side"),
-        (Pendulum(length=1.0, mass=1.0), yaw(-90), "arc", "less than 90° to the side: a pendulum's joint is singular"),
+        (Pendulum(length=1.0, mass=1.0), yaw(-90), "arc", "less than 90° to the side: a universal joint is singular"),
         (Pendulum(length=1.0, mass=1.0), roll(90, 90), "arc", "less than 90° to the side"),
         (Pendulum(length=1.0, mass=1.0), coupled(yaw_to=-90.0), "arc", "less than 90° to the side"),
         (Pendulum(length=1.0, mass=1.0), pitch(180), "arc", "less than 90° to the side"),
