@@ -37,7 +37,7 @@ class Options:
         for name, least in (("samples", 2), ("max_steps", 1)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= MOST:
-                raise ArgumentError(name, value, f"an integer from {least} to {MOST:,}")
+                raise ArgumentError(name, value, f"an integer, at least {least} and at most {MOST:,}")
 
 
 class OptionArguments(TypedDict, total=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -43,7 +43,26 @@ class Arrays:
         """The same as a dataset."""
         import xarray  # takes long to import
 
-        return xarray.Dataset(self.variables, self.coordinates, self.attributes)
+        named = {name: own for name, own in self.coordinates.items() if name != "time"}
+        if len(named) == len(self.coordinates) or any(own for _, _, own in named.values()):
+            return xarray.Dataset(self.variables, self.coordinates, self.attributes)
+        # Indexes of names are the same for all runs of a robot, and to make them takes longer than a short run.
+        known = _named_coordinates(tuple((name, dims, tuple(x.tolist())) for name, (dims, x, _) in named.items()))
+        dims, times, about = self.coordinates["time"]
+        time = xarray.Variable(dims, times, dict(about), fastpath=True)
+        index = xarray.indexes.PandasIndex(times, "time")
+        coordinates = xarray.Coordinates({"time": time, **known.variables}, {"time": index, **known.xindexes})
+        variables = {name: xarray.Variable(dims, np.asarray(values), dict(own), fastpath=True)
+                     for name, (dims, values, own) in self.variables.items()}  # fmt: skip
+        return xarray.Dataset(variables, coordinates, self.attributes)
+
+
+@lru_cache(maxsize=64)
+def _named_coordinates(named: tuple[tuple[str, tuple[str, ...], tuple[Any, ...]], ...]) -> Any:
+    """Coordinates of names, with their indexes."""
+    import xarray
+
+    return xarray.Dataset(coords={name: (dims, np.array(values)) for name, dims, values in named}).coords
 
 
 def arrays_of(data: xarray.Dataset) -> Arrays:
