@@ -13,7 +13,7 @@ from tailwork import Model, load_run, simulate, simulate_batch
 from tailwork.control import JointServo, held_posture, posed
 from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.robots import Body, ContactPoint, FreeLimb, Joint, Limb, Robot, Torso, liu2020
-from tailwork.simulation import Lands, RigidGround, Run, When
+from tailwork.simulation import Force, Lands, RigidGround, Run, When, pulse
 from tailwork.simulation.contact.ground import HeightField
 from tests.oracles.walkers import (
     compass_events,
@@ -304,3 +304,17 @@ def test_time_stepping_converges_to_the_run_from_event_to_event() -> None:
         errors.append(float(np.linalg.norm(own[:3] - exact[:3])))
     assert errors[2] < errors[0] / 16.0
     assert errors[2] < 1e-4
+
+
+def test_a_push_in_time_moves_a_body_as_far_as_newton_says() -> None:
+    """8 N for half a second against 5 N of friction on 1 kg: 3 m/s² on, then 5 m/s² off, 0.6 m in all; before a push of
+    4 N the body does not move, and the balances count the pushes."""
+    model = lone_body((0.0, 0.0, 0.0))
+    for size, stop, way in ((8.0, 0.8, 0.6), (4.0, 0.0, 0.0)):
+        force = Force(x=pulse(size, 0.5))
+        run = run_body(model, (0.0, 0.0, 0.0), (), 1.0, RigidGround(friction=0.5), forces=force)
+        assert run.final_state[0][0] == pytest.approx(way, abs=1e-8)
+        assert run.momentum_balance_error() < 1e-8
+        assert run.energy_balance_error() < 1e-7
+        if way:
+            assert run.changes[-1] == (pytest.approx(stop, abs=1e-7), "torso.p0", "stick")
