@@ -348,10 +348,10 @@ def surface(field: Field, x: float, y: float) -> tuple[float, float, float]:
     i, j = min(int(u), nx - 2), min(int(v), ny - 2)
     height, by_x, by_y = 0.0, 0.0, 0.0
     for k in range(-1, 3):
-        weight, slope = cubic(u - i, k)
+        weight, slope, _ = cubic(u - i, k)
         column, column_slope = 0.0, 0.0
         for m in range(-1, 3):
-            other, other_slope = cubic(v - j, m)
+            other, other_slope, _ = cubic(v - j, m)
             value = sample(field, i + k, j + m)
             column += other * value
             column_slope += other_slope * value
@@ -361,15 +361,32 @@ def surface(field: Field, x: float, y: float) -> tuple[float, float, float]:
     return height, by_x / grid[2], by_y / grid[3]
 
 
-def cubic(s: float, k: int) -> tuple[float, float]:
-    """Weight of the sample k (−1, 0, 1, 2) at a share s between samples 0 and 1, and its derivative (Catmull–Rom)."""
+def curvature(field: Field, x: float, y: float) -> tuple[float, float, float]:
+    """Second derivatives of the ground's height by x, x and y, y [1/m], within the grid."""
+    u, v = (x - field.grid[0]) / field.grid[2], (y - field.grid[1]) / field.grid[3]
+    i, j = min(max(int(u), 0), field.count_x - 2), min(max(int(v), 0), field.count_y - 2)
+    by_xx, by_xy, by_yy = 0.0, 0.0, 0.0
+    for k in range(-1, 3):
+        a, slope_a, bend_a = cubic(u - i, k)
+        for m in range(-1, 3):
+            b, slope_b, bend_b = cubic(v - j, m)
+            height = sample(field, i + k, j + m)
+            by_xx += bend_a * b * height
+            by_xy += slope_a * slope_b * height
+            by_yy += a * bend_b * height
+    dx, dy = field.grid[2], field.grid[3]
+    return by_xx / (dx * dx), by_xy / (dx * dy), by_yy / (dy * dy)
+
+
+def cubic(s: float, k: int) -> tuple[float, float, float]:
+    """Weight of the sample k (−1, 0, 1, 2) at a share s between samples 0 and 1, and its derivatives (Catmull–Rom)."""
     if k == -1:
-        return ((-0.5 * s + 1.0) * s - 0.5) * s, (-1.5 * s + 2.0) * s - 0.5
+        return ((-0.5 * s + 1.0) * s - 0.5) * s, (-1.5 * s + 2.0) * s - 0.5, -3.0 * s + 2.0
     if k == 0:
-        return (1.5 * s - 2.5) * s * s + 1.0, (4.5 * s - 5.0) * s
+        return (1.5 * s - 2.5) * s * s + 1.0, (4.5 * s - 5.0) * s, 9.0 * s - 5.0
     if k == 1:
-        return ((-1.5 * s + 2.0) * s + 0.5) * s, (-4.5 * s + 4.0) * s + 0.5
-    return (0.5 * s - 0.5) * s * s, (1.5 * s - 1.0) * s
+        return ((-1.5 * s + 2.0) * s + 0.5) * s, (-4.5 * s + 4.0) * s + 0.5, -9.0 * s + 4.0
+    return (0.5 * s - 0.5) * s * s, (1.5 * s - 1.0) * s, 3.0 * s - 1.0
 
 
 def sample(field: Field, i: int, j: int) -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from tailwork.kernels.language import Ints, Lanes, Reals, Struct
-from tailwork.simulation.contact.ground import Field, sample, surface
+from tailwork.simulation.contact.ground import Field, curvature, surface
 from tailwork.simulation.contact.stepping import Tables, aim
 from tailwork.simulation.integrate.compiled import LaneKernel
 
@@ -150,34 +150,6 @@ def tangential(c: Contacts, i: int, x: float, y: float, z: float) -> tuple[float
         return x, y
     a, b, _ = inertial(c, i, x, y, -z)  # the axes as rows are the same turn the other way
     return a, b
-
-
-def curvature(field: Field, x: float, y: float) -> tuple[float, float, float]:
-    """Second derivatives of the ground's height by x, x and y, y [1/m], within the grid."""
-    u, v = (x - field.grid[0]) / field.grid[2], (y - field.grid[1]) / field.grid[3]
-    i, j = min(max(int(u), 0), field.count_x - 2), min(max(int(v), 0), field.count_y - 2)
-    by_xx, by_xy, by_yy = 0.0, 0.0, 0.0
-    for k in range(-1, 3):
-        a, slope_a, bend_a = weights(u - i, k)
-        for m in range(-1, 3):
-            b, slope_b, bend_b = weights(v - j, m)
-            height = sample(field, i + k, j + m)
-            by_xx += bend_a * b * height
-            by_xy += slope_a * slope_b * height
-            by_yy += a * bend_b * height
-    dx, dy = field.grid[2], field.grid[3]
-    return by_xx / (dx * dx), by_xy / (dx * dy), by_yy / (dy * dy)
-
-
-def weights(s: float, k: int) -> tuple[float, float, float]:
-    """Weight of the sample k (−1, 0, 1, 2) at a share s, and its derivatives (Catmull–Rom)."""
-    if k == -1:
-        return ((-0.5 * s + 1.0) * s - 0.5) * s, (-1.5 * s + 2.0) * s - 0.5, -3.0 * s + 2.0
-    if k == 0:
-        return (1.5 * s - 2.5) * s * s + 1.0, (4.5 * s - 5.0) * s, 9.0 * s - 5.0
-    if k == 1:
-        return ((-1.5 * s + 2.0) * s + 0.5) * s, (-4.5 * s + 4.0) * s + 0.5, -9.0 * s + 4.0
-    return (0.5 * s - 0.5) * s * s, (1.5 * s - 1.0) * s, 3.0 * s - 1.0
 
 
 def solve_modes(c: Contacts, wanted: Reals, friction: bool) -> None:
