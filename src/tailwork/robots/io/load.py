@@ -67,6 +67,7 @@ def is_import(path: Any) -> bool:
         return False
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is too large is refused where it ends
 def import_robot(
     path: str | os.PathLike[str], *, feet: Sequence[str] | None = None,
     posture: str | Mapping[str, float] | None = None, forward: str | None = None, foot_radius: float | None = None,
@@ -99,6 +100,5 @@ def import_robot(
         if srdf is not None:
             raise ArgumentError("srdf", srdf, "nothing: this is for URDF; keyframes of an MJCF are its postures")
         tree = mjcf.read_mjcf(path, base)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused where it ends
-        found = from_tree(tree, feet, posture, forward or "x", foot_radius, tail)
+    found = from_tree(tree, feet, posture, forward or "x", foot_radius, tail)
     return with_meshes(found, path) if meshes else found
