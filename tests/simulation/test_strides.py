@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +30,7 @@ from tests.oracles.walkers import (
     standing_quadruped,
 )
 
+Measured = Callable[..., None]
 SLOPE = RigidGround(friction=10.0, surface=slope(GOSWAMI["slope"], "y"))
 FINE = Options(rtol=1e-11, atol=1e-11, method="event-driven")
 
@@ -76,7 +78,8 @@ def test_derivatives_through_an_oblique_rebound_are_those_of_differences() -> No
     assert worst < 2e-8 * largest
 
 
-def test_derivatives_through_a_landing_that_slips_and_sticks_are_those_of_differences() -> None:
+@pytest.mark.measured("rigid ground")
+def test_derivatives_through_a_landing_that_slips_and_sticks_are_those_of_differences(measured: Measured) -> None:
     """Two feet of a quadruped with servos land, lift, land again, slip and come to rest, nine events: derivatives by
     state, gain and mass."""
     model, servo, q = standing_quadruped()
@@ -94,10 +97,11 @@ def test_derivatives_through_a_landing_that_slips_and_sticks_are_those_of_differ
     worst, largest = compare(
         system, ground, x, 0.1045, 1e-6, numbers, differing, set(range(41)) - {1, 2, 8, 12, 21, 23, 30, 36}
     )
-    assert worst < 1e-6 * largest
+    measured("event-driven: derivatives through nine events", worst / largest, at_most=1e-6, unit="1")
 
 
-def test_goswamis_walker_has_the_cycle_and_multipliers_of_its_own_equations() -> None:
+@pytest.mark.measured("rigid ground")
+def test_goswamis_walker_has_the_cycle_and_multipliers_of_its_own_equations(measured: Measured) -> None:
     """Newton's method on the return map of the robot in space finds period, step, state and multipliers that the two
     equations of the planar walker have; and the period goes with one over the root of gravity."""
     cycle, period, multipliers = compass_cycle()
@@ -107,13 +111,13 @@ def test_goswamis_walker_has_the_cycle_and_multipliers_of_its_own_equations() ->
         model, start, ground=SLOPE, until="right", swap={"left": "right"}, events=compass_events(), by=["gravity"]
     )
     assert gait.period == pytest.approx(0.73434639, abs=1e-8)
-    assert gait.period == pytest.approx(period, abs=1e-9)
+    measured("event-driven: period of the compass walker", abs(gait.period - period), at_most=1e-9, unit="s")
     assert np.linalg.norm(gait.displacement) == pytest.approx(0.53544542, abs=1e-8)
     turned = 2.0 * gait.start[0][4]  # the torso turns freely about the hips; legs are counted from it
     assert gait.start[0][7:] + turned == pytest.approx(cycle[:2], abs=1e-7)
     assert gait.start[1][6:] + gait.start[1][3] == pytest.approx(cycle[2:], abs=1e-7)
     for own in multipliers:
-        assert np.abs(gait.multipliers - own).min() < 1e-6
+        measured("event-driven: its multipliers", np.abs(gait.multipliers - own).min(), at_most=1e-6, unit="1")
     assert np.abs(gait.multipliers - (-0.199726 + 0.544476j)).min() < 1e-6
     assert gait.period_by["gravity"] == pytest.approx(-gait.period / (2.0 * 9.81), rel=1e-6)
     assert "multipliers" in gait.summary()
