@@ -7,6 +7,7 @@ for every question by every argument, and by the design, for which each differen
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import casadi
@@ -17,7 +18,7 @@ from oracles.layout import Array, relative
 from oracles.states import random_state, random_tree, with_contacts
 from tailwork.model import Model, Push
 from tailwork.model.questions import QUESTIONS, argument_names
-from tailwork.robots import liu2018, liu2020
+from tailwork.robots import Air, TailDrag, liu2018, liu2020
 from tailwork.robots.paths import numbers
 from tailwork.robots.robot import Robot
 
@@ -34,6 +35,7 @@ MAKERS: dict[str, Callable[[Robot], Model]] = {
     ),
     "tree": lambda robot: Model(robot, "none", torso="fixed"),
     "touching": lambda robot: Model(robot, "none"),
+    "windy": Model,
 }
 PUSHES = (
     Push("torso", point=(0.1, 0.2, 0.05)),
@@ -48,8 +50,13 @@ ROBOTS = {
     "everything": liu2020("r3").replace({"tail.links_per_segment": 2}),
     "tree": random_tree(np.random.default_rng(1), 2, geared=True),
     "touching": with_contacts(liu2020("pendulum")),
+    "windy": replace(
+        liu2020("pendulum").replace({"tail.drag": TailDrag(radius=0.05, coefficient=1.1, tip_area=0.02)}),
+        air=Air(wind=(4.0, -3.0, 1.0)),
+    ),
 }
 DESIGN = {
+    "windy": ("tail.length", "torso.mass", "air.density"),
     "liu2018": ("tail.length", "tail.tip_mass", "legs.thigh_length", "torso.mass", "gravity"),
     "usrt": ("tail.link_length", "tail.bending_stiffness", "tail.point_a.z", "legs.hips.1.x", "torso.length"),
     "usrt straight": ("tail.link_length", "tail.bending_damping", "tail.hole_radius", "legs.feet.2.y"),
@@ -84,13 +91,16 @@ ANSWERS: dict[str, Callable[..., Array]] = {
     "frame_jacobians": lambda m, x: together(m.ask("frame_jacobians", q=x["q"]).values()),
     "frame_drifts": lambda m, x: together(m.ask("frame_drifts", q=x["q"], v=x["v"]).values()),
     "coordinate_rates": lambda m, x: m.coordinate_rates(x["q"], x["v"]),
+    "air_forces": lambda m, x: together([m.air_forces(x["q"], x["v"])]),
 }
 CONTACT = [name for name, question in QUESTIONS.items() if "normals" in question.arguments]
 ANSWERS |= {
     name: lambda m, x, name=name: together(m.ask(name, **{k: x[k] for k in QUESTIONS[name].arguments}).values())
     for name in CONTACT
 }
-CASES = [(name, question) for name in ROBOTS for question in QUESTIONS if name == "touching" or question not in CONTACT]
+OF_ONE = dict.fromkeys(CONTACT, "touching") | {"air_forces": "windy"}
+"""Questions of which one robot alone has an answer."""
+CASES = [(name, question) for name in ROBOTS for question in QUESTIONS if OF_ONE.get(question, name) == name]
 
 
 def together(values: object) -> Array:

@@ -224,7 +224,9 @@ def grounds_for(
 ) -> list[CompliantGround]:
     """Grounds of several stiffnesses [N/m] for a robot, softest first; see `CompliantGround.for_robot`. By default a
     tenth of what is usual for it, that, and ten times as much: 1e4, 1e5 and 1e6 N/m for the robot of 2020."""
-    wanted = sorted(stiffnesses or (float(f"{times * default_stiffness(robot):.0e}") for times in TIMES_STIFFER))
+    wanted = [] if stiffnesses is None else [float(stiffness) for stiffness in stiffnesses]
+    usual = default_stiffness(robot)
+    wanted = sorted(wanted or (float(f"{times * usual:.0e}") for times in TIMES_STIFFER))
     return [CompliantGround.for_robot(robot, k, static_friction, kinetic_friction) for k in wanted]
 
 
