@@ -11,7 +11,7 @@ MODELS := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-che
 
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: install demo papers readme test docs measured check check-python check-player check-player-with-npm bench player browser clean
+.PHONY: install demo papers readme test docs outputs measured check check-python check-player check-player-with-npm bench player browser clean
 .NOTPARALLEL: # the stamps below install into one environment
 
 install: $(VENV)/.demo
@@ -37,6 +37,9 @@ test: $(VENV)/.test browser
 docs: $(VENV)/.docs # runs the code of all pages and of the gallery; warnings are errors
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx --quiet --jobs 2 --fail-on-warning --keep-going docs docs/_build/html
 	@echo "built: docs/_build/html/index.html"
+
+outputs: $(VENV)/.docs # writes what the code on pages prints below it; the build of the site checks it
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python docs/_ext/outputs.py
 
 measured: # keeps what the last session of all tests has measured, for a site that is built without one
 	cp .measured.json benchmarks/results/measured.json

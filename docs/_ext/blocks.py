@@ -6,8 +6,12 @@ the site is built; a comment before it can change that:
     <!-- file: robot.toml -->      the block is a file of the page's folder; it is written there
     <!-- raises: RobotError -->    the block ends with this error; its message is the output
     <!-- lines: 20 -->             of a long output, the first lines are shown
+    <!-- varies: why -->           its numbers differ from run to run (times, random ones): only the words are checked
     <!-- figure: what one sees --> the block leaves a figure; this is its caption
     <!-- run by: tests/test_x.py -->   the block is run there, not here
+
+What a block prints stands below it in a fence of its own, ```output, so that pages can be read unbuilt. The build
+checks it; `make outputs` writes it.
 
 Comments of their own show what has been made: `<!-- show: picture.png | what one sees -->` a picture that a block has
 made, `<!-- link: comparison/report.html | what it is -->` a page that a block has made, `<!-- draw: frames | what one
@@ -17,10 +21,11 @@ sees -->` the picture that `draw()` in figures/frames.py returns.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LANGUAGES = ("python", "console", "toml", "text")
-NOTES = ("file", "raises", "lines", "figure", "run by")
+OUTPUT = "output"
+NOTES = ("file", "raises", "lines", "varies", "figure", "run by")
 MADE = ("show", "link", "draw")
 
 FENCE = re.compile(r"^(?P<fence>```+)(?P<language>[^\n`]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -40,6 +45,10 @@ class Block:
     notes: dict[str, str]
     end: int
     """Where in the page's text the block ends."""
+    output: str = ""
+    """What stands below it as its output."""
+    output_end: int = -1
+    """Where that ends; −1: nothing stands there."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +68,35 @@ def blocks_of(text: str) -> list[Block]:
         language = match["language"].strip()
         if language.startswith("{"):
             continue
+        if language == OUTPUT:
+            if not found or text[found[-1].end : match.start()].strip():
+                raise PageError(f"an output that no block stands before:\n{match['body']}")
+            found[-1] = replace(found[-1], output=match["body"].rstrip("\n"), output_end=match.end())
+            continue
         if language not in LANGUAGES:
             raise PageError(f"a block of {language or 'no language'!r}: known are {', '.join(LANGUAGES)}")
         found.append(Block(language, match["body"], _notes_before(text, match.start()), match.end()))
     return found
+
+
+NUMBER = re.compile(r"[-+−]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+−]?\d+)?")
+CLOSE, SMALL = 5e-3, 1e-6
+"""Numbers that differ by no more than this share are the same, and so are all whose size is below rounding's."""
+
+
+def same_output(one: str, other: str, numbers: bool = True) -> bool:
+    """Whether two outputs say the same: words alike, blanks aside, and numbers alike up to what machines differ by."""
+    words = [" ".join(re.sub(r"[─━═-]{3,}", "", NUMBER.sub("#", text)).split()) for text in (one, other)]
+    if words[0] != words[1]:
+        return False
+    if not numbers:
+        return True
+    pairs = zip(*(map(_value, NUMBER.findall(text)) for text in (one, other)), strict=True)
+    return all(abs(x - y) <= CLOSE * max(abs(x), abs(y)) or max(abs(x), abs(y)) < SMALL for x, y in pairs)
+
+
+def _value(text: str) -> float:
+    return float(text.replace("−", "-").replace(",", ""))
 
 
 def made_of(text: str) -> list[Made]:

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from blocks import PageError, blocks_of, made_of
+from blocks import PageError, blocks_of, made_of, same_output
 from session import run_page
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -59,12 +59,17 @@ def insert_outputs(app: Sphinx, name: str, content: list[str]) -> None:
         return
     text = content[0]
     ran = json.loads((_folder(app, name) / "ran.json").read_text(encoding="utf-8"))["outputs"]
-    added = [
-        (block.end, _output(name, output, block.notes)) for block, output in zip(blocks_of(text), ran, strict=True)
-    ]
-    added += [(made.end, _shown(app, name, made.kind, made.path, made.words)) for made in made_of(text)]
-    for end, words in sorted(added, reverse=True):
-        text = f"{text[:end]}{words}{text[end:]}"
+    added = []
+    for block, output in zip(blocks_of(text), ran, strict=True):
+        if not same_output(block.output, output["text"], "varies" not in block.notes):
+            said = (
+                f"below this block stands\n{block.output}\nbut it prints\n{output['text']}\n(`make outputs` writes it)"
+            )
+            raise ExtensionError(f"{name}:\n{block.body}\n{said}")
+        added.append((block.end, max(block.end, block.output_end), _output(name, output, block.notes)))
+    added += [(made.end, made.end, _shown(app, name, made.kind, made.path, made.words)) for made in made_of(text)]
+    for start, end, words in sorted(added, reverse=True):
+        text = f"{text[:start]}{words}{text[end:]}"
     content[0] = text
 
 

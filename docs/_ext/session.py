@@ -18,6 +18,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import tailwork
 from blocks import Block, PageError, blocks_of, made_of
 from figures import left_figures
 
@@ -47,6 +48,8 @@ def run_page(page: Path, folder: Path) -> list[dict[str, Any]]:
     os.chdir(folder)
     sys.path.insert(0, "")
     os.environ.update(COLUMNS=WIDTH, NO_COLOR="1", TERM="dumb", MPLBACKEND="Agg", BROWSER="true")
+    os.environ["TAILWORK_PROGRESS"] = "0"  # what is compiled differs from run to run: here and in commands
+    tailwork.show_progress(False)
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     namespace: dict[str, Any] = {"__name__": "__main__"}
     done = []
