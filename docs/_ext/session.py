@@ -18,9 +18,10 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-import tailwork
 from blocks import Block, PageError, blocks_of, made_of
 from figures import left_figures
+
+import tailwork
 
 WIDTH = "92"
 FIGURES = Path(__file__).resolve().parent.parent / "figures"
