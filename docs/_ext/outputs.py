@@ -23,25 +23,28 @@ def main() -> None:
     named = [Path(name).resolve() for name in sys.argv[1:]]
     skipped = ("_build", "_ran", "auto_gallery")
     pages = named or [page for page in sorted(DOCS.rglob("*.md")) if page.relative_to(DOCS).parts[0] not in skipped]
+    failed = 0
     with ThreadPoolExecutor(2) as pool:
-        for page, changed in zip(pages, pool.map(_write, pages), strict=True):
-            if changed:
-                print(f"{page.relative_to(DOCS)}: {changed} outputs written")
+        for page, said in zip(pages, pool.map(_write, pages), strict=True):
+            if said:
+                print(f"{page.relative_to(DOCS)}: {said}", flush=True)
+            failed += "\n" in said
+    sys.exit(bool(failed))
 
 
-def _write(page: Path) -> int:
-    """Runs a page and writes the outputs that have changed; how many."""
+def _write(page: Path) -> str:
+    """Runs a page and writes the outputs that have changed; how many, or what went wrong, in words."""
     text = page.read_text(encoding="utf-8")
     if not blocks_of(text) and not made_of(text):
-        return 0
+        return ""
     with tempfile.TemporaryDirectory() as folder:
         session = [sys.executable, str(Path(__file__).with_name("session.py")), str(page), f"{folder}/run"]
         ran = subprocess.run(session, capture_output=True, text=True, check=False)
     if ran.returncode:
-        sys.exit(f"{page}:\n{ran.stdout}{ran.stderr}")
-    written = with_outputs(text, json.loads(ran.stdout))
-    page.write_text(written[0], encoding="utf-8")
-    return written[1]
+        return f"\n{ran.stdout}{ran.stderr}"
+    text, changed = with_outputs(text, json.loads(ran.stdout))
+    page.write_text(text, encoding="utf-8")
+    return f"{changed} outputs written" if changed else ""
 
 
 def with_outputs(text: str, outputs: list[dict[str, Any]]) -> tuple[str, int]:
