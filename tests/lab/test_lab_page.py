@@ -202,7 +202,7 @@ def test_two_people_do_not_disturb_each_other(lab: Lab, open_page: Callable[...,
     assert there.get_by_role("button", name="Play", exact=True).count() == 1
     there.context.close()
     until(here, lambda: lab.sessions == [mine])
-    assert not yours._player.is_alive()
+    until(here, lambda: not yours._player.is_alive())
 
 
 def test_a_port_that_is_taken_and_a_host_that_is_none_are_told() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import multiprocessing
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 
 import tailwork
 from tailwork.errors import RobotError, TailworkError, UnknownNameError
-from tailwork.robots import liu2020, register
+from tailwork.robots import Pendulum, liu2020, register
 from tailwork.robots.io import kinds
 from tailwork.robots.tails.fit import named_tail
 from tailwork.view.scene import scene_of
@@ -216,3 +217,15 @@ def test_only_parts_with_a_kind_of_their_own_are_registered(package: str) -> Non
     assert register(again.Stilt) is again.Stilt
     assert len(kinds.part_kinds()) == len(before), "a module that is run again"
     assert np.isfinite(float(on_stilts(package).mass()))
+
+
+def test_two_classes_of_a_kind_are_told_apart_by_their_module() -> None:
+    """Where two modules have a kind of the same name, a file gets the one that it came from; without it, it asks."""
+    names = ("first_of_two", "second_of_two")
+    made = [type("Twin", (Pendulum,), {"kind": "twin_of_two", "__module__": name}) for name in names]
+    for name, cls in zip(names, made, strict=True):
+        assert kinds.kind_of("tail", "twin_of_two", name) is cls
+    with pytest.raises(RobotError, match=r"first_of_two.*second_of_two"):
+        kinds.kind_of("tail", "twin_of_two", None)
+    del made, cls
+    gc.collect()  # classes are known as long as they live

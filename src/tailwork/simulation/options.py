@@ -36,7 +36,7 @@ class Options:
             check_positive(name, getattr(self, name))
         for name, least in (("samples", 2), ("max_steps", 1)):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= MOST:
+            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= MOST:
                 raise ArgumentError(name, value, f"an integer, at least {least} and at most {MOST:,}")
 
 

@@ -115,6 +115,8 @@ def kind_of(path: str, kind: Any, module: Any) -> Any:
     """The class of a kind that a file names, with the module that it says it came from (None: it says none)."""
     known = part_kinds()
     found = [cls for cls in known if cls.kind == kind]
+    if len(found) > 1 and module is not None:
+        found = [cls for cls in found if cls.__module__ == module] or found
     if len(found) > 1:
         names = " and ".join(_name(cls) for cls in found)
         raise RobotError(f"{path}.kind", kind, f"a kind that one class has; these do: {names}")
