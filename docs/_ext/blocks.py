@@ -7,6 +7,7 @@ the site is built; a comment before it can change that:
     <!-- raises: RobotError -->    the block ends with this error; its message is the output
     <!-- lines: 20 -->             of a long output, the first lines are shown
     <!-- varies: why -->           its numbers differ from run to run (times, random ones): only the words are checked
+    <!-- unchecked: why -->        its words differ, too: what stands below it is an example
     <!-- figure: what one sees --> the block leaves a figure; this is its caption
     <!-- run by: tests/test_x.py -->   the block is run there, not here
 
@@ -25,7 +26,7 @@ from dataclasses import dataclass, replace
 
 LANGUAGES = ("python", "console", "toml", "text")
 OUTPUT = "output"
-NOTES = ("file", "raises", "lines", "varies", "figure", "run by")
+NOTES = ("file", "raises", "lines", "varies", "unchecked", "figure", "run by")
 MADE = ("show", "link", "draw")
 
 FENCE = re.compile(r"^(?P<fence>```+)(?P<language>[^\n`]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -84,12 +85,16 @@ CLOSE, SMALL = 5e-3, 1e-6
 """Numbers that differ by no more than this share are the same, and so are all whose size is below rounding's."""
 
 
-def same_output(one: str, other: str, numbers: bool = True) -> bool:
-    """Whether two outputs say the same: words alike, blanks aside, and numbers alike up to what machines differ by."""
+def same_output(block: Block, other: str) -> bool:
+    """Whether what stands below a block says the same as another output: words alike, blanks aside, and numbers alike
+    up to what machines differ by."""
+    one = block.output
+    if "unchecked" in block.notes:
+        return bool(one) == bool(other)
     words = [" ".join(re.sub(r"[─━═-]{3,}", "", NUMBER.sub("#", text)).split()) for text in (one, other)]
     if words[0] != words[1]:
         return False
-    if not numbers:
+    if "varies" in block.notes:
         return True
     pairs = zip(*(map(_value, NUMBER.findall(text)) for text in (one, other)), strict=True)
     return all(abs(x - y) <= CLOSE * max(abs(x), abs(y)) or max(abs(x), abs(y)) < SMALL for x, y in pairs)

@@ -61,7 +61,7 @@ def insert_outputs(app: Sphinx, name: str, content: list[str]) -> None:
     ran = json.loads((_folder(app, name) / "ran.json").read_text(encoding="utf-8"))["outputs"]
     added = []
     for block, output in zip(blocks_of(text), ran, strict=True):
-        if not same_output(block.output, output["text"], "varies" not in block.notes):
+        if not same_output(block, output["text"]):
             said = (
                 f"below this block stands\n{block.output}\nbut it prints\n{output['text']}\n(`make outputs` writes it)"
             )

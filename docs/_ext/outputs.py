@@ -51,7 +51,7 @@ def with_outputs(text: str, outputs: list[dict[str, Any]]) -> tuple[str, int]:
     """A page with the outputs of its blocks, and how many are new."""
     changed = 0
     for block, output in reversed(list(zip(blocks_of(text), outputs, strict=True))):
-        if same_output(block.output, output["text"], "varies" not in block.notes):
+        if same_output(block, output["text"]):
             continue
         changed += 1
         fence = "````" if "```" in output["text"] else "```"

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "_ext"))
 
-from blocks import FENCE, PageError, blocks_of, made_of  # noqa: E402
+from blocks import FENCE, Block, PageError, blocks_of, made_of, same_output  # noqa: E402
 
 WRITTEN = [
     path
@@ -97,3 +97,15 @@ def test_notes_belong_to_the_block_that_follows() -> None:
     first, second = blocks_of(text)
     assert first.notes == {"file": "a.toml"} and first.body == "x = 1\n"
     assert second.notes == {"figure": "what", "lines": "3"} and text[: second.end].endswith("```")
+
+
+def test_outputs_are_compared_as_readers_would() -> None:
+    """Numbers may differ by what machines differ by, words may not, and rounding is rounding."""
+
+    def same(one: str, other: str, **notes: str) -> bool:
+        return same_output(Block("python", "", notes, 0, one), other)
+
+    assert same("yaw 12.34 deg", "yaw  12.35 deg") and not same("yaw 12.34 deg", "yaw 13.34 deg")
+    assert same("error 3e-13", "error 8e-14") and not same("yaw 1 deg", "roll 1 deg")
+    assert same("took 1.2 s", "took 9.9 s", varies="times") and not same("took 1.2 s", "", varies="times")
+    assert same("today", "tomorrow", unchecked="dates") and not same("today", "", unchecked="dates")
