@@ -55,6 +55,7 @@ WORDS = {
 """Types in words."""
 SHAPES = {
     (): "number",
+    (2,): "two numbers, or None",
     (3,): "three numbers",
     (6,): "six numbers: xx, yy, zz, xy, xz, yz",
     (3, 3): "rotation matrix",

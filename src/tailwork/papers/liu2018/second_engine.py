@@ -8,8 +8,7 @@ the exported robot stands beside both.
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
+import importlib.util
 from typing import Any
 
 import numpy as np
@@ -68,9 +67,9 @@ def with_multipliers(robot: Robot, efforts: dict[str, float], swing: tuple[str, 
 
 def by_mujoco(robot: Robot, efforts: dict[str, float], swing: tuple[str, float, float], times: Floats) -> Floats | None:
     """The same by MuJoCo, whose pinned feet give way a little; None: it is not installed."""
-    if find_spec("mujoco") is None:
+    if importlib.util.find_spec("mujoco") is None:
         return None
-    mujoco: Any = import_module("mujoco")  # optional, and without complete types
+    mujoco: Any = importlib.import_module("mujoco")  # optional, and without complete types
     model = mujoco.MjModel.from_xml_string(mjcf_text(robot, list(robot.feet()))[0])
     data = mujoco.MjData(model)
     model.opt.integrator, model.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, MUJOCO_STEP
