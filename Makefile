@@ -17,11 +17,8 @@ BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 install: $(VENV)/.demo
 	@echo "installed: $(BIN)/tailwork"
 
-demo: $(VENV)/.demo # a real robot with three tails of equal mass and length; the study of the 2020 paper meanwhile
-	$(BIN)/tailwork compare --out demo/paper >/dev/null 2>&1 & paper=$$!; \
-	$(BIN)/tailwork compare go2 --tail pendulum,r3,usrt --motion yaw:40 --motion roll:40 --policy joint --ground rigid \
-		--out demo/go2; ended=$$?; wait $$paper || ended=1; exit $$ended
-	@echo "Go2 with three tails: demo/go2/report.html; Liu & Ben-Tzvi 2020: demo/paper/report.html"
+demo: $(VENV)/.demo # one page: a real robot with three tails of equal mass and length, and the motions of the 2020 paper
+	$(BIN)/tailwork demo --out demo
 
 readme: $(VENV)/.docs # runs all code and commands of the README, in an empty folder
 	folder=$$(mktemp -d) && $(BIN)/python docs/_ext/session.py README.md $$folder/run >/dev/null; ended=$$?; \

@@ -41,7 +41,7 @@ from benchmarks.races.work_precision import Point, work_precision
 from benchmarks.robots import ROBOTS
 from benchmarks.timing import THREADS
 from tailwork.cli.terminal import wide_console
-from tailwork.errors import FileError, RobotError, TailworkError
+from tailwork.errors import ArgumentError, FileError, TailworkError
 
 QUICK = 5
 """Quick runs repeat a fifth as often."""
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure, print tables, and write them if asked to."""
     console = wide_console(124)
     if options.repeats < 1:
-        raise RobotError("--repeats", options.repeats, "at least 1")
+        raise ArgumentError("--repeats", options.repeats, "at least 1")
     if options.json is not None and not options.json.parent.is_dir():
         raise FileError(options.json, "its folder does not exist")
     machine = machine_description()

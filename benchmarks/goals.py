@@ -111,6 +111,8 @@ def rigid_goals(race: RigidRace) -> list[Goal]:
         Goal("rigid ground, lanes: steps a second, a core", race.lanes, LEAST_RIGID["lanes"]),
         Goal("rigid ground, 13 points in lanes: steps a second, a core", race.points, LEAST_RIGID["13 points"]),
         Goal("rigid ground, simulate_batch / lanes", race.public / race.lanes, LEAST_RIGID["public"]),
+        Goal("rigid ground: gradient / run", race.gradient.median, GRADIENT, least=False),
+        Goal("rigid ground, lanes: gradient / run", race.lane_gradient.median, GRADIENT, least=False),
     ]
     if race.ratio is not None:
         goals.append(Goal("rigid ground: MuJoCo rollout / lanes, a step", race.ratio.median, LEAST_RIGID["MuJoCo"]))

@@ -157,7 +157,10 @@ def rigid_table(race: RigidRace) -> Table:
     table.add_row(f"{RUNS} runs by simulate_batch", f"{race.public:,.0f}", f"{race.error:.1e}")
     table.add_row("in lanes, 13 points that touch", f"{race.points:,.0f}", "")
     table.add_row("MuJoCo rollout", _number(race.mujoco, ",.0f"), _number(race.mujoco_error, ".1e"))
-    said = f"MuJoCo over lanes, a step: {_pairs(race.ratio)}; for an error of 1 cm: {_number(race.equal_error, '.0f')}"
+    equal = _number(race.equal_error, ".0f")
+    said = f"MuJoCo over lanes, a step: {_pairs(race.ratio)}; for an error of 1 cm: {equal}.\n"
+    said += f"A gradient by {race.parameters} numbers and the start: {_pairs(race.gradient)} times the run, "
+    said += f"{_pairs(race.lane_gradient)} times the run in lanes"
     return _captioned(table, said)
 
 

@@ -11,6 +11,7 @@ URDF = {
     "anymal_c": "anymal_c_simple_description/urdf/anymal.urdf",
     "b1": "b1_description/urdf/b1.urdf",
     "b1_arm": "b1_description/urdf/b1-z1.urdf",
+    "g1": "g1_description/urdf/g1_29dof_rev_1_0.urdf",
     "go1": "go1_description/urdf/go1.urdf",
     "go2": "go2_description/urdf/go2.urdf",
     "hyq": "hyq_description/robots/hyq_no_sensors.urdf",

@@ -9,7 +9,8 @@ import numpy as np
 from tailwork.mechanics.forward import joint_torques, leg_torques
 from tailwork.mechanics.torso import gearing_of, limb_state, stance_leg, torso_state
 from tailwork.model import Model
-from tailwork.robots.limb import BendingSpring, Limb, Motor
+from tailwork.robots.limb import Limb, Motor
+from tailwork.robots.springs import BendingSpring
 from tailwork.typing import Floats
 
 Joint = tuple[str, str]

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from benchmarks.races.work_precision import Point
 from tailwork.typing import Floats
 from tailwork.view.draw.style import FAINT, PAGE, arranged, look, new_figure, titled
-from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY, VERMILION, Look, shown
+from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY, VERMILION, Look, printed
 
 LOOKS = {
     "Dormand–Prince": Look(SKY, LINES[0], "o"),
@@ -42,7 +42,7 @@ def accuracy_against_time(points: Sequence[Point], *, title: str = "") -> Figure
         panels = figure.subplots(1, len(robots), squeeze=False)[0]
         for axes, robot in zip(panels, robots, strict=True):
             _panel(axes, [point for point in points if point.robot == robot])
-            axes.set_title(shown(robot))
+            axes.set_title(printed(robot))
             axes.set_xlabel("time of one run [ms]")
         panels[0].set_ylabel("error of the torso’s pose [m, rad]")
         figure.supxlabel(EXPLAINED, fontsize=7.0, color=FAINT)

@@ -16,7 +16,7 @@ from benchmarks.timing import THREADS, Ratio, interleaved, ratio
 from tailwork.control.context import Law
 from tailwork.control.laws import Constant
 from tailwork.model import Model
-from tailwork.simulation.batch import Batch, simulate_batch
+from tailwork.simulation.batch.batch import Batch, simulate_batch
 from tailwork.typing import Floats
 
 DESIGNS = 4096

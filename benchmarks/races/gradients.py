@@ -12,7 +12,7 @@ from benchmarks.timing import Ratio, interleaved, ratio
 from tailwork.control.context import Context
 from tailwork.control.laws import Constant
 from tailwork.model import Model
-from tailwork.simulation.batch import simulate_batch
+from tailwork.simulation.batch.batch import simulate_batch
 from tailwork.simulation.derivatives.gradient import gradients
 from tailwork.simulation.system import System
 from tailwork.typing import Floats

@@ -1,4 +1,4 @@
-"""Speed and accuracy of a trot on rigid ground: one run, runs in lanes, and MuJoCo's rollout of the same model."""
+"""Speed and accuracy of a trot on rigid ground: one run, runs in lanes, gradients, and MuJoCo's rollout."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from benchmarks.quadruped import FRICTION, everywhere, model_of, trotting
 from benchmarks.timing import Ratio, interleaved, ratio
+from tailwork.control.context import Context
 from tailwork.control.servo import JointServo
 from tailwork.model import Model
-from tailwork.simulation import RigidGround, simulate, simulate_batch
-from tailwork.simulation.batch_inputs import batch_inputs
+from tailwork.simulation import RigidGround, gradient, gradients, simulate, simulate_batch
+from tailwork.simulation.batch.inputs import batch_inputs
 from tailwork.simulation.options import Options
 from tailwork.simulation.problem import problem_of
 from tailwork.typing import Floats
@@ -21,6 +22,8 @@ STEP, DURATION = 1e-3, 1.0  # s
 ALONE = 20.0
 """Duration of the single run [s]: long enough that what it leaves to read does not count."""
 RUNS = 4096
+DIFFERENTIATED = 5.0
+"""Duration of the single run that is differentiated, beside the run alone [s]."""
 PLACE = np.array([-0.02841379, 0.43167873, 0.31603068])
 """Where the torso is after 1 s, by an event-driven method [m]."""
 ERROR, STEPS = 1e-2, (2e-3, 1e-3, 5e-4, 4e-4, 2.5e-4, 2e-4)
@@ -42,6 +45,9 @@ class RigidRace:
     error: float  # of the torso's place after 1 s [m]
     mujoco_error: float | None
     equal_error: float | None  # how many times more time MuJoCo takes for an error of `ERROR` [1]
+    parameters: int  # by which the place at the end is differentiated, besides the state at the start
+    gradient: Ratio  # a run with its gradient over the run alone, by `gradient` and `simulate`
+    lane_gradient: Ratio  # the same in a batch, by `gradients` over the driver alone
 
 
 def lanes_of(model: Model, servo: JointServo, q: Floats, v: Floats, runs: int, step: float = STEP) -> Any:
@@ -63,7 +69,11 @@ def rigid_race(repeats: int, runs: int = RUNS) -> RigidRace:
     model, servo, q, v = trotting()
     ground = RigidGround(friction=FRICTION)
     few = max(64, runs // 8)
+    names, how = model.parameter_names, {"control": servo, "ground": ground, "step": STEP}
     contenders: dict[str, Any] = {
+        "short": lambda: simulate(model, (q, v), DIFFERENTIATED, samples=2, **how),
+        "gradient": lambda: gradient(model, (q, v), DIFFERENTIATED, _ahead, by=names, **how),
+        "gradients": lambda: gradients(model, (q, _states(v, few)), DURATION, _ahead, by=names, threads=1, **how),
         "one": lambda: simulate(model, (q, v), ALONE, control=servo, ground=ground, step=STEP, samples=2),
         "lanes": lanes_of(model, servo, q, v, few),
         "public": lambda: simulate_batch(
@@ -80,23 +90,30 @@ def rigid_race(repeats: int, runs: int = RUNS) -> RigidRace:
         walks = {step: mujoco_walk.walk(model, FRICTION, mujoco_walk.rigid(step), servo, q, v, DURATION, step, 100.0)
                  for step in STEPS}  # fmt: skip
         contenders["mujoco"] = walks[STEP]
-    for name in ("one", "lanes", "points"):
+    for name in ("one", "lanes", "points", "gradient", "gradients"):
         contenders[name]()
     times = interleaved(contenders, {"mujoco": 5}, repeats)
     count = DURATION / STEP
     rates = {"one": ALONE / STEP, "lanes": few * count, "public": runs * count, "points": few * count, "mujoco": count}
-    best = {name: rates[name] / min(found) for name, found in times.items()}
+    best = {name: rate / min(times[name]) for name, rate in rates.items() if name in times}
     found = simulate(model, (q, v), DURATION, control=servo, ground=ground, step=STEP, samples=2).final_state[0][:3]
     error = float(np.linalg.norm(found - PLACE))
+    price = (len(names), ratio(times["gradient"], times["short"]), ratio(times["gradients"], times["lanes"]))
+    rates_of = best["one"], best["lanes"], best["public"], best["points"]
     if not walks:
-        return RigidRace(best["one"], best["lanes"], best["public"], best["points"], None, None, error, None, None)
+        return RigidRace(*rates_of, None, None, error, None, None, *price)
     each = [seconds / count for seconds in times["mujoco"]]
     own = [seconds / (few * count) for seconds in times["lanes"]]
     missed = {step: float(np.linalg.norm(walk()[-1] - PLACE)) for step, walk in walks.items()}
     return RigidRace(
-        best["one"], best["lanes"], best["public"], best["points"], best["mujoco"], ratio(each, own), error,
-        missed[STEP], _equal_error(model, servo, q, v, few, walks, missed, repeats),
+        *rates_of, best["mujoco"], ratio(each, own), error, missed[STEP],
+        _equal_error(model, servo, q, v, few, walks, missed, repeats), *price,
     )  # fmt: skip
+
+
+def _ahead(end: Context) -> object:
+    """What is differentiated: how far the torso has come forward [m]."""
+    return end.q[1]
 
 
 def _equal_error(

@@ -18,7 +18,7 @@ q = model.standing()
 law = Constant(values=tuple(model.static_torques(q)))
 """
 FIRST = {
-    "import tailwork": "import tailwork",
+    "import tailwork": "import tailwork; tailwork.Model, tailwork.load",
     "simulate": f"{HEAD}tailwork.simulate(model, q, 0.3, control=law)",
     "simulate_batch": f"{HEAD}tailwork.simulate_batch(model, q, 0.3, control=law, parameters={{'tail.mass': [1, 2]}})",
     "gradient": f"{HEAD}tailwork.gradient(model, q, 0.3, lambda end: end.coordinate('phi_z'), control=law)",

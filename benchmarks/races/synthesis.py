@@ -12,7 +12,7 @@ from benchmarks.timing import THREADS
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.example import EXAMPLE
 from tailwork.studies.design.files import study_from_text
-from tailwork.studies.design.search import best_design
+from tailwork.studies.design.multistart import best_design
 from tailwork.studies.measures import MEASURES
 
 MANY = 16384

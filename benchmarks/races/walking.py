@@ -44,7 +44,7 @@ class WalkingRace:
 
 @dataclass(frozen=True)
 class TrotRace:
-    """2 s of the README's trot on compliant ground, the mass of the torso varied, on one thread."""
+    """2 s of the D-H quadruped's trot on compliant ground, the mass of the torso varied, on one thread."""
 
     runs: int
     steps: int  # of a run

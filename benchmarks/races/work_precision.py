@@ -14,7 +14,7 @@ from benchmarks.races.trajectories import DURATION, RTOL, course, scipy_on_our_k
 from benchmarks.robots import model_of
 from benchmarks.timing import THREADS, interleaved
 from tailwork.control.laws import Constant
-from tailwork.simulation.batch import simulate_batch
+from tailwork.simulation.batch.batch import simulate_batch
 from tailwork.simulation.simulate import simulate
 from tailwork.simulation.system import System
 from tailwork.typing import Floats

@@ -48,7 +48,7 @@ WORDS = {
     "Floats": "array",
     "np.ndarray": "array",
     "Any": "anything",
-    "Point": "three numbers",
+    "Triple": "three numbers",
     "Profiles": "profile",
     "None": "None",
 }

@@ -3,18 +3,26 @@
 import type { Scene } from "./data.ts";
 import { element } from "./dom.ts";
 
-export function captionOf(scenes: readonly Scene[]): HTMLElement {
+/** `folded`: its table is opened by a click, as suits a player among other text. */
+export function captionOf(scenes: readonly Scene[], folded: boolean): HTMLElement {
   const names = [...new Set(scenes.flatMap((scene) => scene.caption.measures.map(([name]) => name)))];
   const box = element("div", { class: "tailwork-caption" });
-  if (names.length || scenes.length > 1) box.append(tableOf(scenes, names));
-  const notes = scenes.flatMap((scene) => scene.caption.notes.map((note) => ({ scene, note })));
-  if (notes.length) {
-    const items = notes.map(({ scene, note }) =>
-      element("li", {}, scenes.length > 1 ? `${scene.label}: ${note}` : note),
-    );
-    box.append(element("ul", { class: "tailwork-notes" }, ...items));
+  if (names.length || scenes.length > 1) {
+    const table = tableOf(scenes, names);
+    box.append(folded ? element("details", {}, element("summary", {}, "Measures of these runs"), table) : table);
   }
+  const notes = notesOf(scenes).map((note) => element("li", {}, note));
+  if (notes.length) box.append(element("ul", { class: "tailwork-notes" }, ...notes));
   return box;
+}
+
+/** Notes of all runs; what all of them say, once, and what some say with their names. */
+function notesOf(scenes: readonly Scene[]): string[] {
+  const all = [...new Set(scenes.flatMap((scene) => scene.caption.notes))];
+  return all.map((note) => {
+    const own = scenes.filter((scene) => scene.caption.notes.includes(note)).map((scene) => scene.label);
+    return own.length === scenes.length ? note : `${own.join(", ")}: ${note}`;
+  });
 }
 
 function tableOf(scenes: readonly Scene[], names: readonly string[]): HTMLElement {
@@ -48,6 +56,7 @@ function tableOf(scenes: readonly Scene[], names: readonly string[]): HTMLElemen
     );
   }
   const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
+  table.style.setProperty("--runs", String(scenes.length));
   return element("div", { class: "tailwork-table", tabindex: "0", role: "group", "aria-label": "Measures" }, table);
 }
 

@@ -44,6 +44,7 @@ export interface Phases {
   place: Point;
   color: string;
   spans: readonly (readonly [number, number, "stick" | "slip"])[]; // from, to [s]
+  impulses: readonly (readonly [number, Point])[]; // of impacts: time [s], of the ground on the point [N s]
 }
 
 export interface Marker {

@@ -50,6 +50,7 @@ export function lineSample(color: string, dashes: readonly number[]): SVGSVGElem
   const width = 1.8;
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 20 6");
+  svg.setAttribute("preserveAspectRatio", "xMinYMid slice"); // shorter where room is short, not thinner
   svg.setAttribute("class", "tailwork-sample");
   svg.setAttribute("aria-hidden", "true");
   const line = document.createElementNS(SVG, "path");

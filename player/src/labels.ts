@@ -10,22 +10,34 @@ export class Labels {
   readonly element = element("div", { class: "tailwork-labels" });
   private readonly ended: HTMLElement[];
   private readonly labels: HTMLElement[];
+  private readonly notes = element("div");
 
   constructor(private readonly scenes: readonly Scene[]) {
     this.ended = scenes.map(() => element("span", { class: "tailwork-ended" }));
     this.labels = scenes.map((scene, k) =>
       element("div", { class: "tailwork-label", title: scene.label }, chip(scene.color), scene.label, this.ended[k]),
     );
-    this.element.append(...this.labels);
+    this.element.append(...this.labels, this.notes);
+  }
+
+  /** Texts at places of the picture (shares of its width and height). */
+  note(notes: readonly { text: string; left: number; top: number }[]): void {
+    const made = notes.map(({ text, left, top }) => {
+      const note = element("span", { class: "tailwork-note" }, text);
+      [note.style.left, note.style.top] = [`${100 * left}%`, `${100 * top}%`];
+      return note;
+    });
+    this.notes.replaceChildren(...made);
   }
 
   /** In the corners of parts of the picture (shares of its width and height); or one below the other. */
-  place(corners: readonly { left: number; top: number }[]): void {
-    const apart = corners.length === this.scenes.length;
+  place(parts: readonly { left: number; top: number; width: number }[]): void {
+    const apart = parts.length === this.scenes.length;
     this.labels.forEach((label, k) => {
-      label.style.left = apart ? `${100 * corners[k].left}%` : "0";
-      label.style.maxWidth = apart && this.scenes.length > 1 ? "50%" : "100%"; // no farther than its own part
-      label.style.top = apart ? `${100 * corners[k].top}%` : `${1.6 * k}rem`;
+      label.style.left = apart ? `${100 * parts[k].left}%` : "0";
+      label.style.maxWidth = apart ? `${100 * parts[k].width}%` : "100%"; // no farther than its own part
+      label.style.whiteSpace = apart ? "normal" : "nowrap";
+      label.style.top = apart ? `${100 * parts[k].top}%` : `${1.6 * k}rem`;
     });
   }
 

@@ -13,7 +13,7 @@ import { Stage } from "./stage/stage.ts";
 import { studio } from "./stage/studio.ts";
 import { Switches } from "./switches.ts";
 import { onThemeChange, themeOf } from "./theme.ts";
-import { nextSpeed, spanOf, speedFor, stepped, ticked, type Clock, type Span } from "./time.ts";
+import { linkedTime, nextSpeed, spanOf, speedFor, stepped, ticked, within, type Clock, type Span } from "./time.ts";
 import { Transport } from "./transport.ts";
 
 const LONGEST_TICK = 0.1; // s; after a pause of the page the clock does not jump
@@ -80,6 +80,7 @@ export class Player {
       playing: kept?.playing ?? (whole && !matchMedia("(prefers-reduced-motion: reduce)").matches),
     };
     this.drawnTime = this.span.start;
+    if (whole && !kept) this.goToLink();
     this.plots = new Plots(show, this.span, (time) => this.seek(time));
     this.transport = new Transport(this.scenes, this.span, {
       play: () => this.togglePlay(),
@@ -151,12 +152,13 @@ export class Player {
     const main = element("div", { class: "tailwork-main" }, left);
     if (this.plots.groups.length) main.append(this.plots.element);
     else main.classList.add("tailwork-bare");
-    this.root.append(main, captionOf(scenes));
+    this.root.append(main, captionOf(scenes, !this.whole));
   }
 
   private listen(): void {
     const { signal } = this.closing;
     onThemeChange(() => this.repaint(), signal);
+    if (this.whole) window.addEventListener("hashchange", () => (this.goToLink(), this.ask()), { signal });
     const hearing = this.whole ? document : this.root;
     hearing.addEventListener("keydown", (event) => this.onKey(event as KeyboardEvent), { signal });
     // A button that was clicked does not keep the space bar for itself.
@@ -205,8 +207,14 @@ export class Player {
   }
 
   private seek(time: number): void {
-    this.clock = { ...this.clock, time: Math.min(Math.max(time, this.span.start), this.span.end), rest: 0 };
+    this.clock = { ...this.clock, time: within(this.span, time), rest: 0 };
     this.ask();
+  }
+
+  /** Stand still at the time that the page's address names, if any: "page.html#t=0.25". */
+  private goToLink(): void {
+    const time = linkedTime(location.hash);
+    if (time !== null) this.clock = { time: within(this.span, time), rest: 0, playing: false };
   }
 
   private pauseAt(time: number): void {
@@ -277,7 +285,9 @@ export class Player {
     if (!stage || !this.inSight) return;
     stage.resize();
     const { width, height } = stage.canvas;
-    this.labels.place(stage.cells().map((cell) => ({ left: cell.left / width, top: cell.top / height })));
-    stage.draw(time);
+    this.labels.place(
+      stage.cells().map((cell) => ({ left: cell.left / width, top: cell.top / height, width: cell.width / width })),
+    );
+    this.labels.note(stage.draw(time));
   }
 }

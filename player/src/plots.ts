@@ -11,7 +11,7 @@ import { legible, type Theme } from "./theme.ts";
 import { momentAt, type Span } from "./time.ts";
 import { decimalsFor, decimalsOf, fixed } from "./units.ts";
 
-const LEAST_HEIGHT = 100;
+const LEAST_HEIGHT = 88;
 const MOST_HEIGHT = 380;
 const STACKED_HEIGHT = 132; // where the plots stand below the picture
 const LINE = 1.6; // px
@@ -83,7 +83,7 @@ export class Plots {
     this.tabs.forEach((tab, k) => tab.setAttribute("aria-pressed", String(this.groups[k] === this.group)));
     for (const { plot } of this.drawn) plot.destroy();
     const shown = this.panels.filter((panel) => panel.group === this.group);
-    this.drawn = shown.map((panel, k) => this.drawPanel(panel, this.theme!, k + 1 === shown.length));
+    this.drawn = shown.map((panel, k) => this.drawPanel(panel, shown[k - 1], this.theme!, k + 1 === shown.length));
     this.list.replaceChildren(...this.drawn.map(({ box }) => box));
     this.list.scrollTop = 0;
     this.size = "";
@@ -91,7 +91,8 @@ export class Plots {
     this.setTime(this.time);
   }
 
-  private drawPanel(panel: Panel, theme: Theme, last: boolean): Drawn {
+  private drawPanel(panel: Panel, above: Panel | undefined, theme: Theme, last: boolean): Drawn {
+    const bare = above !== undefined && sameLines(panel, above); // names stand once: space is short beside the picture
     const values = panel.lines.map(() => element("span", { class: "tailwork-value" }));
     const legend = panel.lines.map((line, k) => {
       const sample = lineSample(legible(line.color, theme.dark), this.show.dashes[line.dash]);
@@ -99,7 +100,7 @@ export class Plots {
         "button",
         { type: "button", title: `Show or hide ${line.name}`, "aria-pressed": "true" },
         sample,
-        line.name,
+        bare ? "" : line.name,
         values[k],
       );
       entry.addEventListener("click", () => {
@@ -117,7 +118,7 @@ export class Plots {
       "div",
       { class: "tailwork-head" },
       title,
-      element("div", { class: "tailwork-legend" }, ...legend),
+      element("div", { class: bare ? "tailwork-legend bare" : "tailwork-legend" }, ...legend),
     );
     const box = element("div", { class: "tailwork-panel" }, head, frame);
     const range = rangeOf(panel);
@@ -227,6 +228,12 @@ export class Plots {
     const [first] = this.drawn;
     return first ? first.plot.posToVal(new DOMMatrix(getComputedStyle(first.now).transform).m41, "x") : null;
   }
+}
+
+/** Whether two panels of all runs have the same names in the same colours. */
+function sameLines(one: Panel, other: Panel): boolean {
+  const looks = ({ lines }: Panel) => JSON.stringify(lines.map(({ name, color, dash }) => [name, color, dash]));
+  return one.scene === null && other.scene === null && looks(one) === looks(other);
 }
 
 /** Of the axis of a panel: all values and some room. */

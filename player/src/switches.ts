@@ -58,7 +58,7 @@ function kindsIn(scenes: readonly Scene[]): { kind: Kind; label: string; title: 
     found.push({
       kind: "forces",
       label: "Forces",
-      title: "Forces of the ground on the feet; red: the foot would pull. Balls: it sticks (green) or slips (red)",
+      title: "Forces of the ground on the feet; red: the foot would pull. Balls: it sticks (blue) or slips (orange). Impulses of impacts",
     });
   }
   if (scenes.some((scene) => scene.markers.length)) {

@@ -67,6 +67,17 @@ export function spanOf(runs: readonly { times: readonly number[] }[]): Span {
   return { start, end: Math.max(...runs.map(({ times }) => times[times.length - 1])) };
 }
 
+/** The nearest time within a span. */
+export function within({ start, end }: Span, time: number): number {
+  return Math.min(Math.max(time, start), end);
+}
+
+/** The time that the end of an address names, "#t=0.25" [s]; null: none. */
+export function linkedTime(hash: string): number | null {
+  const found = /^#t=(\d*\.?\d+)$/.exec(hash);
+  return found && Number(found[1]);
+}
+
 /** A clock that runs within a span: `time` stays in it, `rest` counts how long it has stood at the end. */
 export interface Clock {
   time: number;

@@ -1,7 +1,7 @@
 /** Numbers and units as people read them. */
 
 /** Units that take a prefix; others stand as they are. */
-const PREFIXED = new Set(["N", "N m"]);
+const PREFIXED = new Set(["N", "N m", "N s"]);
 const PREFIXES: readonly (readonly [string, number])[] = [
   ["k", 1e3],
   ["", 1],
@@ -24,9 +24,9 @@ export function fixed(value: number, decimals: number): string {
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }
 
-/** How many decimals make four digits of numbers that span so much. */
+/** How many decimals make three digits of numbers that span so much. */
 export function decimalsFor(span: number): number {
-  return span > 0 ? Math.min(Math.max(3 - Math.floor(Math.log10(span)), 0), 6) : 2;
+  return span > 0 ? Math.min(Math.max(2 - Math.floor(Math.log10(span)), 0), 6) : 2;
 }
 
 /** How many decimals a step between ticks needs to be told in full: 1 of 2.5, 2 of 0.25. */
@@ -51,8 +51,8 @@ export function lengthName(meters: number): string {
   return meters >= 0.01 ? `${shown(meters * 100)} cm` : `${shown(meters * 1000)} mm`;
 }
 
-/** A force [N] with a unit that suits it. */
-export function forceName(newtons: number): string {
-  const { unit, by } = prefixed("N", newtons);
-  return `${Number((newtons / by).toPrecision(3))} ${unit}`;
+/** A number in a unit, with the prefix that suits it. */
+export function amount(value: number, plain: string, digits = 3): string {
+  const { unit, by } = prefixed(plain, value);
+  return `${Number((value / by).toPrecision(digits))} ${unit}`.replaceAll(" ", "\u00a0");
 }

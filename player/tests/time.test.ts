@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { momentAt, nextSpeed, REST, spanOf, SPEEDS, speedFor, speedName, stepped, ticked } from "../src/time.ts";
+import { linkedTime, momentAt, nextSpeed, REST, spanOf, SPEEDS, speedFor, speedName, stepped, ticked } from "../src/time.ts";
 
 test("a run takes about six seconds on the screen, if a speed allows it", () => {
   assert.equal(speedFor(0.3), 1 / 20);
@@ -58,4 +58,9 @@ test("the clock runs slowly, rests at the end and starts again; without the loop
 
 test("several runs share the span from the first to the last moment", () => {
   assert.deepEqual(spanOf([{ times: [0, 1, 2] }, { times: [-1, 1.5] }]), { start: -1, end: 2 });
+});
+
+test("an address may name a time", () => {
+  assert.deepEqual(["#t=0.25", "#t=3", "#t=.5"].map(linkedTime), [0.25, 3, 0.5]);
+  assert.deepEqual(["", "#t=", "#t=x", "#results", "#t=1e9"].map(linkedTime), [null, null, null, null, null]);
 });

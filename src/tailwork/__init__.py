@@ -5,25 +5,39 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tailwork import robots
-from tailwork.kernels.kernel import free_kernels
-from tailwork.model import Model, Push
-from tailwork.progress import show_progress
-from tailwork.robots import Robot, load
+from tailwork.lazy import lazily
 
 if TYPE_CHECKING:
-    from tailwork import control, mechanics, papers, simulation, studies, view
+    from tailwork import control, mechanics, papers, robots, simulation, studies, view
+    from tailwork.errors import TailworkError
+    from tailwork.kernels.kernel import free_kernels
+    from tailwork.model import Model, Push
+    from tailwork.progress import show_progress
+    from tailwork.robots import Robot, load
     from tailwork.simulation import gradient, load_run, sensitivities, simulate, simulate_batch
 
 __version__ = "0.2.0"
 
-_SIMULATION = ("gradient", "load_run", "sensitivities", "simulate", "simulate_batch")
-_PACKAGES = ("control", "mechanics", "papers", "simulation", "studies", "view")
-"""What is imported when it is first used: it takes long to import."""
+_named = lazily(
+    __name__,
+    {
+        "errors": ("TailworkError",),
+        "kernels.kernel": ("free_kernels",),
+        "model": ("Model", "Push"),
+        "progress": ("show_progress",),
+        "robots": ("Robot", "load"),
+        "simulation": ("gradient", "load_run", "sensitivities", "simulate", "simulate_batch"),
+    },
+)
+"""Imported when it is first used: it takes long, and Ctrl-C shall be quiet."""
+_MODULES = (
+    "algebra", "control", "errors", "kernels", "mechanics", "model", "papers", "robots", "simulation", "studies", "view"
+)  # fmt: skip
 
 __all__ = [
-    "Model", "Push", "Robot", "__version__", "control", "free_kernels", "gradient", "load", "load_run", "mechanics",
-    "papers", "robots", "sensitivities", "show_progress", "simulate", "simulate_batch", "simulation", "studies", "view",
+    "Model", "Push", "Robot", "TailworkError", "__version__", "control", "free_kernels", "gradient", "load", "load_run",
+    "mechanics", "papers", "robots", "sensitivities", "show_progress", "simulate", "simulate_batch", "simulation",
+    "studies", "view",
 ]  # fmt: skip
 
 
@@ -32,8 +46,4 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SIMULATION:
-        return getattr(import_module("tailwork.simulation"), name)
-    if name in _PACKAGES:
-        return import_module(f"tailwork.{name}")
-    raise AttributeError(f"module 'tailwork' has no attribute {name!r}")
+    return import_module(f"tailwork.{name}") if name in _MODULES else _named(name)

@@ -8,6 +8,10 @@ from math import isfinite
 from numbers import Real
 from typing import Any, Self
 
+import numpy as np
+
+from tailwork.typing import Floats
+
 
 class _Nothing:
     """The value of a field that is missing."""
@@ -63,6 +67,17 @@ class ArgumentError(TailworkError, ValueError):
         return type(self)(path, self.value, self.required)
 
 
+def as_floats(path: str, value: Any, required: str) -> Floats:
+    """Numbers as a new array; an `ArgumentError` says what is required where they are none, complex, or too large for
+    floats."""
+    try:
+        if not np.iscomplexobj(value):
+            return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ArgumentError(path, value, required)
+
+
 class RobotError(ArgumentError):
     """A robot that is not possible, or not one that can be taken here.
 
@@ -70,8 +85,8 @@ class RobotError(ArgumentError):
     """
 
 
-class UnknownNameError(RobotError):
-    """A name that the robot does not have; the message offers the nearest valid ones."""
+class UnknownNameError(ArgumentError):
+    """A name that is not known; the message offers the nearest valid ones."""
 
     @classmethod
     def among(cls, path: str, name: str, valid: Iterable[str], what: str = "name") -> UnknownNameError:
@@ -157,6 +172,12 @@ class InadmissibleError(UnreachableError):
         self.friction = friction
 
 
+def check_positive(name: str, value: Any) -> None:
+    """Make sure that a number is finite and greater than 0."""
+    if not is_finite_number(value) or value <= 0:
+        raise ArgumentError(name, value, "a finite number greater than 0")
+
+
 def shown(value: Any) -> str:
     """A value as text, short."""
     try:
@@ -166,10 +187,40 @@ def shown(value: Any) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
+WORDS = {
+    # Coordinates of the attitude; which is roll and which is pitch, the frame says.
+    "roll": ("phi_x", "phi_y"), "pitch": ("phi_x", "phi_y"), "yaw": ("phi_z",),
+    # What other libraries call it.
+    "velocity": ("speed",), "dt": ("step",), "timestep": ("step",), "time_step": ("step",), "t_end": ("duration",),
+    "tspan": ("duration",), "time": ("duration",), "controller": ("control",), "policy": ("control",),
+    "u": ("control",), "law": ("control",), "laws": ("control",), "push": ("forces",), "friction": ("ground",),
+    "terrain": ("ground",), "floor": ("ground",), "integrator": ("method",), "solver": ("method",), "tol": ("rtol",),
+    "tolerance": ("rtol",), "rate": ("control_rate",), "frequency": ("control_rate",), "n_samples": ("samples",),
+    "x0": ("state",), "q0": ("state",), "initial": ("state",), "t0": ("start_time",),
+    # What a run and a batch have.
+    "t": ("time", "times"), "torque": ("tau",), "torques": ("tau",), "effort": ("tau",), "efforts": ("tau",),
+    "force": ("forces", "foot_force"), "reason": ("reasons", "stopped"), "results": ("data",),
+}  # fmt: skip
+"""By words that people use: the names that these may mean, where they are among the valid ones."""
+
+
+def no_attribute(owner: Any, name: str, items: Iterable[str]) -> AttributeError:
+    """The error for an attribute that a dataclass does not have; `items` are what it has by name in brackets."""
+    kind = type(owner).__name__
+    if name.startswith("_") or name in type(owner).__dataclass_fields__:  # such a field is about to be set
+        return AttributeError(f"{kind!r} object has no attribute {name!r}")
+    known = list(items)
+    if name in known:
+        return AttributeError(f"a {kind} has no attribute {name!r}; it is an item: {kind.lower()}[{name!r}]")
+    public = [own for own in (*type(owner).__dataclass_fields__, *dir(type(owner))) if not own.startswith("_")]
+    return AttributeError(f"a {kind} has no attribute {name!r}; {nearest(name, dict.fromkeys((*public, *known)))}")
+
+
 def nearest(name: str, valid: Iterable[str]) -> str:
     """A phrase that offers the valid names nearest to a mistaken one."""
     names = [str(v) for v in valid]
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    other = [known for known in WORDS.get(name, ()) if known in names]
+    close = other or difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(repr(c) for c in close) + "?"
     shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")

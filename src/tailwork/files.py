@@ -67,7 +67,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
         FileError: it cannot be read, is no regular file or is larger.
     """
     try:
-        mode = os.stat(path).st_mode
+        mode = os.stat(os.fspath(path)).st_mode  # a number would be a file that is open
         if stat.S_ISDIR(mode):
             raise FileError(path, "a directory, not a file")
         if not stat.S_ISREG(mode):
@@ -81,7 +81,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
     return content
 
 
-def kind_of(path: str | os.PathLike[str], kinds: Sequence[str], what: str) -> str:
+def file_kind(path: str | os.PathLike[str], kinds: Sequence[str], what: str) -> str:
     """The kind of a file by the end of its name; its folder must be there.
 
     Args:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 
-def number(x: float | None, digits: int = 4, *, signed: bool = False) -> str:
+def rounded(x: float | None, digits: int = 4, *, signed: bool = False) -> str:
     """A number to so many significant digits; "—" for NaN or None."""
     return _text(x, f"{'+' if signed else ''}.{digits}g")
 
@@ -36,7 +37,7 @@ def shown_unit(unit: str) -> str:
 
 def with_unit(x: float | None, unit: str, digits: int = 4) -> str:
     """A number to so many significant digits, and its unit."""
-    return f"{number(x, digits)} {shown_unit(unit)}".strip()
+    return f"{rounded(x, digits)} {shown_unit(unit)}".strip()
 
 
 def headed(name: str, unit: str) -> str:
@@ -47,3 +48,8 @@ def headed(name: str, unit: str) -> str:
 def capitalised(text: str) -> str:
     """A sentence or a title; names in it stay as they are."""
     return text[:1].upper() + text[1:]
+
+
+def first_few(names: Sequence[str], most: int = 8) -> str:
+    """Names one after the other, the first few of many."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")

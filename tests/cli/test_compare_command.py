@@ -83,7 +83,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert page.tags.count("img") == len(figures)
     assert html.count('class="tailwork" data-tailwork') == 1, "the motion can be played"
     told, played, how, contents = (html.index(text) for text in (
-        "turns the torso farthest in yaw20 (", 'class="tailwork" data-', "Leg policy: ", '<nav aria-label="Contents">',
+        "turns the torso farthest, by ", 'class="tailwork" data-', "Leg policy: ", '<nav aria-label="Contents">',
     ))  # fmt: skip
     assert told < played < how < contents, "the conclusion, what is to be seen of it, how it was done, and all the rest"
     lines = list(csv.DictReader((out / "measures.csv").read_text().splitlines()))
@@ -108,7 +108,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         (["--motion", "yaw"], "an angle in degrees"),
         (["--motion", "yaw:x"], "got 'x'; required: a number"),
         (["--motion", "yaw:40,duration=0"], "duration: got 0.0"),
-        (["--motion", "yaw:95"], "yaw95 of the pendulum tail"),
+        (["--motion", "yaw:95"], "yaw95 of the r3 tail"),
         (["--motion", "yaw:40", "--motion", "yaw:40"], "motions that differ"),
         (["--motion", "yaw:40,duration=1,duration=2"], "each word once"),
         (["--motion", "roll:40,angle=0"], "an angle other than 0"),
@@ -196,8 +196,9 @@ def test_the_map_is_the_angle_of_every_motion(tmp_path: Path, monkeypatch: pytes
     assert plans[-1] == paper_plan()
     said = {"chain": "the evenly bent chain of links", "arc": "the arc of Eq. 86"}
     for plan, angle in zip(plans, ("chain", "arc"), strict=True):
-        assert f"alike, by {'the centre of mass of ' * (angle == 'chain')}{said[angle]};" in comparison_method(
-            Comparison(plan, (), ())
+        assert (
+            f"along the same motion, by {'the centre of mass of ' * (angle == 'chain')}{said[angle]};"
+            in comparison_method(Comparison(plan, (), ()))
         )
 
 

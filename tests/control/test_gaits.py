@@ -14,7 +14,7 @@ from tailwork.control.gait.foot_kinematics import foot_angles, foot_jacobian, fo
 from tailwork.control.gait.gait import Gait, _turned, bound, forward_direction, leg_roles, pace, tripod, trot, walk
 from tailwork.control.gait.joint_table import SAMPLES, JointTable, held_posture, joint_table, walking_start
 from tailwork.control.servo import JointServo
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.mechanics.kinematics import points
 from tailwork.robots import Foot, FreeLimb, Joint, Limb, Motor, Robot, Torso, anymal_c, bar, biswal, blaberus, liu2020
 from tailwork.simulation import CompliantGround, simulate
@@ -326,9 +326,9 @@ def test_legs_without_a_closed_form() -> None:
             )
             assert (at[:, 1] * sign < 0.0).all()
     assert held_posture(model, q).coordinates == ("left.hip", "right.hip")
-    with pytest.raises(RobotError, match=r"left.foot: got .*this one is 0.\d+ m out of reach"):
+    with pytest.raises(ArgumentError, match=r"left.foot: got .*this one is 0.\d+ m out of reach"):
         joint_table(model, gait, torso_place=(0.0, 0.0, 0.7))
-    with pytest.raises(RobotError, match=r"torso: got 'fixed'"):
+    with pytest.raises(ArgumentError, match=r"torso: got 'fixed'"):
         walking_start(model, gait, table)
 
 
@@ -339,7 +339,7 @@ def test_a_held_posture(insect: Model) -> None:
     values, rates = table.at(np.array([[0.0, 0.3], [17.0, -2.2]]))
     np.testing.assert_array_equal(values, np.broadcast_to(q[6:], (2, 2, 30)))
     assert not rates.any()
-    with pytest.raises(RobotError, match=r"q: got \(3,\); required: one state of 36 coordinates"):
+    with pytest.raises(ArgumentError, match=r"q: got \(3,\); required: one state of 36 coordinates"):
         held_posture(insect, q[:3])
 
 
@@ -418,14 +418,14 @@ def test_legs_that_a_gait_leaves_out_stand(quadruped: Model) -> None:
     ],
 )
 def test_impossible_gaits(changes: dict[str, Any], path: str, said: str) -> None:
-    with pytest.raises(RobotError, match=said) as caught:
+    with pytest.raises(ArgumentError, match=said) as caught:
         gait_of(**changes)
     assert caught.value.path == path
 
 
 def test_symbols_are_no_gait() -> None:
     casadi = pytest.importorskip("casadi")
-    with pytest.raises(RobotError, match="numbers only, no symbols"):
+    with pytest.raises(ArgumentError, match="numbers only, no symbols"):
         gait_of(speed=casadi.SX.sym("speed"))
 
 
@@ -453,7 +453,7 @@ def test_unknown_legs(quadruped: Model) -> None:
     ],
 )
 def test_robots_that_cannot_step_so(make: Any, robot: Any, said: str) -> None:
-    with pytest.raises(RobotError, match=said) as caught:
+    with pytest.raises(ArgumentError, match=said) as caught:
         make(robot, **COCKROACH)
     assert caught.value.path == "robot"
 
@@ -462,7 +462,7 @@ def test_a_path_out_of_reach_says_where_and_by_how_much(insect: Model) -> None:
     """The furthest place of the path, in stance or in swing."""
     robot = insect.robot
     fast = tripod(robot, speed=0.24, frequency=4.0, lift=0.0015)
-    with pytest.raises(RobotError) as caught:
+    with pytest.raises(ArgumentError) as caught:
         joint_table(insect, fast)
     said = str(caught.value)
     assert caught.value.path == "front_left.foot"
@@ -475,21 +475,23 @@ def test_a_path_out_of_reach_says_where_and_by_how_much(insect: Model) -> None:
     assert form is not None
     assert missing == pytest.approx((form.extension(caught.value.value) - 1.0) * 0.0140, abs=1e-5), "of femur + tibia"
     long = Gait(legs=("hind_left",), phases=(0.0,), duty=0.95, frequency=4.0, speed=0.2, lift=0.0)
-    with pytest.raises(RobotError, match=r"hind_left.foot: .*at 0.900 of its stride \(in stance\).*out of reach"):
+    with pytest.raises(ArgumentError, match=r"hind_left.foot: .*at 0.900 of its stride \(in stance\).*out of reach"):
         joint_table(insect, long, samples=10)
     high = Gait(legs=("hind_left",), phases=(0.3,), duty=0.5, frequency=4.0, speed=0.0, lift=0.002)
-    with pytest.raises(RobotError, match=r"at 0.750 of its stride \(in swing\) this one is .* too near .* less lift"):
+    with pytest.raises(
+        ArgumentError, match=r"at 0.750 of its stride \(in swing\) this one is .* too near .* less lift"
+    ):
         joint_table(insect, high, feet={"hind_left": (-0.0035, 0.0135, 0.0)})  # above it ends the coxa
 
 
 def test_wrong_tables(quadruped: Model) -> None:
     gait = trot(quadruped.robot, **BISWAL)
     for samples in (3, 10.5, True):
-        with pytest.raises(RobotError, match=r"samples: got .*a whole number, 4 or more"):
+        with pytest.raises(ArgumentError, match=r"samples: got .*an integer, 4 or more"):
             joint_table(quadruped, gait, samples=samples)  # type: ignore[arg-type]
-    with pytest.raises(RobotError, match="gait: got 'trot'; required: a Gait"):
+    with pytest.raises(ArgumentError, match="gait: got 'trot'; required: a Gait"):
         joint_table(quadruped, "trot")  # type: ignore[arg-type]
-    with pytest.raises(RobotError, match="stance: got"):
+    with pytest.raises(ArgumentError, match="stance: got"):
         joint_table(Model(biswal()), gait)
     good: dict[str, Any] = {
         "coordinates": ("a", "b"),
@@ -508,7 +510,7 @@ def test_wrong_tables(quadruped: Model) -> None:
         ({"values": np.full((3, 2), math.nan)}, "values"),
         ({"slopes": np.zeros((4, 2))}, "slopes"),
     ):
-        with pytest.raises(RobotError) as caught:
+        with pytest.raises(ArgumentError) as caught:
             JointTable(**good | changes)
         assert caught.value.path == path
     with pytest.raises(UnknownNameError, match=r"table.coordinates: got 'a'"):
@@ -551,6 +553,12 @@ def test_a_straight_walk_is_the_usual_one() -> None:
         assert not (place[:, 1] - 0.08).any()
 
 
+def test_degrees_for_radians() -> None:
+    """No foot stays on the ground while the torso turns by half a turn."""
+    with pytest.raises(ArgumentError, match=r"turn: got 30.0; required: at most 12.6 rad/s.*is it in degrees"):
+        trot(liu2020(), speed=0.15, frequency=2.0, turn=30.0)
+
+
 def test_a_quadruped_turns_stops_and_says_what_it_missed() -> None:
     """On compliant ground: a trot of 0.4 rad/s turns the torso about so; one of four strides leaves it standing, turned
     as planned; servos that are too soft for the speed that was asked say so in the summary."""
@@ -569,5 +577,37 @@ def test_a_quadruped_turns_stops_and_says_what_it_missed() -> None:
     soft = simulate(model, walking_start(model, gait, table), 1.0, ground=ground,
                     control=JointServo(table=table, kp=1.0, kd=0.5))  # fmt: skip
     assert "asked to walk at 0.15 m/s, did so at" in soft.summary()
-    with pytest.raises(RobotError, match="strides: got 1; required: a whole number, 2 or more, or None"):
+    with pytest.raises(ArgumentError, match="strides: got 1; required: an integer, 2 or more, or None"):
         joint_table(model, gait, strides=1)
+
+
+def test_a_table_of_so_many_strides_starts_and_stays_at_rest(quadruped: Model) -> None:
+    """Its start is the robot that stands; after its last stride it holds that posture, for longer than most runs, or as
+    long as is said; then it begins anew."""
+    gait = trot(quadruped.robot, turn=0.5)
+    table = joint_table(quadruped, gait, strides=4)
+    q, v = walking_start(quadruped, gait, table)
+    np.testing.assert_allclose(q, posed(quadruped), atol=1e-12)
+    assert not v.any()
+    moving = walking_start(quadruped, gait, joint_table(quadruped, gait))[1]
+    assert moving[5] == 0.5 and np.linalg.norm(moving[:2]) == pytest.approx(gait.speed)
+    end = 4.0 * gait.period
+    values, rates = table.at(np.linspace(end, end + 59.0, 500))
+    np.testing.assert_allclose(values, np.tile(table.values[0], (500, 1)), atol=1e-12)
+    assert not rates.any() and table.period >= end + 60.0
+    assert np.abs(table.at(end - 0.5 * gait.period)[1]).max() > 0.1
+    short = joint_table(quadruped, gait, strides=4, stand=0.1)
+    assert short.period == pytest.approx(5.0 * gait.period) and np.array_equal(
+        short.values, table.values[: 5 * SAMPLES]
+    )
+    with pytest.raises(ArgumentError, match="stand: got 0; required: a finite number greater than 0"):
+        joint_table(quadruped, gait, strides=4, stand=0)
+
+
+def test_unknown_numbers_of_a_gait() -> None:
+    """They are refused by name, with those that there are."""
+    with pytest.raises(UnknownNameError, match="velocity: got 'velocity'; required: a known number of a trot; valid: "
+                                               "duty, speed, frequency, lift, turn"):  # fmt: skip
+        trot(biswal(), velocity=0.5)  # type: ignore[call-arg]
+    with pytest.raises(UnknownNameError, match="did you mean 'speed'"):
+        walk(biswal(), sped=0.5)  # type: ignore[call-arg]

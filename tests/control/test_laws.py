@@ -26,7 +26,7 @@ from tailwork.control import (
 )
 from tailwork.control.context import Law
 from tailwork.control.curvature_tracking import LOOSE, two_of_three
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Kernel
 from tailwork.model import Model
@@ -277,13 +277,13 @@ def test_wrong_bends() -> None:
     one = (held(0.1),)
     with pytest.raises(UnknownNameError, match=r"limb: got 'tial'.*did you mean 'tail'"):
         efforts(m, [CurvatureTracking(limb="tial", pitch=one * 2, yaw=one * 2, kp=1.0, kd=1.0)], q, v)
-    with pytest.raises(RobotError, match="limb: got 'leg1'; required: a limb of segments with three cables"):
+    with pytest.raises(ArgumentError, match="limb: got 'leg1'; required: a limb of segments with three cables"):
         efforts(m, [CurvatureTracking(limb="leg1", pitch=one, yaw=one, kp=1.0, kd=1.0)], q, v)
-    with pytest.raises(RobotError, match="pitch: got 3; required: a profile for each of the 2 segments"):
+    with pytest.raises(ArgumentError, match="pitch: got 3; required: a profile for each of the 2 segments"):
         efforts(m, [CurvatureTracking(limb="tail", pitch=one * 3, yaw=one * 3, kp=1.0, kd=1.0)], q, v)
-    with pytest.raises(RobotError, match="yaw: got 1; required: as many profiles as for pitch, 2"):
+    with pytest.raises(ArgumentError, match="yaw: got 1; required: as many profiles as for pitch, 2"):
         CurvatureTracking(limb="tail", pitch=one * 2, yaw=one, kp=1.0, kd=1.0)
-    with pytest.raises(RobotError, match=r"kp: got -1\.0; required: .*not negative"):
+    with pytest.raises(ArgumentError, match=r"kp: got -1\.0; required: .*not negative"):
         CurvatureTracking(limb="tail", pitch=one, yaw=one, kp=-1.0, kd=1.0)
 
 
@@ -314,13 +314,13 @@ def test_named_constants() -> None:
 )
 def test_wrong_laws(law: Law, said: str) -> None:
     """What the robot does not have is named, with the nearest that it has."""
-    with pytest.raises(RobotError, match=said):
+    with pytest.raises(ArgumentError, match=said):
         efforts(model(), [law], *states(0))
 
 
 def test_the_same_actuator_twice() -> None:
     """An actuator named twice is refused."""
-    with pytest.raises(RobotError, match="names that differ"):
+    with pytest.raises(ArgumentError, match="names that differ"):
         Constant(values=(3.0, -2.0), actuators=("leg3.k", "leg3.k"))
 
 

@@ -21,7 +21,7 @@ from tailwork.control.gait.foot_kinematics import (
     posed,
     standing_feet,
 )
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.mechanics.foot_solve import with_dependent
 from tailwork.mechanics.kinematics import point_names, points
 from tailwork.mechanics.layout import make_layout
@@ -205,7 +205,7 @@ def test_how_the_coxa_is_held_is_optional_in_files() -> None:
     turned = robot.replace({"hind_left.coxa_gamma": -0.3, "hind_left.coxa_alpha": 0.1})
     part = turned.part("hind_left")
     assert isinstance(part, InsectLeg) and (part.coxa_gamma, part.coxa_alpha) == (-0.3, 0.1)
-    with pytest.raises(RobotError, match=r"hind_left.coxa_alpha: got 1.6; required: an angle between"):
+    with pytest.raises(ArgumentError, match=r"hind_left.coxa_alpha: got 1.6; required: an angle between"):
         robot.replace({"hind_left.coxa_alpha": 1.6})
 
 
@@ -296,7 +296,7 @@ def test_the_quoted_posture_of_biswal() -> None:
 def test_a_place_too_far_says_by_how_much(closed: bool, distance: float) -> None:
     """Straight down from the hip, the leg of Biswal & Mohanty reaches 270 mm."""
     limb = LEGS["biswal.leg1"] if closed else without_closed_form(LEGS["biswal.leg1"])
-    with pytest.raises(RobotError, match=f"foot: got .*a place in reach; this one is {distance:.3g} m out of reach"):
+    with pytest.raises(ArgumentError, match=f"foot: got .*a place in reach; this one is {distance:.3g} m out of reach"):
         foot_angles(limb, (0.18, 0.1, -0.04 - 0.27 - distance), start=(0.0, 0.1, -0.2))
 
 
@@ -308,11 +308,11 @@ def test_a_place_too_near_says_by_how_much() -> None:
     elbow = foot_place(limb, [math.radians(-25.0), 0.3, 0.0, 0.4 + math.pi, -math.pi / 2])
     middle = (knee + elbow) / 2.0  # the hinge of the femur: both postures are opposite about it
     assert np.linalg.norm(foot - middle) == pytest.approx(0.0035, abs=1e-9)
-    with pytest.raises(RobotError, match=r"this one is 0.002 m too near to the hip"):
+    with pytest.raises(ArgumentError, match=r"this one is 0.002 m too near to the hip"):
         foot_angles(limb, middle + (foot - middle) * (0.15 / 0.35))
     twisted = insect_leg("left", 0.0, math.radians(60.0))
     for leg, place in ((LEGS["biswal.leg1"], (0.18, 0.1, -0.04)), (twisted, (-0.0035, 0.0036, 0.02))):
-        with pytest.raises(RobotError, match="this one is too near to the axis of the hip"):
+        with pytest.raises(ArgumentError, match="this one is too near to the axis of the hip"):
             foot_angles(leg, place)
 
 
@@ -320,7 +320,7 @@ def test_a_flat_leg_reaches_its_plane_only() -> None:
     leg = two_bar_leg()
     place = foot_angles(leg, (0.0, 0.2, -0.2), start=(0.5, -0.5))
     np.testing.assert_allclose(foot_place(leg, place), (0.0, 0.2, -0.2), rtol=0, atol=1e-14)
-    with pytest.raises(RobotError, match=r"this one is 0.03 m out of reach"):
+    with pytest.raises(ArgumentError, match=r"this one is 0.03 m out of reach"):
         foot_angles(leg, (0.03, 0.2, -0.2), start=(0.5, -0.5))
     path = foot_path(leg, (0.0, 0.2, -0.2), np.array([[0.0, 0.21, -0.2], [0.03, 0.2, -0.2]]), start=(0.5, -0.5))
     assert path.reached.tolist() == [True, False]
@@ -330,15 +330,15 @@ def test_a_flat_leg_reaches_its_plane_only() -> None:
 def test_wrong_limbs_places_and_coordinates() -> None:
     leg = two_bar_leg()
     footless = Limb(joints=(Joint(name="a", axis=(1.0, 0.0, 0.0), body=point_mass(1.0, (0.0, 0.0, 1.0))),))
-    with pytest.raises(RobotError, match=r"limb: got \['a'\]; required: a limb with a foot"):
+    with pytest.raises(ArgumentError, match=r"limb: got \['a'\]; required: a limb with a foot"):
         foot_place(footless, [0.0])
     for foot in ((0.0, 0.1), (0.0, 0.1, math.nan), "here"):
-        with pytest.raises(RobotError, match=r"foot.*(three finite numbers|a finite number)"):
+        with pytest.raises(ArgumentError, match=r"foot.*(three finite numbers|a finite number)"):
             foot_angles(leg, foot)
     for wrong in ([0.0], 0.0, [0.0, math.inf]):
-        with pytest.raises(RobotError, match=r"coordinates: got .*required: 2 finite numbers \[rad\], for a, b"):
+        with pytest.raises(ArgumentError, match=r"coordinates: got .*required: 2 finite numbers \[rad\], for a, b"):
             foot_place(leg, wrong)
-        with pytest.raises(RobotError, match="coordinates"):
+        with pytest.raises(ArgumentError, match="coordinates"):
             foot_angles(leg, (0.0, 0.0, -0.2), start=wrong)
 
 
@@ -377,21 +377,21 @@ def test_other_places_of_torso_and_feet(quadruped: Model) -> None:
 
 
 def test_wrong_poses(quadruped: Model) -> None:
-    with pytest.raises(RobotError, match=r"leg3.foot: got .*a place in reach; this one is 0.0677 m out of reach"):
+    with pytest.raises(ArgumentError, match=r"leg3.foot: got .*a place in reach; this one is 0.0677 m out of reach"):
         posed(quadruped, feet={"leg3": (-0.18, 0.35, 0.0)})
     with pytest.raises(UnknownNameError, match=r"feet: got 'leg9'.*did you mean"):
         posed(quadruped, feet={"leg9": (0.0, 0.0, 0.0)})
     with pytest.raises(UnknownNameError, match=r"legs: got 'tail'; required: a known leg; valid: leg1"):
         posed(quadruped, legs=["tail"])
-    with pytest.raises(RobotError, match=r"feet.leg1: got \(0.0, 1.0\); required: three finite numbers \[m\]"):
+    with pytest.raises(ArgumentError, match=r"feet.leg1: got \(0.0, 1.0\); required: three finite numbers \[m\]"):
         posed(quadruped, feet={"leg1": (0.0, 1.0)})
-    with pytest.raises(RobotError, match=r"feet: got .*places by leg"):
+    with pytest.raises(ArgumentError, match=r"feet: got .*places by leg"):
         posed(quadruped, feet=[(0.0, 0.0, 0.0)])  # type: ignore[arg-type]
-    with pytest.raises(RobotError, match="torso_place"):
+    with pytest.raises(ArgumentError, match="torso_place"):
         posed(quadruped, torso_place=(0.0, 0.0))
-    with pytest.raises(RobotError, match=r"start: got .*18 finite numbers"):
+    with pytest.raises(ArgumentError, match=r"start: got .*18 finite numbers"):
         posed(quadruped, start=[0.0])
-    with pytest.raises(RobotError, match=r"model: got 'Robot'; required: a Model"):
+    with pytest.raises(ArgumentError, match=r"model: got 'Robot'; required: a Model"):
         posed(biswal())  # type: ignore[arg-type]
-    with pytest.raises(RobotError, match=r"stance: got .*required: 'none': legs whose feet are pinned"):
+    with pytest.raises(ArgumentError, match=r"stance: got .*required: 'none': legs whose feet are pinned"):
         posed(Model(biswal()))

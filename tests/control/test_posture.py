@@ -9,6 +9,7 @@ import pytest
 
 from real_robots import urdf
 from tailwork.cli import main
+from tailwork.control import posed
 from tailwork.control.posture import posture_warnings
 from tailwork.model import Model
 from tailwork.model.summary import standing
@@ -61,6 +62,14 @@ def test_a_robot_that_falls() -> None:
     beyond = float(model.center_of_mass(model.standing())[1]) - 0.25
     (text,) = posture_warnings(far)
     assert text.startswith(f"the centre of mass is {beyond * 1e3:.3g} mm outside the feet") and "shift `stand`" in text
+    for side in (0.02, -0.02):  # on two feet: before or behind their line
+        biped = load(urdf("talos")).replace({"stand.x": side})
+        model = Model(biped, "none")
+        com = float(model.center_of_mass(posed(model))[0]) - float(biped.feet()["leg_left"].place[0])
+        (text,) = posture_warnings(biped)
+        assert text.startswith(f"the centre of mass is {abs(com) * 1e3:.3g} mm outside the feet")
+    (text,) = posture_warnings(load(urdf("talos")).replace({"stand.z": 1.3}))
+    assert "the foot of leg_left" in text and "is out of reach" in text
     for shift in np.linspace(0.0, 0.2, 5):
         near = robot.replace({"stand.y": float(shift), "stand.x": 0.5 * float(shift)})
         forces = standing(Model(near)).foot_forces[:, 2]

@@ -14,11 +14,11 @@ from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import INPUT, Tape, larger, smaller, step
 from tailwork.control import Mapped, PiecewiseCubic, PointToPoint, Polynomial, Sine, held, point_to_point
 from tailwork.control.profiles import Profiles
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.kernels.casadi_export import casadi_function
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.kernel import Kernel
-from tailwork.robots.paths import numbers, rebuild
+from tailwork.robots.paths import rebuild, robot_numbers
 
 TIMES, VALUES = (0.1, 0.25, 0.3, 0.62, 0.9), (0.2, -0.4, 0.5, 0.1, 0.7)
 SINE = Sine(amplitude=0.7, period=0.43, phase=0.4, offset=0.1)
@@ -65,7 +65,7 @@ def compiled(profile: Profiles, times: Array) -> tuple[Array, Array]:
         return tape.record(INPUT, len(parameters))
 
     symbolic = rebuild(profile, symbol)
-    assert sorted(parameters) == sorted(numbers(profile).values())
+    assert sorted(parameters) == sorted(robot_numbers(profile).values())
     (t,) = tape.inputs(1, 0)
     found = [symbolic.value(t), symbolic.rate(t), symbolic.acceleration(t)]
     derived = [row[0] for row in jacobian(tape, found[:2], [t])]
@@ -167,7 +167,7 @@ def test_smoothest_curve() -> None:
 )
 def test_wrong_points(times: Any, values: Any, said: str) -> None:
     """Times that do not increase, or are too few, or not as many as values, are refused by name."""
-    with pytest.raises(RobotError, match=said):
+    with pytest.raises(ArgumentError, match=said):
         PiecewiseCubic(times=times, values=values)
 
 
@@ -191,9 +191,9 @@ def test_move_stays_at_its_end() -> None:
 @pytest.mark.parametrize("duration", [0.0, -1.0, math.inf, math.nan, "1"])
 def test_wrong_durations(duration: Any) -> None:
     """A motion takes some time; a sine has a period."""
-    with pytest.raises(RobotError, match=r"duration: got .*greater than 0"):
+    with pytest.raises(ArgumentError, match=r"duration: got .*greater than 0"):
         PointToPoint(start=0.0, end=1.0, duration=duration)
-    with pytest.raises(RobotError, match=r"period: got .*greater than 0"):
+    with pytest.raises(ArgumentError, match=r"period: got .*greater than 0"):
         Sine(amplitude=1.0, period=duration)
 
 
@@ -211,14 +211,14 @@ def test_series_is_that_of_numpy(count: int) -> None:
 
 def test_wrong_series() -> None:
     """A series has coefficients and an interval, and a profile inside that is not a series itself."""
-    with pytest.raises(RobotError, match=r"coefficients: got \(\); required: at least one"):
+    with pytest.raises(ArgumentError, match=r"coefficients: got \(\); required: at least one"):
         Mapped(inner=SINE, coefficients=())
     for high in (0.0, -1.0):
-        with pytest.raises(RobotError, match=r"high: got .*more than low, 0\.0"):
+        with pytest.raises(ArgumentError, match=r"high: got .*more than low, 0\.0"):
             Mapped(inner=SINE, coefficients=(1.0,), low=0.0, high=high)
-    with pytest.raises(RobotError, match="inner: got "):
+    with pytest.raises(ArgumentError, match="inner: got "):
         Mapped(inner=PROFILES["function of a sine"], coefficients=(1.0,))  # type: ignore[arg-type]
-    with pytest.raises(RobotError, match="inner: got "):
+    with pytest.raises(ArgumentError, match="inner: got "):
         Mapped(inner=0.5, coefficients=(1.0,))  # type: ignore[arg-type]
 
 

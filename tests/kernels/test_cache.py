@@ -451,13 +451,13 @@ def test_what_was_used_longest_ago_goes_first(place: Path, monkeypatch: pytest.M
         cache.write(f"{k:064d}", bytes(1000))
         os.utime(cache.folder() / "objects" / f"{k:064d}.o", (k, k))
     assert cache.read(f"{0:064d}") is not None  # used again
-    size = cache.kept()[0][1]
+    size = cache.cached_objects()[0][1]
     assert cache.shrink(3 * size) == 5
-    assert {int(file.stem) for file, _, _ in cache.kept()} == {0, 6, 7}
+    assert {int(file.stem) for file, _, _ in cache.cached_objects()} == {0, 6, 7}
     monkeypatch.setenv("TAILWORK_CACHE_SIZE", "0")
     monkeypatch.setattr(cache, "_writes", count())
     cache.write("9" * 64, bytes(1000))
-    assert cache.kept() == [] and cache.limit() == 0
+    assert cache.cached_objects() == [] and cache.limit() == 0
 
 
 def test_the_command_shows_and_clears_it(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -466,7 +466,7 @@ def test_the_command_shows_and_clears_it(place: Path, capsys: pytest.CaptureFixt
     assert main(["cache"]) == 0
     assert "2 compiled objects, 0.2 MB of at most 1000 MB" in capsys.readouterr().out
     assert main(["cache", "--clear"]) == 0
-    assert "removed 2 compiled objects" in capsys.readouterr().out and cache.kept() == []
+    assert "removed 2 compiled objects" in capsys.readouterr().out and cache.cached_objects() == []
 
 
 def test_a_quiet_cache_is_quiet(place: Path) -> None:

@@ -18,7 +18,7 @@ import tailwork
 from tailwork import progress
 from tailwork.errors import RobotError
 from tailwork.kernels import kernel
-from tailwork.model import model as models
+from tailwork.model import compiled as models
 from tailwork.robots import liu2020
 
 FORKED = """

@@ -10,7 +10,7 @@ import pytest
 
 from real_robots import urdf
 from tailwork.algebra.expression import Scalar
-from tailwork.errors import FileError, RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, FileError, UnknownNameError
 from tailwork.lab.charts import charts_of
 from tailwork.lab.choice import (
     NO_TAIL,
@@ -46,9 +46,9 @@ from tailwork.robots.robot import Robot
 from tailwork.robots.tails.fit import NAMED
 from tailwork.robots.tails.tail import Tail
 from tailwork.simulation import load_run
-from tailwork.simulation.run import Stopped
+from tailwork.simulation.stopping import Stopped
 from tailwork.studies.motions import KINDS
-from tailwork.view.scene import Ball, Bar, Box, Thread
+from tailwork.view.scene import Ball, Bar, Box, Thread, still_scene
 from tailwork.view.scene.sample import SceneSample, samples_at
 from tailwork.view.scene.scene import ARROW
 
@@ -188,7 +188,7 @@ def facing_x(robot: Robot) -> Robot:
 def test_a_design_says_what_it_does_not_know() -> None:
     with pytest.raises(UnknownNameError, match=r"did you mean 'tail\.length'"):
         redesigned(ROBOTS["pendulum"], {"lenght": 1.0})
-    with pytest.raises(RobotError, match="total_length"):
+    with pytest.raises(ArgumentError, match="total_length"):
         redesigned(ROBOTS["pendulum"], {"total_length": -1.0})
 
 
@@ -232,20 +232,20 @@ def test_a_choice_makes_robots_that_tell_their_tails_apart() -> None:
     ],
 )
 def test_an_impossible_choice_says_why(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(RobotError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         to_compile(replace(Choice(liu2020(), (TailChoice("pendulum"),)), **change))
 
 
 def test_a_robot_file_is_read_and_its_mistakes_are_told() -> None:
     text = as_text(liu2018())
     assert robot_from_file("my.toml", text.encode()) == liu2018()
-    with pytest.raises(RobotError, match=r"tail\.length: got -1.0"):
+    with pytest.raises(ArgumentError, match=r"tail\.length: got -1.0"):
         robot_from_file("my.toml", text.replace("length = 0.6", "length = -1.0").encode())
     with pytest.raises(FileError, match="not TOML"):
         robot_from_file("my.toml", b"name = ")
-    with pytest.raises(RobotError, match="UTF-8"):
+    with pytest.raises(ArgumentError, match="UTF-8"):
         robot_from_file("my.toml", b"\xff\xfe\xff")
-    with pytest.raises(RobotError, match="at most"):
+    with pytest.raises(ArgumentError, match="at most"):
         robot_from_file("my.toml", b"#" * 2_000_000)
     assert tail_choices(robot_from_file("my.toml", as_text(liu2020(None)).encode())) == tuple(NAMED)
     real = urdf("go2")
@@ -259,6 +259,16 @@ def test_a_robot_file_is_read_and_its_mistakes_are_told() -> None:
 
 
 # What is simulated
+
+
+def test_a_robot_is_seen_before_it_is_compiled(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standing, drawn without a kernel: its frames are those of the first sample of a run that starts so."""
+    first = experiment.outcomes[0]
+    monkeypatch.setattr("tailwork.kernels.kernel.Kernel.__init__", lambda *rest: pytest.fail("compiled"))
+    still = still_scene(first.scenario.robot)
+    for frame, moving in zip(still.frames, first.scene.frames, strict=True):
+        np.testing.assert_allclose(frame.places[0], moving.places[0], rtol=0, atol=1e-12)
+    assert [solid.frame for solid in still.solids] == [solid.frame for solid in first.scene.solids]
 
 
 def test_only_another_structure_is_compiled(experiment: Experiment) -> None:
@@ -303,6 +313,7 @@ def test_the_table_says_whether_feet_would_have_stayed(experiment: Experiment) -
         experiment.outcomes[0].measures["yaw"], abs=5e-3
     )
     assert "✓ yes" in results_html(experiment, 2.0) and "✗ no" in results_html(experiment, 0.0)
+    assert "†" not in results_html(experiment, 2.0) and "† not possible" in results_html(experiment, 0.0)
 
 
 def test_a_run_that_ended_early_is_told_and_its_curves_end(experiment: Experiment) -> None:
@@ -317,7 +328,7 @@ def test_a_run_that_ended_early_is_told_and_its_curves_end(experiment: Experimen
     scene = replace(second.scene, times=second.scene.times[half], frames=frames, plots=plots, caption=caption)
     ended = replace(second, scene=scene, run=replace(second.run, stopped=Stopped(0.15, "a leg is <straight>")))
     shown = replace(experiment, outcomes=(first, ended))
-    assert notes(shown) == [f"pendulum 2: {early}"]
+    assert notes(shown, 0.6) == [f"pendulum 2: {early}"]
     assert "&lt;straight&gt;" in results_html(shown, 0.6)
     yaw = next(chart for chart in charts_of([first.scene, scene]) if chart.title == "yaw [°]")
     whole, cut = yaw.values

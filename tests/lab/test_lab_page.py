@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tailwork.cli.lab import add_lab
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.lab import session as session_module
 from tailwork.lab.choice import Choice, TailChoice
 from tailwork.lab.server import Lab, open_lab
@@ -209,13 +209,13 @@ def test_a_port_that_is_taken_and_a_host_that_is_none_are_told() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with (
-            pytest.raises(RobotError, match=f"--port: got {port}; required: a port that is free"),
+            pytest.raises(ArgumentError, match=f"--port: got {port}; required: a port that is free"),
             open_lab(START, port=port),
         ):
             pass
-    with pytest.raises(RobotError, match=r"--host: got '192\.0\.2\.1'"), open_lab(START, "192.0.2.1"):
+    with pytest.raises(ArgumentError, match=r"--host: got '192\.0\.2\.1'"), open_lab(START, "192.0.2.1"):
         pass
-    with pytest.raises(RobotError, match="--port: got 70000"), open_lab(START, port=70000):
+    with pytest.raises(ArgumentError, match="--port: got 70000"), open_lab(START, port=70000):
         pass
 
 
@@ -229,8 +229,8 @@ def test_without_a_browser_the_address_is_printed(
     monkeypatch.setattr("tailwork.cli.lab.wait", interrupted)
     monkeypatch.setattr(Lab, "get_ready", lambda lab: None)
     parser = argparse.ArgumentParser()
-    add_lab(parser.add_subparsers(), "")
-    options = parser.parse_args(["lab", "--port", "0"])
+    add_lab(parser)
+    options = parser.parse_args(["--port", "0"])
     assert (options.host, options.run(options)) == ("127.0.0.1", 0)
     said = capsys.readouterr().out
     assert "no browser could be opened here" in said and "http://127.0.0.1:" in said

@@ -19,7 +19,7 @@ from oracles.states import random_state, random_tree, with_contacts
 from tailwork.model import Model, Push
 from tailwork.model.questions import QUESTIONS, argument_names
 from tailwork.robots import Air, TailDrag, liu2018, liu2020
-from tailwork.robots.paths import numbers
+from tailwork.robots.paths import robot_numbers
 from tailwork.robots.robot import Robot
 
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # central differences of order 8
@@ -141,7 +141,7 @@ def designs(name: str) -> list[tuple[Array, Callable[[float], Model]]]:
     Each named parameter alone, and all of them together, each at a rate of its own.
     """
     model, _ = model_and_state(name)
-    values, rng = numbers(ROBOTS[name]), np.random.default_rng(8)
+    values, rng = robot_numbers(ROBOTS[name]), np.random.default_rng(8)
 
     def way(rates: Array) -> tuple[Array, Callable[[float], Model]]:
         by_path = dict(zip(model.parameter_names, rates, strict=True))

@@ -24,8 +24,8 @@ from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.torso import torso_state
 from tailwork.model import Model
 from tailwork.robots import Air, Drag, Robot, TailDrag, blaberus, liu2018, liu2020, spot
-from tailwork.robots.limb import JointSpring, PointSpring
-from tailwork.robots.paths import numbers
+from tailwork.robots.paths import robot_numbers
+from tailwork.robots.springs import JointSpring, PointSpring
 from tailwork.simulation.system import System
 
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # central differences of order 8
@@ -48,7 +48,7 @@ def sprung() -> Layout:
 
 def offset() -> Layout:
     """Legs with a sideways offset, dampers and rotors; dry friction, too sharp for these differences, left out."""
-    dry = {path: 0.0 for path in numbers(spot()) if path.endswith(".friction")}
+    dry = {path: 0.0 for path in robot_numbers(spot()) if path.endswith(".friction")}
     return Layout(spot().replace(dry), ("fl", "fr", "hl", "hr"))
 
 

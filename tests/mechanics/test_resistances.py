@@ -10,7 +10,7 @@ import pytest
 
 from oracles.layout import Array, relative
 from tailwork.algebra.vectors import array
-from tailwork.mechanics.contact import ContactImpedance
+from tailwork.mechanics.compliant.impedance import ContactImpedance
 from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force, mass_matrix
 from tailwork.mechanics.kinematics import contact_motions

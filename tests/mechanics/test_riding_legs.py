@@ -12,7 +12,7 @@ import pytest
 from oracles.layout import Array, relative
 from oracles.pinocchio_oracle import PinocchioOracle
 from tailwork.control import Constant, HoldPosture
-from tailwork.errors import ArgumentError, RobotError, StateError
+from tailwork.errors import ArgumentError, StateError
 from tailwork.model import Model
 from tailwork.robots import Body, Foot, FreeLimb, Joint, JointSpring, Limb, Motor, Robot, blaberus, liu2020
 from tailwork.simulation import Standing, gradient, sensitivities, simulate, simulate_batch
@@ -218,16 +218,21 @@ def test_angles_that_do_not_close_and_legs_that_cannot_are_refused() -> None:
     assert np.abs(model.closed(wrong)[-4:] - q[-4:]).max() < 0.3
     far = q.copy()
     far[2] = 3.0
-    with pytest.raises(RobotError, match="out of it"):
+    with pytest.raises(ArgumentError, match="out of it"):
         model.closed(far)
-    with pytest.raises(RobotError, match=r"model\.standing"):
+    with pytest.raises(ArgumentError, match=r"model\.standing"):
         simulate(model, Standing(), 0.01)
     with pytest.raises(ArgumentError, match="explicit"):
         simulate(model, q, 0.01, method="rodas5p")
+    cockroach = Model(blaberus(), "none").layout
+    assert not any(Standing().configuration(cockroach, {})[6:]), "legs of five hinges that do not say how they stand"
     two = leg((0.1, 0.1), 3, 0.1)
+    assert two.foot is not None
+    with pytest.raises(ArgumentError, match=r"foot\.angles.*one of each of h1, h2, h3"):
+        replace(two, foot=replace(two.foot, angles=(0.1, 0.2)))
     short = replace(
         two, joints=two.joints[:2], coordinates=(), actuators=(), springs=(),
         foot=Foot(joint="h2", point=(0.0, 0.0, -0.2), place=(0.1, 0.1, 0.0)),
     )  # fmt: skip
-    with pytest.raises(RobotError, match="at least three hinges"):
+    with pytest.raises(ArgumentError, match="at least three hinges"):
         Model(liu2020(None).without("legs").with_part("leg", FreeLimb(limb=short)))

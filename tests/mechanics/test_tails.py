@@ -15,7 +15,7 @@ from oracles.pinocchio_oracle import PinocchioOracle
 from oracles.states import random_state
 from tailwork import simulate
 from tailwork.control import Constant
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.model import Model
 from tailwork.robots import (
     R3,
@@ -211,7 +211,7 @@ def test_totals_and_links(name: str) -> None:
 )  # fmt: skip
 def test_impossible_tails(make: object, said: str) -> None:
     """Each says what is required."""
-    with pytest.raises(RobotError, match=said):
+    with pytest.raises(ArgumentError, match=said):
         make()  # type: ignore[operator]
 
 
@@ -221,7 +221,7 @@ def test_a_gearing_without_inverse() -> None:
         Joint(name=f"j{k}", axis=(1.0, 0.0, 0.0), parent=f"j{k - 1}" if k else None, body=Body(mass=1.0))
         for k in range(3)
     )
-    with pytest.raises(RobotError, match="gearing"):
+    with pytest.raises(ArgumentError, match="gearing"):
         FreeTail(shape=Limb(joints=joints, coordinates=("a", "b"), gearing=((1.0, 2.0), (2.0, 4.0), (3.0, 6.0))))
 
 
@@ -229,5 +229,23 @@ def test_a_plane_that_a_tail_does_not_have() -> None:
     """A tail with hinges about z alone cannot bend down."""
     flat = Articulated(axes=("yaw",))
     flat.check_directions(np.array([-math.pi / 2]), np.array([0.5]))
-    with pytest.raises(RobotError, match="plane of this tail"):
+    with pytest.raises(ArgumentError, match="plane of this tail"):
         flat.check_directions(np.array([0.0]), np.array([0.5]))
+
+
+def test_actuators_ride_at_the_mount() -> None:
+    """A tail's actuators are a point mass at its mount: they add ½ m v² and m g z of that point, and its momentum; a
+    tail that is only named gets as heavy ones as the tail that it replaces."""
+    bare = liu2020("pendulum").replace({"tail.mount": MOUNT})
+    robot, mass = bare.replace({"tail.actuator_mass": 0.7}), 0.7
+    q, v, _ = random_state(bare, (), np.random.default_rng(3))
+    model, without = Model(robot, "none"), Model(bare, "none")
+    place = model.points(q)[model.point_names.index("tail.ta")]
+    speed = model.point_jacobian("tail.ta", q) @ v
+    energy, before = model.energy(q, v), without.energy(q, v)
+    assert energy.kinetic - before.kinetic == pytest.approx(0.5 * mass * speed @ speed, rel=1e-11)
+    assert energy.gravitational - before.gravitational == pytest.approx(mass * robot.gravity * place[2], rel=1e-11)
+    gained = model.centroidal_momentum(q, v).linear - without.centroidal_momentum(q, v).linear
+    np.testing.assert_allclose(gained, mass * speed, rtol=0, atol=1e-12)
+    assert robot.mass() - bare.mass() == pytest.approx(mass, rel=1e-13)
+    assert robot.with_tail("r3").mass() == pytest.approx(robot.mass(), rel=1e-13)

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 from tailwork.errors import ArgumentError, InadmissibleError, StateError, UnknownNameError, UnreachableError
 from tailwork.model import Model, Push
-from tailwork.model.admissible import Admissible
+from tailwork.model.efforts.admissible import Admissible
 from tailwork.model.model import LIU2018_REDUNDANT
 from tailwork.robots import liu2018, liu2020
 from tailwork.typing import Floats
@@ -426,7 +426,7 @@ def test_limits_of_the_robot_count() -> None:
         ),
         ({"weights": {"leg1.k": np.inf}}, ArgumentError, "a finite positive number"),
         ({"weights": {"leg1.knee": 1.0}}, UnknownNameError, "did you mean 'leg1.k'"),
-        ({"weights": [1.0]}, ArgumentError, "numbers by actuator name"),
+        ({"weights": np.ones(14)}, ArgumentError, "numbers by actuator name"),
         (
             {"limits": {"leg1.k": -3.0}},
             ArgumentError,

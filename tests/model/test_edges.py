@@ -15,7 +15,7 @@ import pytest
 from tailwork import Model
 from tailwork.algebra.expression import Tape
 from tailwork.cli import main
-from tailwork.errors import RobotError, StateError, UnreachableError
+from tailwork.errors import ArgumentError, StateError, UnreachableError
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Kernel
 from tailwork.model import LIU2018_REDUNDANT
@@ -51,7 +51,7 @@ def test_robots_can_be_copied_and_sent(make: Any) -> None:
 def test_errors_can_be_sent() -> None:
     """They keep their message and their data."""
     for ask in (lambda: liu2020("usrt").replace({"tail.lenght": 1.0}), lambda: Model(liu2020()).bias([0.0], [0.0])):
-        with pytest.raises((RobotError, StateError)) as caught:
+        with pytest.raises((ArgumentError, StateError)) as caught:
             ask()
         again = pickle.loads(pickle.dumps(caught.value))
         assert type(again) is type(caught.value) and str(again) == str(caught.value)
@@ -68,7 +68,7 @@ def test_a_small_limb_without_actuators_is_not_held() -> None:
 
 def test_a_hinge_that_moves_nothing_is_refused() -> None:
     still = Limb(joints=(Joint(name="hinge", axis=(1.0, 0.0, 0.0), body=Body(mass=1.0)),))
-    with pytest.raises(RobotError, match="every hinge to move some inertia"):
+    with pytest.raises(ArgumentError, match="every hinge to move some inertia"):
         Model(liu2020().with_part("still", FreeLimb(limb=still)))
 
 
@@ -102,7 +102,7 @@ def test_only_hinges_in_a_row_can_be_pinned(change: str) -> None:
     """Anything else is refused in stance, and flies."""
     plain = liu2020().part("legs")
     robot = liu2020().with_part("legs", OddLegs(plain=plain, change=change))
-    with pytest.raises(RobotError, match="hinges in a row, not geared, with its foot on the last body"):
+    with pytest.raises(ArgumentError, match="hinges in a row, not geared, with its foot on the last body"):
         Model(robot)
     model = Model(robot, "none")
     assert np.isfinite(model.forward_dynamics(*_rest(model))).all()

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tailwork import Model, Push
-from tailwork.errors import ArgumentError, RobotError, StateError, TailworkError, UnknownNameError, UnreachableError
+from tailwork import Model, Push, simulate
+from tailwork.errors import ArgumentError, StateError, TailworkError, UnknownNameError, UnreachableError
 from tailwork.model.model import LIU2018_REDUNDANT
 from tailwork.robots import Body, Cable, FreeLimb, Hole, Joint, Limb, Motor, blaberus, liu2018, liu2020
 from tailwork.typing import Floats
@@ -186,6 +186,11 @@ def test_a_complex_number_is_no_state() -> None:
         warnings.simplefilter("ignore")
         with pytest.raises(StateError):
             model_of("pendulum").forward_dynamics(q + 1j, v, tau)
+        with pytest.raises(StateError, match="required: numbers, 8 a state"):
+            simulate(model_of("pendulum"), q + 1j, 0.01)
+        for wrong in (q + 1j, "x", {}, object()):
+            with pytest.raises(ArgumentError, match="required: 8 finite numbers, a single state"):
+                model_of("pendulum").closed(wrong)  # type: ignore[arg-type]
 
 
 def test_leading_dimensions_that_do_not_fit() -> None:
@@ -413,7 +418,7 @@ def test_a_motor_beside_a_cable_turns_both_ways() -> None:
 
 def test_a_robot_is_required() -> None:
     for wrong in ("liu2020", None, liu2020, {}):
-        with pytest.raises(RobotError, match="a Robot, from"):
+        with pytest.raises(ArgumentError, match="a Robot, from"):
             Model(wrong)  # type: ignore[arg-type]
 
 
@@ -456,9 +461,12 @@ def test_a_leg_named_twice_stands_once() -> None:
 
 
 def test_unknown_functions() -> None:
-    for ask in (model_of("pendulum").casadi, model_of("pendulum").evaluator):
+    model = model_of("pendulum")
+    for ask in (model.casadi, model.evaluator, model.ask):
         with pytest.raises(UnknownNameError, match="did you mean 'forward_dynamics'"):
             ask("forward_dynamic")
+        with pytest.raises(UnknownNameError, match=r"^question: got "):
+            ask(["energy"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("arguments", [{"stance": None}, {"stance": 4}, {"prescribed": None}, {"prescribed": 1}])
@@ -686,7 +694,7 @@ def test_no_actuators_give_no_efforts() -> None:
 
 
 def test_nothing_that_moves() -> None:
-    with pytest.raises(RobotError, match="nothing can move"):
+    with pytest.raises(ArgumentError, match="nothing can move"):
         Model(liu2020(None).without("legs"), torso="fixed")
 
 

@@ -12,8 +12,9 @@ from scipy.spatial.transform import Rotation
 from benchmarks.engines.mujoco_tree import MujocoTree
 from oracles.layout import Array, Layout, PointForce, joint_matrix
 from tailwork.robots.io.written import joint_name
-from tailwork.robots.limb import BendingSpring, Limb
+from tailwork.robots.limb import Limb
 from tailwork.robots.robot import Robot
+from tailwork.robots.springs import BendingSpring
 
 CLOSURE = 1e-9
 """Farthest that a closed form may put a foot from its place [m] before it is called wrong."""

@@ -9,7 +9,8 @@ import numpy as np
 from oracles.layout import Array, skew
 from oracles.pinocchio_tree import PinocchioTree, Point
 from tailwork.robots.air import Air
-from tailwork.robots.limb import BendingSpring, Cable, JointSpring, PointSpring
+from tailwork.robots.limb import Cable
+from tailwork.robots.springs import BendingSpring, JointSpring, PointSpring
 
 
 def cable_force(tree: PinocchioTree, name: str, cable: Cable, tension: float) -> Array:

@@ -11,7 +11,7 @@ from oracles.trees import random_tree
 from tailwork.errors import RobotError
 from tailwork.robots import biswal, blaberus, liu2018, liu2020
 from tailwork.robots.limb import Cable, ContactPoint, Limb
-from tailwork.robots.paths import numbers
+from tailwork.robots.paths import robot_numbers
 from tailwork.robots.quantities import SYMMETRIC_COMPONENTS
 from tailwork.robots.robot import FreeLimb, Robot
 
@@ -114,7 +114,7 @@ def random_design(robot: Robot, rng: np.random.Generator, change: float = 0.2) -
     All entries of one inertia tensor are changed alike, so that it remains one that a body can have. What is zero
     stays zero.
     """
-    values = numbers(robot)
+    values = robot_numbers(robot)
     legs = tuple(name for name, limb in robot.limbs().items() if limb.foot and limb.closed_form)
     for _ in range(1000):
         factors: dict[str, float] = {}

@@ -9,9 +9,10 @@ from scipy.spatial.transform import Rotation
 
 from oracles.layout import Array
 from tailwork.robots.body import Body
-from tailwork.robots.limb import IDENTITY, Joint, JointSpring, Limb, Motor
+from tailwork.robots.limb import IDENTITY, Joint, Limb, Motor
 from tailwork.robots.quantities import Matrix, Symmetric, Vector
 from tailwork.robots.robot import FreeLimb, Robot, Torso
+from tailwork.robots.springs import JointSpring
 
 
 def random_tree(rng: np.random.Generator, bodies: int, geared: bool = False, sliders: bool = False) -> Robot:

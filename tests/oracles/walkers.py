@@ -1,5 +1,5 @@
-"""Small machines on rigid ground whose motion is known in other ways: a puck, a rod, a rimless wheel, Goswami's walker;
-and a quadruped with a tail that trots."""
+"""Small machines on rigid ground whose motion is known in other ways: a puck, a rod, a rimless wheel, Goswami's
+walker."""
 
 from __future__ import annotations
 
@@ -9,25 +9,19 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import fsolve
 
+from benchmarks.quadruped import model_of
 from tailwork import Model
-from tailwork.control import JointServo, JointTable, held_posture, joint_table, posed, trot, walking_start
-from tailwork.robots import Body, ContactPoint, Foot, FreeLimb, Joint, Limb, Pendulum, Robot, ThreeHingeLegs, Torso
-from tailwork.robots.robot import PlateTorso
+from tailwork.robots import Body, ContactPoint, Foot, FreeLimb, Joint, Limb, Motor, Robot, Torso
 from tailwork.simulation.contact.ground import HeightField
 from tailwork.simulation.events import PassesThrough
 from tailwork.typing import Floats
-
-
-def free_model(robot: Robot) -> Model:
-    """A model without pinned feet, its attitude a quaternion."""
-    return Model(robot, stance="none", attitude="quaternion")
 
 
 def lone_body(*points: tuple[float, float, float], inertia: float = 1.0, gravity: float = 10.0) -> Model:
     """A body of 1 kg with contact points."""
     contacts = tuple(ContactPoint(name=f"p{k}", point=point) for k, point in enumerate(points))
     torso = Torso(mass=1.0, inertia=(inertia, inertia, inertia, 0.0, 0.0, 0.0))
-    return free_model(Robot(name="body", torso=torso, parts={}, gravity=gravity, contacts=contacts))
+    return model_of(Robot(name="body", torso=torso, parts={}, gravity=gravity, contacts=contacts))
 
 
 def slope(angle: float, axis: str) -> HeightField:
@@ -50,6 +44,23 @@ def compass_robot() -> Robot:
     return Robot(name="compass", torso=torso, parts={"left": FreeLimb(limb=leg), "right": FreeLimb(limb=leg)})
 
 
+def compass_speed(cycle: Floats, period: float) -> float:
+    """Of a walker with legs of 1 m [m/s]."""
+    return 2.0 * np.sin(0.5 * (cycle[0] - cycle[1])) / period
+
+
+def hopper() -> Model:
+    """A robot on one leg, which a motor shortens and stretches."""
+    foot = Body(mass=0.2, com=(0.0, 0.0, -0.3), inertia=(1e-3, 1e-3, 1e-4, 0.0, 0.0, 0.0))
+    leg = Limb(
+        joints=(Joint(name="s", motion="slider", axis=(0.0, 0.0, 1.0), body=foot),),
+        foot=Foot(joint="s", point=(0.0, 0.0, -0.4), place=(0.0, 0.0, 0.0)),
+        actuators=(Motor(name="m", coordinate="s"),),
+    )
+    torso = Torso(mass=2.0, inertia=(0.02, 0.02, 0.02, 0.0, 0.0, 0.0))
+    return model_of(Robot(name="hopper", torso=torso, parts={"leg": FreeLimb(limb=leg)}, stand=(0.0, 0.0, 0.4)))
+
+
 def compass_events() -> list[PassesThrough]:
     """A foot touches only when it is well ahead of the other: scuffing in the middle of a swing is left out."""
 
@@ -70,10 +81,10 @@ def compass_state(stance: float, swing: float, stance_rate: float, swing_rate: f
     return q, np.array([*rate, 0.0, 0.0, 0.0, stance_rate, swing_rate])
 
 
-def compass_cycle() -> tuple[Floats, float, np.ndarray]:
+def compass_cycle(**changes: float) -> tuple[Floats, float, np.ndarray]:
     """The walker's cycle by its own two equations, written out: (stance, swing and their rates after a step, its
-    period [s], multipliers of the step), the derivatives by central differences."""
-    m, m_hip, a, b, tilt, g = (GOSWAMI[key] for key in ("m", "m_hip", "a", "b", "slope", "g"))
+    period [s], multipliers of the step), the derivatives by central differences; `changes` are of GOSWAMI."""
+    m, m_hip, a, b, tilt, g = ((GOSWAMI | changes)[key] for key in ("m", "m_hip", "a", "b", "slope", "g"))
     length = a + b
 
     def masses(s: float, n: float) -> Floats:
@@ -137,38 +148,3 @@ def compass_cycle() -> tuple[Floats, float, np.ndarray]:
         columns.append((wrong(own + h) - wrong(own - h)) / 2e-6)
     multipliers = np.linalg.eigvals(np.array(columns).T + np.eye(3))
     return section(own), step(section(own))[1], multipliers
-
-
-CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
-
-
-def tailed_quadruped(gravity: float = 9.81) -> Robot:
-    """A robot of the size of a Go2, with a tail of two hinges."""
-    places = tuple((0.05 * x, 0.19 * y, 0.0) for x, y in CORNERS)
-    legs = ThreeHingeLegs(
-        thigh_length=0.213, shank_length=0.213, thigh_mass=1.15, shank_mass=0.24, hips=places, feet=places,
-        knee="backward",
-    )  # fmt: skip
-    tail = Pendulum(length=0.5, mass=0.6, mount=(0.0, -0.19, 0.0))
-    torso = PlateTorso(mass=7.0, width=0.1, length=0.38)
-    return Robot(name="go2", torso=torso, stand=(0.0, 0.0, 0.32), gravity=gravity, parts={"legs": legs, "tail": tail})
-
-
-def standing_quadruped() -> tuple[Model, JointServo, Floats]:
-    """It, servos that hold it, and its posture."""
-    model = free_model(tailed_quadruped())
-    q = posed(model)
-    return model, JointServo(table=held_posture(model, q), kp=300.0, kd=6.0), q
-
-
-def trotting_quadruped() -> tuple[Model, JointServo, tuple[Floats, Floats]]:
-    """It, servos that let it trot and hold its tail, and its state at the start."""
-    model = free_model(tailed_quadruped())
-    gait = trot(model.robot, speed=0.5, frequency=2.5, lift=0.08, duty=0.6)
-    legs = joint_table(model, gait, samples=120)
-    still = np.zeros((len(legs.values), 2))
-    table = JointTable(
-        coordinates=("tail.ta", "tail.tb", *legs.coordinates), period=legs.period,
-        values=np.hstack([still, legs.values]), slopes=np.hstack([still, legs.slopes]),
-    )  # fmt: skip
-    return model, JointServo(table=table, kp=300.0, kd=6.0), walking_start(model, gait, table)

@@ -31,7 +31,7 @@ PACKAGES = (
 """Those with names of their own; `tailwork` itself offers theirs."""
 
 QUANTITY = re.compile(r"\b(Scalar|float|Floats|Vector|Point|Symmetric|ArrayLike|NDArray)\b")
-"""Types of numbers that have units; whole numbers, and arrays of them, count."""
+"""Types of numbers that have units; integers, and arrays of them, count."""
 UNIT = re.compile(r"\[[^\]]+\]|\bSI\b|\bunits?\b")
 PAPER = re.compile(r"2018|2020|Nelson & Quinn|Biswal & Mohanty")
 DIRECTIVE = re.compile(
@@ -122,7 +122,7 @@ def test_every_field_of_a_public_class_has_a_meaning_and_a_unit() -> None:
 def test_fields_are_read_as_they_are_written() -> None:
     """Types, units, requirements, defaults and meanings: from metadata, comments, docstrings and `Attributes:`."""
     fields_of = docstrings().fields_of
-    _, _, length, mass, *_ = fields_of(tailwork.robots.Pendulum)  # the first two are of all tails
+    _, _, _, length, mass, *_ = fields_of(tailwork.robots.Pendulum)  # the first three are of all tails
     assert (length.name, length.unit, length.requirement, length.default) == ("length", "m", "greater than 0", "")
     assert mass.meaning.startswith("of the bar")
     law = {field.name: field for field in fields_of(importlib.import_module("tailwork.control").FeedForward)}

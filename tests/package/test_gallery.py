@@ -176,6 +176,18 @@ def _(left: Left) -> None:
 # Intermediate
 
 
+@facts("beginner/9_fall")
+def _(left: Left) -> None:
+    """After the smaller push it stands on its feet again; after the larger one it lies on its hips, at rest."""
+    legs = [*left["robot"].feet()]
+    assert left["carried"] == {150.0: legs, 200.0: [f"{leg}.hip" for leg in legs]}
+    fallen = left["runs"]["200 N"]
+    assert fallen.stopped is None and float(fallen.data["kinetic_energy"][-1]) < 1e-20
+    weight = float(left["robot"].mass()) * float(left["robot"].gravity)
+    assert float(fallen.data["foot_force"].sel(axis="z").sum("foot")[-1]) == pytest.approx(weight, rel=1e-9)
+    assert fallen.energy_balance_error() < 1e-3 and (fallen.data["impact_loss"].to_numpy() > -1e-12).all()
+
+
 @facts("intermediate/1_cable_tensions")
 def _(left: Left) -> None:
     """No cable pushes, never do three of a segment pull, the far right one is slack throughout, and energy balances."""

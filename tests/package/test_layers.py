@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import tailwork
 
 STAGES = (
     "typing",
+    "lazy",
     "errors",
     "format",
     "files",
@@ -65,8 +67,23 @@ def test_a_module_imports_only_from_its_stage_or_earlier_ones(module: str) -> No
         assert STAGES.index(other) <= STAGES.index(own), f"{module}:{line}: {own or 'the package'} comes before {later}"
 
 
+COMPILING = ("kernels", "model", "simulation", "studies/observer.py", "cli/cache.py", "__init__.py")
+"""Who imports the compiler: equations and drivers, measures along a path, and who frees or lists what was compiled."""
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.startswith(COMPILING)])
+def test_only_what_compiles_imports_the_compiler(module: str) -> None:
+    tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
+    assert "kernels" not in {other for _, other in imported_stages(tree)}
+
+
 def test_the_check_sees_imports_of_every_form() -> None:
     text = "import tailwork.kernels.cache\nfrom tailwork.robots import Limb\ndef f():\n    from tailwork import model\n"
     assert sorted(imported_stages(ast.parse(text))) == [(1, "kernels"), (2, "robots"), (4, "model")]
     assert list(imported_stages(ast.parse("import tailwork\nimport numpy"))) == [(1, "")]
     assert list(imported_stages(ast.parse("from tailwork import load"))) == [(1, "")]
+
+
+def test_a_folder_has_at_most_sixteen_modules() -> None:
+    folders = Counter(Path(module).parent for module in MODULES if not Path(module).name.startswith("__"))
+    assert max(folders.values()) <= 16, folders.most_common(1)

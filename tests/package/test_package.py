@@ -10,7 +10,10 @@ import pkgutil
 import re
 import subprocess
 import sys
+import sysconfig
+import tarfile
 import tomllib
+import venv
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -47,11 +50,25 @@ def test_the_package_under_test_is_this_one() -> None:
 
 def test_importing_warns_of_nothing_and_loads_no_more_than_it_needs() -> None:
     """No warning, no output, and none of what only some need."""
-    loaded = json.loads(in_new_process("import tailwork, json, sys; print(json.dumps(sorted(sys.modules)))"))
+    loaded = json.loads(
+        in_new_process("import tailwork, json, sys; tailwork.Model; print(json.dumps(sorted(sys.modules)))")
+    )
     assert "tailwork.model" in loaded
     assert [name for name in NOT_AT_IMPORT if name in loaded] == []
     heavy = {name.split(".")[0] for name in loaded} & {"casadi", "llvmlite", "numpy", "scipy"}
     print(f"import tailwork loads {len(loaded)} modules, with {', '.join(sorted(heavy))}")
+
+
+def test_an_interrupted_import_is_quiet() -> None:
+    """Ctrl-C while the command is still being imported: one word, and the exit code of an interrupted program."""
+    code = (
+        "import sys\nclass Stop:\n    def find_spec(self, name, *rest):\n"
+        "        if name == 'numpy': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stop())\nfrom tailwork.__main__ import main\nsys.exit(main())"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "interrupted\n")
 
 
 def test_every_module_can_be_imported() -> None:
@@ -71,13 +88,15 @@ def test_public_names() -> None:
 
 
 def test_one_version() -> None:
-    """Said once, in the package; pyproject reads it there, and CITATION.cff agrees."""
+    """Said once, in the package; pyproject reads it there; CITATION.cff and the changelog agree."""
     assert re.fullmatch(r"\d+\.\d+\.\d+", tailwork.__version__)
     assert PROJECT["project"]["dynamic"] == ["version"] and "version" not in PROJECT["project"]
     said = (ROOT / PROJECT["tool"]["hatch"]["version"]["path"]).read_text(encoding="utf-8")
     assert re.findall(r'^__version__ = "(.*)"$', said, re.MULTILINE) == [tailwork.__version__]
-    cited = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
-    assert cited == [tailwork.__version__]
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.*)$", cited, re.MULTILINE) == [tailwork.__version__]
+    dated = re.findall(r"^## \[(.*)\] — (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert dated[0] == (tailwork.__version__, *re.findall(r'^date-released: "(.*)"$', cited, re.MULTILINE))
 
 
 def test_the_installed_version() -> None:
@@ -118,11 +137,22 @@ def test_every_folder_is_a_package() -> None:
     assert (SOURCE / "py.typed").read_bytes() == b""
 
 
-def test_the_wheel(tmp_path: Path) -> None:
-    """The built wheel holds py.typed, every module, style sheets, robots, an example and the built player; no tests."""
-    wheel = pytest.importorskip("hatchling.builders.wheel")
-    built = Path(next(iter(wheel.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"]))))
-    names = zipfile.ZipFile(built).namelist()
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The sdist, and the wheel that is built from what it holds."""
+    folder = tmp_path_factory.mktemp("released")
+    sdist, wheel = (pytest.importorskip(f"hatchling.builders.{kind}") for kind in ("sdist", "wheel"))
+    packed = Path(next(iter(sdist.SdistBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"]))))
+    with tarfile.open(packed) as archive:
+        archive.extractall(folder, filter="data")
+    source = folder / f"tailwork-{tailwork.__version__}"
+    return packed, Path(next(iter(wheel.WheelBuilder(str(source)).build(directory=str(folder), versions=["standard"]))))
+
+
+def test_the_wheel(released: tuple[Path, Path]) -> None:
+    """The wheel of the sdist holds py.typed, every module, style sheets, robots, an example and the built player; no
+    tests."""
+    names = zipfile.ZipFile(released[1]).namelist()
     built_player = {f"tailwork/view/player/built/player.{kind}" for kind in ("js", "css")}
     expected = {str(file.relative_to(SOURCE.parent)) for file in SOURCE.rglob("*.py")}
     styles = {"tailwork/view/draw/tailwork.mplstyle", "tailwork/view/report/report.css"}
@@ -131,6 +161,46 @@ def test_the_wheel(tmp_path: Path) -> None:
     assert {name for name in names if not name.startswith(f"tailwork-{tailwork.__version__}.dist-info/")} == expected
     assert f"tailwork-{tailwork.__version__}.dist-info/entry_points.txt" in names
     assert any(name.endswith("LICENSE") for name in names)
+
+
+def test_the_source_distribution(released: tuple[Path, Path]) -> None:
+    """The sdist holds what README, Makefile and tests refer to."""
+    top = f"tailwork-{tailwork.__version__}"
+    with tarfile.open(released[0]) as archive:
+        names = set(archive.getnames())
+    files = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "pyproject.toml", "docs/index.md",
+             "tests/package/test_package.py", "benchmarks/results/engine.json", "player/package.json")  # fmt: skip
+    assert {f"{top}/{name}" for name in files} <= names
+    assert not [name for name in names if "/node_modules/" in name or "/_build/" in name or "/.venv/" in name]
+
+
+def test_the_wheel_in_a_clean_environment(released: tuple[Path, Path], tmp_path: Path) -> None:
+    """Installed without network where nothing of this folder is on the path, the command says its version, a preset
+    with a tail stands and swings, and a run of it becomes a page."""
+    venv.create(tmp_path / "new", with_pip=False)
+    python = tmp_path / "new" / "bin" / "python"
+    asked = "import sysconfig; print(sysconfig.get_path('purelib'), sysconfig.get_path('scripts'))"
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PIP_"))}
+
+    def done(*command: str | Path) -> str:
+        ran = subprocess.run(command, env=clean, cwd=tmp_path, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    library, scripts = (Path(word) for word in done(python, "-c", asked).split())
+    installer = ("-m", "pip", "--disable-pip-version-check", "--python", str(python), "install", "--quiet")
+    done(sys.executable, *installer, "--no-deps", "--no-index", "--no-compile", released[1])
+    # What it needs is what the tests run with; the package itself comes from the wheel.
+    (library / "others.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    assert done(scripts / "tailwork", "--version").split() == ["tailwork", tailwork.__version__]
+    code = (
+        "import tailwork as tw; from tailwork.simulation import Standing; from tailwork.control import RestTorques\n"
+        "model = tw.Model(tw.robots.go2().with_tail('pendulum'))\n"
+        "tw.simulate(model, Standing(), 0.01, control=RestTorques()).save('run.nc'); print(tw.__file__)"
+    )
+    assert Path(done(python, "-c", code).split()[-1]).is_relative_to(library)
+    done(scripts / "tailwork", "view", "run.nc", "--no-open")
+    assert (tmp_path / "run.html").stat().st_size > 100_000
 
 
 def test_the_readme_shows_what_was_measured() -> None:

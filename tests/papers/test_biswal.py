@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles.layout import Array, relative
-from tailwork.errors import RobotError, StateError
+from tailwork.errors import ArgumentError, StateError
 from tailwork.mechanics import inverse, kinematics
 from tailwork.mechanics.layout import make_layout
 from tailwork.papers.biswal import leg as paper
@@ -78,7 +78,7 @@ def test_readings() -> None:
     for reading in READINGS:
         moved = paper.joint_motion([1.0, 3.5], reading)
         assert np.abs(moved[1] - moved[0] - 2.5 * paper.joint_rates(reading)).max() < 1e-15
-    with pytest.raises(RobotError, match="one of 'A', 'B', 'C'"):
+    with pytest.raises(ArgumentError, match="one of 'A', 'B', 'C'"):
         paper.joint_motion(0.0, "D")
 
 
@@ -209,7 +209,7 @@ def test_postures_and_legs_that_are_refused() -> None:
     for function in (paper.foot_place, paper.jacobian, paper.foot_transform, paper.link_transforms):
         with pytest.raises(StateError, match=r"required: \(\.\.\., 3\)"):
             function(LEG, np.zeros(4))
-    with pytest.raises(RobotError, match="greater than 0"):
+    with pytest.raises(ArgumentError, match="greater than 0"):
         Leg(thigh_length=0.0)
     with pytest.raises(StateError, match="required: 3"):
         paper.workspace_samples(LEG, [(0.0, 1.0)], 3)
@@ -382,7 +382,8 @@ def test_the_study() -> None:
     assert all(path.shape == (len(study.times), 3) for path in (*study.feet.values(), *study.torques.values()))
     assert np.abs(1e3 * study.feet["C"][-1] - FEET["C"][5]).max() < 0.5001e-4
     ours = {claim.quantity: claim.ours for claim in study.claims}
-    assert ours["Sect. 4, posture [°]"] == "-10, -35, 45 or -10, 10, -45"
-    assert ours["Fig. 2, workspace at theta_1 = 0 [mm]"] == "disc of 200 about (180, -110)"
-    assert ours["Figs. 4–6, largest torques [N mm], C"] == "68.6, 88.6, 8.4"
+    assert ours["Eq. 10, height of the foot at zero angles [mm]"] == "-310"
+    assert ours["Fig. 2, radius of the workspace at theta_1 = 0 [mm]"] == "200"
+    assert (ours["Fig. 2, x of its centre [mm]"], ours["Fig. 2, z of its centre [mm]"]) == ("180", "-110")
+    assert np.round(1e3 * np.abs(study.torques["C"]).max(axis=0), 1).tolist() == [68.6, 88.6, 8.4]
     assert all(claim.reading for claim in study.claims)

@@ -32,8 +32,9 @@ from tailwork.papers.liu2020.torso import (
 from tailwork.robots import blaberus
 from tailwork.robots import liu2018 as robot2018
 from tailwork.robots import liu2020 as robot2020
-from tailwork.robots.limb import BendingSpring, Cable, Motor, PointSpring
+from tailwork.robots.limb import Cable, Motor
 from tailwork.robots.robot import Robot, Torso
+from tailwork.robots.springs import BendingSpring, PointSpring
 from tailwork.robots.tails import R3, Pendulum, Usrt
 
 FIRST = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}

@@ -13,7 +13,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from oracles.layout import relative
-from tailwork.errors import RobotError, StateError, UnknownNameError
+from tailwork.errors import ArgumentError, StateError, UnknownNameError
 from tailwork.papers.nelson_quinn.body_tree import BodyTree, tree_of
 from tailwork.papers.nelson_quinn.quasicoordinates import (
     TreeState,
@@ -378,7 +378,7 @@ SOME_BODY = B2.body
     ids=["gears", "springs", "rotors", "offset", "four rotations", "branch without a body"],
 )
 def test_robots_that_are_not_covered(robot: Robot, path: str, required: str) -> None:
-    with pytest.raises(RobotError, match=required) as caught:
+    with pytest.raises(ArgumentError, match=required) as caught:
         tree_of(robot)
     assert caught.value.path == path
 
@@ -386,14 +386,14 @@ def test_robots_that_are_not_covered(robot: Robot, path: str, required: str) -> 
 def test_points_need_a_body() -> None:
     """A foot, or any point, is one of a body; a hinge without one has none."""
     limb = replace(ROBOT.limbs()["limb"], foot=Foot(joint="b1", point=X, place=X))
-    with pytest.raises(RobotError, match="carries a body"):
+    with pytest.raises(ArgumentError, match="carries a body"):
         tree_of(ROBOT.with_part("limb", FreeLimb(limb=limb)))
     with pytest.raises(UnknownNameError, match=r"limb\.b2"):
         TREE.point("limb", "b1", X)
 
 
 def test_arguments_of_the_wrong_kind() -> None:
-    with pytest.raises(RobotError, match="a Robot"):
+    with pytest.raises(ArgumentError, match="a Robot"):
         tree_of("blaberus")  # type: ignore[arg-type]
     with pytest.raises(StateError, match=r"q: has shape \(3,\); required: \(14,\)"):
         true_state(TREE, Q[:3], Q_DOT)

@@ -16,7 +16,14 @@ from tailwork.control.gait.joint_table import JointTable, joint_table, walking_s
 from tailwork.control.servo import JointServo
 from tailwork.kernels import kernel as kernel_module
 from tailwork.model import Model
-from tailwork.papers.nelson_quinn.experiments import simulate_walk, walking_gait
+from tailwork.papers.nelson_quinn.experiments import (
+    ROWS,
+    force_peaks,
+    halves,
+    reactions,
+    simulate_walk,
+    walking_gait,
+)
 from tailwork.robots import biswal
 from tailwork.simulation import Run, load_run, simulate
 from tailwork.simulation.contact.ground import CompliantGround, HeightField
@@ -71,6 +78,40 @@ def cockroach_run() -> Run:
 
 RUNS = {"trot": trot_run, "cockroach": cockroach_run}
 each_run = pytest.mark.parametrize("name", RUNS)
+
+
+def test_impulses_of_a_stride_are_those_of_all_contact() -> None:
+    """From a foot's first touch to its last, whatever the gait plans; the halves of a stride make up the whole; and in
+    a steady walk all legs together neither brake nor drive."""
+    run, gait = cockroach_run(), walking_gait()
+    found = reactions(run, gait, settling=2)
+    each = len(found.share)
+    contact, impulse = run.data["contact"].to_numpy(), run.data["foot_impulse"].to_numpy()[..., 0]
+    names = list(run.data["foot"].to_numpy())
+    for row in ROWS:
+        whole = []
+        for leg in (f"{row}_left", f"{row}_right"):
+            k, phase = names.index(leg), gait.phases[gait.legs.index(leg)]
+            middle = round((1 + phase + (1 + gait.duty) / 2) * each)  # of a swing
+            down = middle + np.flatnonzero(contact[middle : middle + each, k] != AIR)
+            assert 0.5 * each < len(down) < 0.8 * each
+            whole.append(impulse[down[-1] + 1, k] - impulse[down[0] - 1, k])
+        assert np.mean(whole) == pytest.approx(found.stride[row].mean(), rel=0.02)
+        assert sum(halves(found, row)) == pytest.approx(found.stride[row].mean(), abs=1e-12)
+    assert sum(found.stride[row].mean() for row in ROWS) == pytest.approx(0.0, abs=0.03 * found.stride["hind"].mean())
+
+
+def test_peaks_of_the_force_and_both_tripods() -> None:
+    """A peak is a maximum of more than a tenth of the largest, in the stance of the gait; feet of both tripods touch
+    around the change of tripods and never in the middle of a swing."""
+    found, gait = reactions(cockroach_run(), walking_gait(), settling=2), walking_gait()
+    for row in ROWS:
+        force, peaks = found.force[row][:, 2], force_peaks(found, row)
+        assert len(peaks) and peaks.max() < gait.duty
+        for k in np.searchsorted(found.share, peaks):
+            assert force[k - 1] < force[k] > force[k + 1] and force[k] > 0.1 * force.max()
+    assert found.both[0] == found.both[round(0.5 * len(found.both))] == 1.0
+    assert (found.both[(found.share > 0.7) & (found.share < 0.85)] == 0.0).all()
 
 
 def by_stride(run: Run, name: str) -> np.ndarray:

@@ -42,6 +42,31 @@ def test_a_mount_rotation_turns_the_whole_tail_about_its_mount(tail: str, forwar
     assert m[1] == pytest.approx(m[0], abs=1e-16)
 
 
+@pytest.mark.parametrize("tail", ["pendulum", "r3", "usrt"])
+def test_a_tail_written_out_is_the_same_tail_whichever_way_the_robot_faces(tail: str) -> None:
+    """Its limb in its own axes, or as the torso has it, hangs where the tail does and moves as it does; and a robot
+    that faces x is the one that faces y, all places turned."""
+    part, angles = robots.liu2020(tail).part("tail"), (0.3, -0.5, 0.7)
+    bare, found = robots.liu2020(None), {}
+    frames = {forward: np.array(FORWARD_FRAMES[forward]) for forward in ("x", "y")}
+    for forward, frame in frames.items():
+        there = replace(part, mount=tuple(frame @ part.mount), mount_rotation=angles)
+        robot = replace(bare, forward=forward).with_part("tail", there)
+        out = FreeTail(shape=there.limb, mount_rotation=angles)
+        taken = FreeTail.of_limb(robot.limbs()["tail"], forward)
+        models = [tailwork.Model(robot.with_part("tail", x), stance="none", torso="fixed") for x in (there, out, taken)]
+        q = np.random.default_rng(1).uniform(-0.3, 0.3, len(models[0].coordinate_names))
+        v = np.random.default_rng(2).normal(size=len(models[0].velocity_names))
+        here = [k for k, name in enumerate(models[0].point_names) if name.startswith("tail")]
+        own = [k for k, name in enumerate(models[0].velocity_names) if name.startswith("tail")]
+        found[forward] = [
+            (x.points(q)[here] @ frame, x.mass_matrix(q)[np.ix_(own, own)], x.bias(q, v)[own]) for x in models
+        ]
+    for motion in (*found["x"], *found["y"]):
+        for one, other in zip(motion, found["y"][0], strict=True):
+            assert one == pytest.approx(other, rel=1e-13, abs=1e-15)
+
+
 def test_a_quarter_turn_of_the_mount_is_exact() -> None:
     """A pitch of 90° makes the tail point straight up: no entry is left to rounding."""
     tail = Pendulum(length=0.4, mass=1.0)

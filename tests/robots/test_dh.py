@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import tailwork
 from oracles.layout import Array, relative
-from tailwork.errors import RobotError, StateError, UnknownNameError
+from tailwork.errors import ArgumentError, StateError, UnknownNameError
 from tailwork.mechanics import inverse, kinematics, observe
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.layout import Layout, make_layout
@@ -22,7 +22,7 @@ from tailwork.model import Model
 from tailwork.papers.spatial import rotation_x, rotation_y, rotation_z, tensor
 from tailwork.robots import Body, DhChain, DhRow, Joint, PlateTorso, Robot, dh_frames, dh_transform
 from tailwork.robots.limb import IDENTITY
-from tailwork.robots.paths import numbers, structure
+from tailwork.robots.paths import robot_numbers, structure
 
 QUARTER = math.pi / 2
 FIRST = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # central differences of order 8
@@ -214,7 +214,7 @@ ARM = DhChain(
 
 def test_lengths_are_numbers_and_angles_are_structure() -> None:
     robot = robot_with(ARM)
-    paths = set(numbers(robot))
+    paths = set(robot_numbers(robot))
     assert {"arm.rows.yaw.d", "arm.rows.2.a", "arm.rows.2.body.mass", "arm.rows.3.a", "arm.mount.z"} <= paths
     assert {"arm.rows.wrist.bar_mass", "arm.rows.2.armature", "arm.torque_limit"} <= paths
     assert not [path for path in paths if "alpha" in path or "theta" in path or "rotation" in path]
@@ -302,15 +302,15 @@ def test_a_table_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "error", "path", "message"),
     [
-        ('moving = "none"', 'moving = "d"', RobotError, "arm.rows.3.moving", "a sliding joint"),
-        ('convention = "modified"\n', "", RobotError, "arm.convention", "got nothing"),
-        ("a = 0.07", 'a = "7 cm"', RobotError, "arm.rows.2.a", "a plain number in m"),
+        ('moving = "none"', 'moving = "d"', ArgumentError, "arm.rows.3.moving", "a sliding joint"),
+        ('convention = "modified"\n', "", ArgumentError, "arm.convention", "got nothing"),
+        ("a = 0.07", 'a = "7 cm"', ArgumentError, "arm.rows.2.a", "a plain number in m"),
         ("a = 0.07", "r = 0.07", UnknownNameError, "arm.rows.2.r", "known field"),
-        ("alpha = 1.5707963267948966", "alpha = nan", RobotError, "arm.rows.2.alpha", "a finite number"),
+        ("alpha = 1.5707963267948966", "alpha = nan", ArgumentError, "arm.rows.2.alpha", "a finite number"),
     ],
 )
 def test_files_that_are_no_tables(
-    tmp_path: Path, old: str, new: str, error: type[RobotError], path: str, message: str
+    tmp_path: Path, old: str, new: str, error: type[ArgumentError], path: str, message: str
 ) -> None:
     assert old in FILE
     (tmp_path / "arm.toml").write_text(FILE.replace(old, new), encoding="utf-8")
@@ -340,7 +340,7 @@ BAR = DhRow(a=0.1, bar_mass=1.0)
     ],
 )
 def test_rows_that_are_refused(fields: dict[str, Any], path: str, message: str) -> None:
-    with pytest.raises(RobotError, match=message) as caught:
+    with pytest.raises(ArgumentError, match=message) as caught:
         DhRow(**fields)
     assert caught.value.path == path
 
@@ -362,7 +362,7 @@ def test_rows_that_are_refused(fields: dict[str, Any], path: str, message: str) 
     ],
 )
 def test_chains_that_are_refused(fields: dict[str, Any], path: str, message: str) -> None:
-    with pytest.raises(RobotError, match=message) as caught:
+    with pytest.raises(ArgumentError, match=message) as caught:
         DhChain(**{"convention": "classic", "rows": (BAR,)} | fields)
     assert caught.value.path == path
 
@@ -372,7 +372,7 @@ def test_a_foot_of_a_chain_swings_or_rides_in_the_configuration() -> None:
     robot = robot_with(DhChain(convention="classic", rows=(BAR, BAR, BAR), end="foot"))
     assert make_layout(robot, "none", (), "free", "rpy", ()).legs == ("arm",)
     assert make_layout(robot, "all", (), "free", "rpy", ()).stance == ("arm",)
-    with pytest.raises(RobotError, match="at least three hinges"):
+    with pytest.raises(ArgumentError, match="at least three hinges"):
         short = robot_with(DhChain(convention="classic", rows=(BAR, BAR), end="foot"))
         make_layout(short, "all", (), "free", "rpy", ())
 
@@ -380,5 +380,5 @@ def test_a_foot_of_a_chain_swings_or_rides_in_the_configuration() -> None:
 def test_postures_of_another_length_are_refused() -> None:
     with pytest.raises(StateError, match=r"required: \(3,\)"):
         dh_frames(ARM, [0.0, 0.0])
-    with pytest.raises(RobotError, match="'classic'"):
+    with pytest.raises(ArgumentError, match="'classic'"):
         dh_transform(0.0, 0.0, 0.0, 0.0, "Classic")

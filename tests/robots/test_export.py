@@ -272,6 +272,18 @@ def test_real_robots_with_a_tail_of_ours_come_back(name: str, tmp_path: Path) ->
     assert mjcf_reread_error(robot, tmp_path) < 1e-12
 
 
+def test_legs_without_a_closed_form_come_back_as_they_stand(tmp_path: Path) -> None:
+    """Talos, whose legs have six hinges: its bent knees are in TOML, MJCF (a key frame) and the YAML beside URDF."""
+    robot, legs = load(urdf("talos")), ("leg_left", "leg_right")
+    robot.save(tmp_path / "robot.toml")
+    robot.export(tmp_path / "robot.xml")
+    robot.export(tmp_path / "robot.urdf")
+    wanted = [robot.limbs()[leg].foot_angles for leg in legs]
+    assert wanted[0]["4"] == 0.859395
+    for file in ("robot.toml", "robot.xml", "robot.urdf"):
+        assert [load(tmp_path / file).limbs()[leg].foot_angles for leg in legs] == wanted, file
+
+
 def reread_error(robot: Robot, folder: Path, stance: tuple[str, ...] = ()) -> float:
     """Writes a robot as URDF and reads it back: the largest relative difference of accelerations."""
     robot.export(folder / "robot.urdf", stance)
@@ -331,13 +343,15 @@ def test_a_yaml_of_another_shape_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "robot.yaml"
     text = file.read_text(encoding="utf-8")
     for old, new, message in (
-        ('  "tail":', "  tail: &anchor", r"line \d+: 'tail: &anchor'; required: an entry as tailwork writes"),
-        ("gravity: 9.8", "gravity: 9.8 !!python/object", r"line \d+: .* nothing but a comment"),
-        ("gravity: 9.8", "weight: 9.8", r"line \d+: .* one of the keys format, gravity"),
-        ("forward:", "gravity: 1.0\nforward:", r"line \d+: .* each key once"),
+        ('  "tail":', "  tail: &anchor", r"line \d+: Expecting.*; required: JSON, as tailwork writes it"),
+        ('"gravity": 9.8', '"gravity": 9.8 !!python/object', r"line \d+: Expecting"),
+        ('"gravity": 9.8', '"weight": 9.8', "the key 'weight'; required: one of the keys format, gravity"),
+        ('"forward":', '"gravity": 1.0,\n"forward":', "gravity, .* each key once"),
+        ('"limbs": {', '"limbs": [], "other": {', "required: keys and values, as tailwork writes them"),
+        ('"joints":', '"mass": 1.0, "joints":', "the key 'mass'; required: one of the keys joints"),
         ('"bend_12"]', '"bend_13"]', "bend_12.*required: the joints of the URDF, each in one limb"),
         ('"coordinate": "beta_2"', '"coordinate": "beta_3"', "tail.actuators.*beta_3"),
-        ("gearing: [[1.0", "gearing: [[[1.0]", r"gearing|JSON"),
+        ('"gearing": [[1.0', '"gearing": [[[1.0]', r"gearing|JSON"),
     ):
         assert old in text
         file.write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -388,7 +402,7 @@ def test_export_writes_files_and_says_what_they_lack(tmp_path: Path, capsys: pyt
     printed = capsys.readouterr().out
     assert all(note in printed for note in notes)
     assert main(["export", "liu2020", "--out", str(tmp_path / "robot.urdf"), "--stance", "leg1,leg3"]) == 0
-    assert 'pinned: ["leg1", "leg3"]' in (tmp_path / "robot.yaml").read_text(encoding="utf-8")
+    assert '"pinned": ["leg1", "leg3"]' in (tmp_path / "robot.yaml").read_text(encoding="utf-8")
     real_leg().export(tmp_path / "leg.urdf")
     assert (tmp_path / "leg_meshes" / "torso.2.obj").is_file()
 

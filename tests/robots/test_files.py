@@ -20,7 +20,7 @@ import tailwork
 from real_robots import urdf
 from tailwork import robots
 from tailwork.algebra.expression import Tape
-from tailwork.errors import FileError, RobotError, TailworkError, UnknownNameError
+from tailwork.errors import ArgumentError, FileError, RobotError, TailworkError, UnknownNameError
 from tailwork.robots import (
     BendingSpring,
     Body,
@@ -288,10 +288,10 @@ GOOD = HEAD + TORSO
          "limb names that differ"),
     ],
 )  # fmt: skip
-def test_bad_descriptions(text: str, error: type[RobotError], path: str, message: str, tmp_path: Path) -> None:
+def test_bad_descriptions(text: str, error: type[ArgumentError], path: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "robot.toml"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(RobotError) as caught:
+    with pytest.raises(ArgumentError) as caught:
         tailwork.load(file)
     assert type(caught.value) is error
     assert caught.value.path == path

@@ -135,3 +135,18 @@ def test_a_tail_that_is_turned_is_replaced_by_one_that_is() -> None:
     mount = np.array(robot.limbs()["tail"].joints[0].offset)
     assert (up - mount)[2] > 0.3 and np.abs((up - mount)[:2]).max() < 1e-12
     assert not any(robot.with_tail(pendulum(length=0.3, mass=0.2), mount=(-0.2, 0.0, 0.0)).part("tail").mount_rotation)
+
+
+@pytest.mark.parametrize(
+    ("tail", "said"),
+    [
+        ({"mass": 600.0}, "600 g are 0.6"), ({"length": 500.0}, "500 mm are 0.5"),
+        ({"mount": (0.0, -250.0, 0.0)}, "250 mm are 0.25"),
+    ],
+)  # fmt: skip
+def test_sizes_that_look_like_typing_errors(tail: dict[str, object], said: str) -> None:
+    """Grams and millimetres are pointed out; usual tails warn of nothing (warnings are errors here)."""
+    usual: dict[str, object] = {"length": 0.5, "mass": 1.0, "mount": (0.0, -0.25, 0.0)}
+    with pytest.warns(UserWarning, match=said):
+        liu2020().with_tail(pendulum(**usual | tail))  # type: ignore[arg-type]
+    liu2020().with_tail(pendulum(**usual))  # type: ignore[arg-type]

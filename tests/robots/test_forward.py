@@ -12,6 +12,7 @@ from tailwork.mechanics.attitude import torso_angle_rates, torso_angles
 from tailwork.mechanics.layout import make_layout
 from tailwork.model import Model
 from tailwork.robots import FORWARD_FRAMES, Robot, Torso, biswal, blaberus, liu2018, liu2020, load, presets
+from tailwork.simulation.pose import continuous_angles
 from tailwork.typing import Floats
 
 TURN = np.array(FORWARD_FRAMES["x"])  # axes right, forward, up in a torso frame that faces x
@@ -137,6 +138,32 @@ def test_roll_pitch_and_yaw_are_one_definition(make: Any, attitude: str) -> None
         q = [0.1, 0.2, 0.3, *coordinates(attitude, r), *[0.0] * 20]
         np.testing.assert_allclose(torso_angles(layout, q), (roll, pitch, yaw), atol=1e-13)
     assert (rotation(right, 0.1) @ forward)[2] > 0.0
+
+
+@pytest.mark.parametrize(("attitude", "facing"), [("rpy", "x"), ("quaternion", "x"), ("quaternion", "y")])
+def test_a_robot_that_rolls_or_pitches_over_has_done_that_alone(attitude: str, facing: str) -> None:
+    """By 260°, with a little of the others: without jumps, and the same backwards."""
+    robot = liu2020("pendulum") if facing == "y" else facing_x(liu2020("pendulum"))
+    layout = make_layout(robot, "none", (), "free", attitude, ())
+    right, forward, _ = np.array(FORWARD_FRAMES[facing]).T
+    turns = np.linspace(0.0, 1.45 * np.pi, 200)
+    for sign in (1.0, -1.0):
+        for roll, pitch in ((1.0, 0.0), (0.0, 1.0)):
+            if attitude == "rpy" and pitch:
+                continue  # its coordinates are singular on the way
+            q = [
+                coordinates(
+                    attitude,
+                    rotation((0.0, 0.0, 1.0), 0.1)
+                    @ rotation(forward, 0.02 * pitch + sign * roll * turn)
+                    @ rotation(right, 0.02 * roll + sign * pitch * turn),
+                )
+                for turn in turns
+            ]
+            q = np.concatenate([np.zeros((200, 3)), q, np.zeros((200, 20))], axis=1)
+            found = continuous_angles(layout, q)
+            wanted = [[sign * roll * turn + 0.02 * pitch, sign * pitch * turn + 0.02 * roll, 0.1] for turn in turns]
+            np.testing.assert_allclose(found.T, wanted, atol=1e-9)
 
 
 def test_facing_y_they_are_the_coordinates() -> None:

@@ -20,14 +20,14 @@ from real_robots import mjcf
 from tailwork import Model
 from tailwork.errors import ArgumentError, FileError, RobotError, UnknownNameError
 from tailwork.robots import Imported, import_robot
-from tailwork.robots.paths import numbers
+from tailwork.robots.paths import robot_numbers
 
 
 @cache
 def imported(name: str) -> Imported:
     """A real robot; dry friction, which MuJoCo has as a constraint, left out."""
     found = import_robot(mjcf(name))
-    dry = {path: 0.0 for path in numbers(found.robot) if path.endswith(".friction") and ".joints." in path}
+    dry = {path: 0.0 for path in robot_numbers(found.robot) if path.endswith(".friction") and ".joints." in path}
     return Imported(found.robot.replace(dry), found.notes, found.joints, found.meshes)
 
 

@@ -17,7 +17,7 @@ from oracles.states import random_state
 from real_robots import urdf
 from tailwork import Model
 from tailwork.control.gait.foot_kinematics import foot_angles, foot_place
-from tailwork.errors import RobotError, StateError
+from tailwork.errors import ArgumentError, StateError
 from tailwork.robots import Body, Foot, Joint, Limb, Motor, OffsetLeg, Robot, Torso, point_mass
 from tailwork.robots.limb import FORWARD_FRAMES, as_matrix, as_vector, placed
 from tailwork.simulation import FootNearHip, simulate
@@ -87,7 +87,7 @@ def test_the_hip_ends_where_the_foot_is_level_with_it() -> None:
         place = as_vector(hip + np.array([0.2, 0.0, -offset - beyond]))
         assert form.clearance(place) == pytest.approx(clearance, abs=1e-12)  # type: ignore[attr-defined]
         assert 0.4 < form.extension(place) < 0.6
-    with pytest.raises(RobotError, match="too near to the axis of the hip"):
+    with pytest.raises(ArgumentError, match="too near to the axis of the hip"):
         foot_angles(leg, hip + np.array([0.2, 0.0, -offset + 1e-3]))
 
 
@@ -196,19 +196,19 @@ def test_what_is_no_such_leg_is_refused() -> None:
     limb = simple_leg()
     hip, thigh, shank = limb.joints
     tilted = dataclasses.replace(shank, axis=(0.0, 0.8, 0.6))
-    with pytest.raises(RobotError, match="parallel to that of thigh"):
+    with pytest.raises(ArgumentError, match="parallel to that of thigh"):
         OffsetLeg(limb=dataclasses.replace(limb, joints=(hip, thigh, tilted)), side=-1.0, knee=-1.0)
     alike = dataclasses.replace(hip, axis=(0.0, 1.0, 0.0))
-    with pytest.raises(RobotError, match="not parallel to that of hip"):
+    with pytest.raises(ArgumentError, match="not parallel to that of hip"):
         OffsetLeg(limb=dataclasses.replace(limb, joints=(alike, thigh, shank)), side=-1.0, knee=-1.0)
     two = dataclasses.replace(
         limb, joints=(dataclasses.replace(thigh, parent=None), shank), coordinates=(), actuators=()
     )
-    with pytest.raises(RobotError, match="three hinges in a row"):
+    with pytest.raises(ArgumentError, match="three hinges in a row"):
         OffsetLeg.from_posture(two, (0.0, 0.0, 0.0))
-    with pytest.raises(RobotError, match="bent knee"):
+    with pytest.raises(ArgumentError, match="bent knee"):
         OffsetLeg.from_posture(limb, (0.0, 0.4, 0.0))
-    with pytest.raises(RobotError, match="level with the hip"):
+    with pytest.raises(ArgumentError, match="level with the hip"):
         OffsetLeg.from_posture(limb, (0.0, math.pi / 2 - 0.5, 1.0))
-    with pytest.raises(RobotError, match="1 or −1"):
+    with pytest.raises(ArgumentError, match="1 or −1"):
         OffsetLeg(limb=limb, side=-1.0, knee=0.0)

@@ -224,8 +224,8 @@ def test_two_classes_of_a_kind_are_told_apart_by_their_module() -> None:
     names = ("first_of_two", "second_of_two")
     made = [type("Twin", (Pendulum,), {"kind": "twin_of_two", "__module__": name}) for name in names]
     for name, cls in zip(names, made, strict=True):
-        assert kinds.kind_of("tail", "twin_of_two", name) is cls
+        assert kinds.part_kind("tail", "twin_of_two", name) is cls
     with pytest.raises(RobotError, match=r"first_of_two.*second_of_two"):
-        kinds.kind_of("tail", "twin_of_two", None)
+        kinds.part_kind("tail", "twin_of_two", None)
     del made, cls
     gc.collect()  # classes are known as long as they live

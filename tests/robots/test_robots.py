@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tailwork import robots
 from tailwork.algebra import expression as ex
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.robots import (
     BendingSpring,
     Body,
@@ -38,7 +38,7 @@ from tailwork.robots import (
     point_mass,
 )
 from tailwork.robots.body import tipped_bar
-from tailwork.robots.paths import numbers
+from tailwork.robots.paths import robot_numbers
 
 PRESETS = {
     "liu2018": robots.liu2018(),
@@ -251,7 +251,7 @@ def test_lists_become_tuples() -> None:
     ],
 )
 def test_impossible_limbs(fields: dict[str, Any], path: str, required: str) -> None:
-    with pytest.raises(RobotError) as caught:
+    with pytest.raises(ArgumentError) as caught:
         Limb(**({"joints": joints()} | fields))
     assert caught.value.path == path
     assert required in caught.value.required
@@ -450,10 +450,10 @@ def evaluated(tape: ex.Tape, inputs: Sequence[float]) -> list[float]:
 
 def built_numbers(robot: Robot) -> dict[str, Any]:
     """Every number of the limbs and of the torso that a robot builds."""
-    found: dict[str, Any] = {f"torso.{k}": v for k, v in numbers(robot.torso_body()).items()}
+    found: dict[str, Any] = {f"torso.{k}": v for k, v in robot_numbers(robot.torso_body()).items()}
     for name, limb in robot.limbs().items():
         free = FreeLimb(limb=dataclasses.replace(limb, closed_form=None))
-        found |= {f"{name}.{path}": value for path, value in numbers(free).items()}
+        found |= {f"{name}.{path}": value for path, value in robot_numbers(free).items()}
     return found
 
 
@@ -461,7 +461,7 @@ def built_numbers(robot: Robot) -> dict[str, Any]:
 def test_a_robot_of_symbols_follows_the_numbers(name: str) -> None:
     """Built once from symbols, then evaluated at changed numbers = built from the changed numbers."""
     robot = PRESETS[name]
-    given = {path: value for path, value in numbers(robot).items() if value != 0.0}
+    given = {path: value for path, value in robot_numbers(robot).items() if value != 0.0}
     rng = np.random.default_rng(1)
     factors = dict.fromkeys((path.rpartition(".")[0] if "inertia" in path else path for path in given), 1.0)
     factors = {path: rng.uniform(0.8, 1.2) for path in factors}  # one for all moments, so that they stay possible

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import tailwork
@@ -16,9 +19,11 @@ from oracles.pinocchio_file import PinocchioFile
 from oracles.states import random_state
 from real_robots import urdf
 from tailwork import Model
+from tailwork.control import joint_table, posed, trot
 from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.robots import FreeLimb, Imported, OffsetLeg, import_robot
-from tailwork.robots.paths import numbers
+from tailwork.robots.paths import robot_numbers
+from tailwork.simulation import Standing
 
 NAMED = ("a1", "anymal_b", "b1", "go1", "go2", "laikago", "solo12")
 
@@ -27,7 +32,7 @@ NAMED = ("a1", "anymal_b", "b1", "go1", "go2", "laikago", "solo12")
 def imported(name: str) -> Imported:
     """A real robot; dry friction, which Pinocchio has not, left out."""
     found = import_robot(urdf(name))
-    dry = {path: 0.0 for path in numbers(found.robot) if path.endswith(".friction") and ".joints." in path}
+    dry = {path: 0.0 for path in robot_numbers(found.robot) if path.endswith(".friction") and ".joints." in path}
     return dataclasses.replace(found, robot=found.robot.replace(dry))
 
 
@@ -99,23 +104,63 @@ def test_standing_is_the_posture_of_the_file() -> None:
         assert foot.place[2] == foot.radius == 0.02
 
 
+def test_where_an_srdf_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the folder of the file and in srdf beside that folder, also where the file is named without a folder; not in a
+    folder srdf below it."""
+    (tmp_path / "urdf" / "srdf").mkdir(parents=True)
+    (tmp_path / "srdf").mkdir()
+    shutil.copy(urdf("a1"), tmp_path / "urdf" / "a1.urdf")
+    for folder, calf in (("srdf", -1.7), ("urdf/srdf", -1.1)):
+        posture = {"thigh": 0.9, "calf": calf}
+        joints = [f'<joint name="{leg}_{joint}_joint" value="{value}"/>'
+                  for leg in ("FL", "FR", "RL", "RR") for joint, value in posture.items()]  # fmt: skip
+        state = f'<group_state name="standing" group="all">{"".join(joints)}</group_state>'
+        (tmp_path / folder / "a1.srdf").write_text(f'<robot name="a1">{state}</robot>')
+    monkeypatch.chdir(tmp_path / "urdf")
+    for name in ("a1.urdf", "../urdf/a1.urdf", str(tmp_path / "urdf" / "a1.urdf")):
+        assert import_robot(name).posture["FL.calf"] == -1.7
+
+
 def test_legs_without_a_closed_form() -> None:
-    """Solo has two hinges a leg: they swing, and say why. Talos has six: pinned, they ride in the configuration, which
-    the posture of the file starts."""
+    """Solo has two hinges a leg: they swing, and say why. Talos has six: pinned, they ride in the configuration, and it
+    stands in the posture of the file: knees bent, not at zero, pinned, free and as a simulation starts."""
     solo = imported("solo")
     assert all(isinstance(part, FreeLimb) for part in solo.robot.parts.values())
     assert any("FL cannot be pinned" in note for note in solo.notes)
-    with pytest.raises(RobotError, match="at least three hinges"):
+    with pytest.raises(ArgumentError, match="at least three hinges"):
         Model(solo.robot, "all")
     found = import_robot(urdf("talos"))
     assert any("leg_left has no closed form" in note for note in found.notes)
     model = Model(found.robot, ("leg_left", "leg_right"))
-    q = model.standing()
-    q[6:] = [found.posture.get(name, 0.0) for name in model.coordinate_names[6:]]
-    q = model.closed(q)
-    knee = model.coordinate_names.index("leg_left.4")
-    assert q[knee] == pytest.approx(found.posture["leg_left.4"], abs=0.01) and q[knee] > 0.1
+    legs = {name: value for name, value in found.posture.items() if name.startswith("leg_")}
+    assert legs["leg_left.4"] > 0.8
+    free = Model(found.robot, "none")
+    for here, q in (
+        (model, model.standing()),
+        (model, Standing().configuration(model.layout, {})),
+        (free, posed(free)),
+        (free, Standing().configuration(free.layout, {})),
+    ):
+        there = dict(zip(here.coordinate_names, q, strict=True))
+        assert {name: there[name] for name in legs} == pytest.approx(legs, abs=1e-12)
     assert isinstance(import_robot(urdf("b1_arm")).robot.parts["link01"], FreeLimb)
+
+
+def test_a_humanoid_whose_file_has_no_posture_stands_straight_on_its_soles() -> None:
+    """G1: hips, knees and ankles at zero (the middle of a hip's range is a split of 70°), and all four balls of each
+    sole touch level ground."""
+    found = import_robot(urdf("g1"))
+    assert any("stand straight" in note for note in found.notes)
+    assert all(value == 0.0 for name, value in found.posture.items() if name.startswith(("left", "right")))
+    model = pin.buildModelFromUrdf(str(urdf("g1")), pin.JointModelFreeFlyer())
+    data, q = model.createData(), pin.neutral(model)
+    q[2] = found.robot.stand[2]
+    pin.framesForwardKinematics(model, data, q)
+    for name in ("left", "right"):
+        limb, ankle = found.robot.limbs()[name], data.oMf[model.getFrameId(f"{name}_ankle_roll_link")]
+        assert limb.foot is not None and len(limb.contacts) == 3
+        for ball in (limb.foot, *limb.contacts):
+            assert ankle.act(np.array(ball.point))[2] == pytest.approx(ball.radius, abs=1e-6) and ball.radius == 0.005
 
 
 def test_options_say_what_the_file_cannot() -> None:
@@ -161,3 +206,67 @@ def test_a_robot_is_read_in_less_than_a_third_of_a_second() -> None:
     for _ in range(3):
         assert isinstance(tailwork.load(urdf("anymal_c")).part("LF"), OffsetLeg)
     assert (time.perf_counter() - start) / 3 < 0.3
+
+
+def two_hinges(axis: str, knee: str = "") -> str:
+    """A quadruped whose legs are a thigh of 0.16 m and a shank of 0.18 m on parallel hinges."""
+    body = "<inertial><origin xyz='{}'/><mass value='{}'/><inertia ixx='{}' iyy='{}' izz='{}' "
+    body += "ixy='0' ixz='0' iyz='0'/></inertial>"
+    links = [f"<link name='base'>{body.format('0 0 0', 2, 0.02, 0.02, 0.02)}</link>"]
+    for name, (x, y) in {"FL": (0.2, 0.1), "FR": (0.2, -0.1), "BL": (-0.2, 0.1), "BR": (-0.2, -0.1)}.items():
+        for link, length in (("thigh", 0.16), ("shank", 0.18)):
+            bar = body.format(f"0 0 {-length / 2}", 0.1, 3e-4, 3e-4, 1e-5)
+            links.append(f"<link name='{name}_{link}'>{bar}</link>")
+        links.append(f"<link name='{name}_foot'/>")
+        turns = f"<axis xyz='{axis}'/><limit lower='LOW' upper='HIGH' effort='9' velocity='9'/></joint>"
+        links += [
+            f"<joint name='{name}_hip' type='revolute'><parent link='base'/><child link='{name}_thigh'/>"
+            f"<origin xyz='{x} {y} 0'/>{turns.replace('LOW', '-3').replace('HIGH', '3')}",
+            f"<joint name='{name}_knee' type='revolute'><parent link='{name}_thigh'/><child link='{name}_shank'/>"
+            f"<origin xyz='0 0 -0.16'/>{turns.replace('LOW', knee or '-3').replace('HIGH', '3')}",
+            f"<joint name='{name}_end' type='fixed'><parent link='{name}_shank'/><child link='{name}_foot'/>"
+            "<origin xyz='0 0 -0.18'/></joint>",
+        ]
+    return f"<robot name='two'>{''.join(links)}</robot>"
+
+
+@pytest.mark.parametrize("forward", ["x", "-x", "y"])
+def test_legs_of_two_hinges_are_bent_where_nobody_says_how_they_stand(tmp_path: Path, forward: str) -> None:
+    """Each foot below its hip, three quarters of thigh and shank away, knees backward; so a trot by default fits."""
+    file = tmp_path / "two.urdf"
+    file.write_text(two_hinges("1 0 0" if forward == "y" else "0 1 0"))
+    found = import_robot(file, forward=forward)
+    model = Model(found.robot, "none")
+    q = posed(model)
+    places = dict(zip(model.point_names, model.points(q), strict=True))
+    for leg in ("FL", "FR", "BL", "BR"):
+        hip, knee, foot = (places[f"{leg}.{name}"] for name in ("hip", "knee", "foot"))
+        np.testing.assert_allclose(foot, [*hip[:2], 0.0], atol=1e-12)
+        assert hip[2] == pytest.approx(0.75 * 0.34, abs=1e-12)
+        assert (knee - hip)["xy".index(found.robot.forward)] < -0.05
+    assert any("0.75 of thigh and shank away, and that knees point backward (option posture)" in x for x in found.notes)
+    joint_table(model, trot(found.robot))
+
+
+def test_knees_that_bend_one_way_alone_and_robots_that_face_elsewhere(tmp_path: Path) -> None:
+    """The range of a knee decides; legs that cannot step forward are told of."""
+    file = tmp_path / "two.urdf"
+    file.write_text(two_hinges("0 1 0", knee="0"))  # only positive angles: about y they turn the shank forward
+    found = import_robot(file)
+    assert found.posture["FL.knee"] > 0.5 and found.posture["FL.hip"] < -0.1
+    file.write_text(two_hinges("1 0 0"))
+    assert import_robot(file).notes[-1] == (
+        "no hinge of the legs moves a foot along x, which is taken to point forward (option forward)"
+    )
+
+
+def test_a_posture_that_is_missing_or_in_degrees(tmp_path: Path) -> None:
+    """What to write is in the message, for Python and for a command, and why the file does not tell."""
+    shutil.copy(urdf("solo12"), tmp_path / "solo12.urdf")  # without the SRDF beside it
+    with pytest.raises(RobotError) as caught:
+        tailwork.load(tmp_path / "solo12.urdf")
+    said = str(caught.value)
+    assert "the range of FL_KFE is the same both ways" in said and "--posture FL_KFE=-1.4,… of a command" in said
+    posture = {f"{leg}_{joint}": 80.0 for leg in ("FL", "FR", "HL", "HR") for joint in ("HFE", "KFE")}
+    with pytest.raises(RobotError, match=r"Hinges are in rad: are values such as 80 in degrees\?"):
+        tailwork.load(tmp_path / "solo12.urdf", posture=posture)

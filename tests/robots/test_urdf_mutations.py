@@ -24,7 +24,7 @@ from real_robots import urdf
 from tailwork import Model
 from tailwork.errors import FileError, TailworkError
 from tailwork.robots import Imported, import_robot
-from tailwork.robots.paths import numbers
+from tailwork.robots.paths import robot_numbers
 
 SEEDS = ("go2", "solo12", "b1_arm", "talos")
 LONGEST = 5.0
@@ -104,7 +104,7 @@ def in_other_words(root: ElementTree.Element, rng: np.random.Generator) -> tuple
 
 
 def without_friction(found: Imported) -> Imported:
-    dry = {path: 0.0 for path in numbers(found.robot) if path.endswith(".friction") and ".joints." in path}
+    dry = {path: 0.0 for path in robot_numbers(found.robot) if path.endswith(".friction") and ".joints." in path}
     return Imported(found.robot.replace(dry), found.notes, found.joints, found.meshes)
 
 
@@ -323,7 +323,7 @@ def outcome(text: str, file: Path) -> str:
         return type(error).__name__
     finally:
         assert time.perf_counter() - start < LONGEST, text
-    assert all(math.isfinite(value) for value in numbers(robot).values())
+    assert all(math.isfinite(value) for value in robot_numbers(robot).values())
     assert robot.mass() == pytest.approx(mass_of_links(text), rel=1e-12), text  # no mass is lost or repaired
     return "read"
 

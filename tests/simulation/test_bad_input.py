@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from tailwork.control import Tracking, held, posed
-from tailwork.errors import ArgumentError, ControllerError, RobotError, TailworkError, UnknownNameError
+from tailwork.errors import ArgumentError, ControllerError, TailworkError, UnknownNameError
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import CompliantGround, simulate, simulate_batch
-from tailwork.studies import yaw
+from tailwork.simulation import CompliantGround, Standing, gradient, sensitivities, simulate, simulate_batch
+from tailwork.studies import Scenario, add_measure, measured, motion_from_text, perform, perform_many, pitch, yaw
 from tailwork.studies.design.example import EXAMPLE
 from tailwork.studies.design.files import problem_from_text
 from tailwork.view import picture, torso_response
@@ -40,7 +40,8 @@ def run(duration: Any = 0.01, **more: Any) -> Any:
     "call",
     [
         lambda: run(HUGE), lambda: run(start_time=HUGE), lambda: run(rtol=HUGE), lambda: run(step=HUGE, method="rk4"),
-        lambda: run(max_steps=HUGE), lambda: run(samples=HUGE), lambda: simulate(model(), [HUGE] * 8, 0.01),
+        lambda: run(max_steps=HUGE), lambda: run(samples=HUGE), lambda: run(samples=10**8),
+        lambda: simulate(model(), [HUGE] * 8, 0.01),
         lambda: simulate_batch(model(), [[HUGE] * 8], 0.01), lambda: yaw(HUGE), lambda: yaw(40, duration=HUGE),
         lambda: simulate_batch(model(), model().standing(), 0.01, parameters={"tail.length": [HUGE, 0.5]}),
         lambda: model().forward_dynamics(model().standing(), [HUGE] * 8, np.zeros(14)),
@@ -50,6 +51,25 @@ def run(duration: Any = 0.01, **more: Any) -> Any:
 def test_numbers_that_are_too_large(call: Callable[[], Any]) -> None:
     with pytest.raises(TailworkError, match="required"):
         call()
+
+
+@pytest.mark.parametrize("wrong", [3, "tail.mass", {"tail.mass"}, [["tail.mass"]], (k for k in ["tail.mass"]), print])
+def test_what_is_no_list_and_no_mapping(wrong: Any) -> None:
+    """Names are lists, parameters and motions are by name, also right after a run without any; nothing else is taken
+    for none of them."""
+    q = model().standing()
+    run()
+    for argument, call in {
+        "by": lambda: gradient(model(), q, 0.01, lambda end: end.q[1], by=wrong),
+        "start": lambda: sensitivities(model(), q, 0.01, start=wrong),
+        "parameters": lambda: simulate_batch(model(), q, 0.01, parameters=wrong),
+        "motions": lambda: run(motions=wrong),
+    }.items():
+        with pytest.raises(ArgumentError, match=f"^{argument}: got .*; required: (a list|values by|profiles by)"):
+            call()
+    for name in ("method", "progress"):
+        with pytest.raises(ArgumentError, match=f"^{name}: got .*; required: a"):
+            run(**{name: ["auto"]})
 
 
 @pytest.mark.parametrize(
@@ -81,6 +101,8 @@ def test_a_rate_beyond_the_clock() -> None:
     assert len(set(times)) == len(times) == 100
     with pytest.raises(ArgumentError, match=r"control_rate: .* required: at most 2.2e\+12 Hz"):
         run(1e-9, control=control, control_rate=1e13, start_time=1000.0)
+    with pytest.raises(ArgumentError, match=r"control_rate: .* required: at most 1e\+09 Hz: .*max_steps"):
+        run(1e-3, control=control, control_rate=1e12)
 
 
 @pytest.mark.filterwarnings("error")
@@ -96,15 +118,26 @@ def test_ground_beyond_all_measure() -> None:
     own = Model(liu2020("pendulum"), "none")
     ground = CompliantGround(stiffness=1e308, damping=1.0, tangential_stiffness=1e308, tangential_damping=20.0,
                              static_friction=0.8, kinetic_friction=0.6)  # fmt: skip
-    with pytest.raises(RobotError, match="ground that is less stiff"):
+    with pytest.raises(ArgumentError, match="ground that is less stiff"):
         simulate(own, posed(own), 0.01, ground=ground)
+
+
+def test_a_number_and_the_total_that_it_follows_from() -> None:
+    """A mass beside the whole tail's is refused in batches and derivatives, as in a changed copy of the robot: it would
+    have no effect."""
+    both = {"tail.mass": [1.0, 1.1], "tail.total_mass": [1.0, 1.2]}
+    required = r"^tail\.mass: got 1\.0; required: either mass or total_mass"
+    with pytest.raises(ArgumentError, match=required):
+        simulate_batch(model(), Standing(), 0.01, parameters=both)
+    with pytest.raises(ArgumentError, match=required):
+        gradient(model(), Standing(), 0.01, lambda end: end.q[1], by=list(both))
 
 
 def test_problems_with_tables_in_the_place_of_words() -> None:
     lines = [line for line in EXAMPLE.splitlines() if line.split(" = ")[0] in ("policy", "file", "preset", "tail")]
     assert lines
     for line in lines:
-        with pytest.raises((RobotError, UnknownNameError)):
+        with pytest.raises((ArgumentError, UnknownNameError)):
             problem_from_text(EXAMPLE.replace(line, f"{line.split(' = ')[0]} = {{}}"), "problem.toml")
 
 
@@ -131,3 +164,24 @@ def test_names_are_no_formulas(tmp_path: Path) -> None:
     for k, figure in enumerate((picture(runs, "strip"), torso_response(runs))):
         figure.savefig(tmp_path / f"{k}.png")
         assert (tmp_path / f"{k}.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("wrong", [None, 3, {"nope": 1}, ["nope"], print])
+def test_what_is_no_scenario_no_run_and_no_measure(wrong: Any) -> None:
+    scenario = Scenario(liu2020("pendulum"), yaw(40))
+    calls = [
+        lambda: perform(wrong), lambda: perform_many(wrong, {"tail.mass": 1.0}), lambda: measured(wrong, scenario),
+        lambda: measured(perform_r3(), wrong), lambda: add_measure(wrong), lambda: motion_from_text(wrong),
+        lambda: perform(scenario, rtoll=1.0), lambda: measured(perform_r3(), scenario), lambda: pitch(20, period="x"),
+    ]  # fmt: skip
+    if wrong is not None:
+        calls.append(lambda: perform_many(scenario, {"tail.mass": 1.0}, measures=wrong))
+    for call in calls:
+        with pytest.raises(TailworkError, match="required: "):
+            call()
+
+
+@cache
+def perform_r3() -> Any:
+    """A run of another robot."""
+    return perform(Scenario(liu2020("r3"), yaw(40)), samples=2)

@@ -12,7 +12,8 @@ from tailwork.control import Constant, Tracking, point_to_point
 from tailwork.errors import ArgumentError, StateError
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import Batch, Chunk, LegStraight, batch, batch_kernels, simulate, simulate_batch
+from tailwork.simulation import Batch, Chunk, LegStraight, simulate, simulate_batch
+from tailwork.simulation.batch import batch, kernels
 
 RUNS = 23  # not a multiple of any number of lanes
 DURATION = 0.12
@@ -89,7 +90,7 @@ def test_company_does_not_matter(model: Model, monkeypatch: pytest.MonkeyPatch) 
     q, v = states(model)
     some = {name: values[order] for name, values in varied().items()}
     monkeypatch.setattr(batch, "TILE", 8)
-    monkeypatch.setattr(batch_kernels, "SHARE", 3)
+    monkeypatch.setattr(kernels, "SHARE", 3)
     fewer = simulate_batch(model, (q[order], v[order]), DURATION, parameters=some, control=control(model), threads=3)
     for name in ("q", "v", "times", "steps", "rejected"):
         np.testing.assert_array_equal(getattr(fewer, name), getattr(whole, name)[order])
@@ -113,7 +114,11 @@ def test_measures(model: Model) -> None:
     found = run_batch(
         model,
         samples=31,
-        measures={"q": lambda tile: tile.q, "peak": lambda tile: np.abs(tile.tau).max(axis=(1, 2)), "v": lambda t: t.v},
+        measures={
+            "q": lambda chunk: chunk.q,
+            "peak": lambda chunk: np.abs(chunk.tau).max(axis=(1, 2)),
+            "v": lambda t: t.v,
+        },
     )
     for k in (1, 2, 22):
         single = alone(model, k, samples=31)
@@ -128,12 +133,12 @@ def test_samples_to_the_end_of_each_run(model: Model) -> None:
     """They are at the times that a single run holds, also where it ends early; functions of the model are the design's
     own, and other times can be asked for."""
 
-    def seen(tile: Chunk) -> np.ndarray:
-        halves = (tile.times[:, 1:] + tile.times[:, :-1]) / 2.0
-        energies = tile.ask("energy", q=tile.q, v=tile.v)["energies"]
-        again = tile.again(np.sort(np.concatenate([halves, tile.times], axis=1), axis=1))
-        np.testing.assert_allclose(again.q[:, ::2], tile.q, rtol=0.0, atol=1e-15)
-        return np.concatenate([tile.times[..., None], energies, tile.q], axis=2)
+    def seen(chunk: Chunk) -> np.ndarray:
+        halves = (chunk.times[:, 1:] + chunk.times[:, :-1]) / 2.0
+        energies = chunk.ask("energy", q=chunk.q, v=chunk.v)["energies"]
+        again = chunk.again(np.sort(np.concatenate([halves, chunk.times], axis=1), axis=1))
+        np.testing.assert_allclose(again.q[:, ::2], chunk.q, rtol=0.0, atol=1e-15)
+        return np.concatenate([chunk.times[..., None], energies, chunk.q], axis=2)
 
     masses = MASSES.copy()
     masses[2] = -1.0
@@ -171,11 +176,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a table": ({"parameters": {"tail.mass": np.ones((RUNS, 2))}}, r"parameters.tail.mass: got \(23, 2\)"),
     "words": ({"parameters": {"tail.mass": "heavy"}}, r"parameters.tail.mass: got 'heavy'"),
     "no mapping": ({"parameters": [1.0]}, r"parameters: got"),
-    "a function": ({"control": lambda t, q, v: np.zeros(14)}, r"control: got.*Python cannot run in a batch"),
+    "a function": (
+        {"control": lambda t, q, v: np.zeros(14)},
+        r"control: got.*Python is for `simulate`, not for batches and derivatives",
+    ),
     "no threads": ({"threads": 0}, r"threads: got 0"),
     "limits": ({"limits": "ignore"}, r"limits: got 'ignore'"),
     "method": ({"method": "euler"}, r"method: got 'euler'"),
-    "measure": ({"measures": {"mean": lambda tile: 1.0}}, r"measures.mean: got \(\)"),
+    "measure": ({"measures": {"mean": lambda chunk: 1.0}}, r"measures.mean: got \(\)"),
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tailwork.control import JointServo, held_posture, joint_table, trot, walking_start
-from tailwork.errors import ArgumentError, RobotError, StateError
+from tailwork.errors import ArgumentError, StateError
 from tailwork.model import Model
 from tailwork.robots import biswal
 from tailwork.simulation import Chunk, CompliantGround, Force, Pulse, simulate, simulate_batch
@@ -22,7 +22,7 @@ FEET = ("foot_force", "foot_impulse", "foot_work", "joint_work", "contact", "anc
 
 
 def asked(friction: float = 0.8, surface: HeightField | None = None) -> tuple[Model, tuple[Floats, Floats], Any]:
-    """The README's trot: model, start and the rest."""
+    """The trot of the D-H quadruped: model, start and the rest."""
     robot = biswal()
     model = Model(robot, stance="none")
     gait = trot(robot, speed=0.15, frequency=2.0, lift=0.03)
@@ -107,7 +107,15 @@ def test_a_batch_says_what_is_wrong() -> None:
         run = simulate(model, start, 0.4, forces=push, ground=how["ground"], control=servo)
         assert batch.energy_balance_error()[k] == run.energy_balance_error() < 0.01
         assert bool(batch.warnings[k]) == any("fallen" in what for _, what in run.events) == (k == 1)
-    assert "is under the ground, which only feet and contact points touch: the robot has fallen" in batch.warnings[1]
+    assert "the robot has fallen, or nothing holds that limb" in batch.warnings[1]
+
+
+def test_a_batch_of_which_nothing_is_possible() -> None:
+    """Each run says why; numbers are NaN."""
+    model, start, how = asked()
+    batch = simulate_batch(model, start, 0.3, parameters={"legs.shank_mass": MASSES}, step=1e-3, max_steps=10, **how)
+    assert all("max_steps: got 10; required: at least 300" in reason for reason in batch.reasons)
+    assert np.isnan(batch.q).all() and np.isnan(batch.energy_balance_error()).all() and batch.warnings == ("",) * 5
 
 
 def test_designs_walk_by_their_own_tables() -> None:
@@ -130,10 +138,10 @@ def test_designs_walk_by_their_own_tables() -> None:
     for k, run in enumerate(runs):
         np.testing.assert_array_equal(batch.q[k], run.final_state[0])
         np.testing.assert_allclose(batch.measures["tau"][k], run.data["tau"].to_numpy(), rtol=0, atol=1e-12)
-    with pytest.raises(RobotError, match=r"control.1.table: .* required: a list of joint tables, one a run"):
+    with pytest.raises(ArgumentError, match=r"control.1.table: .* required: a list of joint tables, one a run"):
         simulate_batch(model, states, 0.2, parameters=varied | {"control.1.table": 3.0}, **how)
     short = held_posture(model, states[0][0])
-    with pytest.raises(RobotError, match=r"control.1.table: .* required: tables of 120 rows for leg1.ha, "):
+    with pytest.raises(ArgumentError, match=r"control.1.table: .* required: tables of 120 rows for leg1.ha, "):
         simulate_batch(model, states, 0.2, parameters=varied | {"control.1.table": [*tables[:2], short]}, **how)
 
 

@@ -46,7 +46,8 @@ from tailwork.model import Model
 from tailwork.robots import biswal
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.contact.ground import CompliantGround
-from tailwork.simulation.run import Contact, unbalanced
+from tailwork.simulation.integrate.balance import unbalanced
+from tailwork.simulation.run import Contact
 
 # Rest
 

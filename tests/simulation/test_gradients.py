@@ -11,7 +11,7 @@ import pytest
 from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import Tape, arctan2, cos, larger, sin, sqrt, step
 from tailwork.control import Constant, Tracking, point_to_point
-from tailwork.errors import RobotError, StateError
+from tailwork.errors import ArgumentError, StateError
 from tailwork.kernels.graph import finished
 from tailwork.kernels.kernel import Kernel
 from tailwork.kernels.vjp import vjp
@@ -222,13 +222,13 @@ def test_what_has_no_gradient(model: Model) -> None:
     high[2] = 0.497
     with pytest.raises(StateError, match=r"no derivatives: it starts where it ends: leg. nearly straight"):
         gradient(model, (high, v), DURATION, turned, control=control(model), method="dopri5")
-    with pytest.raises(RobotError, match="objective: got None; required: an objective or an integrand"):
+    with pytest.raises(ArgumentError, match="objective: got None; required: an objective or an integrand"):
         gradient(model, q, DURATION, control=control(model))
-    with pytest.raises(RobotError, match="integrand: got 3; required: a function of a context"):
+    with pytest.raises(ArgumentError, match="integrand: got 3; required: a function of a context"):
         gradient(model, q, DURATION, turned, integrand=3, control=control(model))  # type: ignore[arg-type]
-    with pytest.raises(RobotError, match=r"^by: got 'tail\.lenght'"):
+    with pytest.raises(ArgumentError, match=r"^by: got 'tail\.lenght'"):
         gradient(model, q, DURATION, turned, by=["tail.lenght"], control=control(model))
-    with pytest.raises(RobotError, match=r"^by: got 'tail\.length'; required: a list of names"):
+    with pytest.raises(ArgumentError, match=r"^by: got 'tail\.length'; required: a list of names"):
         gradient(model, q, DURATION, turned, by="tail.length", control=control(model))
     with pytest.raises(StateError, match="got 2 states; required: one; see `gradients`"):
         gradient(model, np.stack([q, q]), DURATION, turned, control=control(model))
@@ -273,9 +273,9 @@ def test_objectives_that_are_none(model: Model) -> None:
     """What is no number says so, and so does what is not finite."""
     arguments: dict[str, Any] = {"control": control(model), **FIXED}
     for wrong in (lambda end: None, lambda end: [1.0], lambda end: "z", lambda end: 1.0 / 0.0):
-        with pytest.raises(RobotError, match=r"objective: got .*; required: a function that makes one number"):
+        with pytest.raises(ArgumentError, match=r"objective: got .*; required: a function that makes one number"):
             gradient(model, start(model), DURATION, wrong, **arguments)  # type: ignore[arg-type]
     with pytest.raises(StateError, match="no derivatives: the objective is not a finite number"):
         gradient(model, start(model), DURATION, lambda end: 1.0 / (end.t - DURATION), **arguments)
-    with pytest.raises(RobotError, match="each name once"):
+    with pytest.raises(ArgumentError, match="each name once"):
         gradient(model, start(model), DURATION, turned, by=["tail.mass", "tail.mass"], **arguments)

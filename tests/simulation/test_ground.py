@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from oracles.layout import Array
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.simulation.contact.ground import CompliantGround, HeightField, ground_from_text, surface_at
 
 NUMBERS: dict[str, Any] = {
@@ -194,13 +194,13 @@ WRONG_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("what", WRONG_FIELDS)
 def test_wrong_fields(what: str) -> None:
     changes, message = WRONG_FIELDS[what]
-    with pytest.raises(RobotError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         HeightField(**({"x": (0.0, 1.0), "y": (0.0, 1.0), "heights": np.zeros((2, 2))} | changes))
 
 
 @pytest.mark.parametrize("spacing", [0.0, -0.1, np.nan, np.inf])
 def test_wrong_spacing(spacing: float) -> None:
-    with pytest.raises(RobotError, match=r"spacing: got .*greater than 0"):
+    with pytest.raises(ArgumentError, match=r"spacing: got .*greater than 0"):
         field(plane, spacing)
 
 
@@ -219,7 +219,7 @@ WRONG_SAMPLING: dict[str, tuple[Any, Any, str]] = {
 def test_wrong_sampling(what: str) -> None:
     """Ends and functions that give no heights are refused, by name."""
     x, function, message = WRONG_SAMPLING[what]
-    with pytest.raises(RobotError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         HeightField.sampled(function, x, (0.0, 1.0), 0.1)
 
 
@@ -227,28 +227,28 @@ def test_wrong_sampling(what: str) -> None:
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "soft", None])
 def test_wrong_numbers(name: str, value: Any) -> None:
     """What is no number or negative is refused, by name."""
-    with pytest.raises(RobotError, match=f"^{name}: got .*finite number"):
+    with pytest.raises(ArgumentError, match=f"^{name}: got .*finite number"):
         CompliantGround(**(NUMBERS | {name: value}))
 
 
 @pytest.mark.parametrize("name", ["stiffness", "tangential_stiffness"])
 def test_no_stiffness(name: str) -> None:
     """Only springs must be there; dampers and friction may be left out."""
-    with pytest.raises(RobotError, match=f"^{name}: got 0.0; .*greater than 0"):
+    with pytest.raises(ArgumentError, match=f"^{name}: got 0.0; .*greater than 0"):
         CompliantGround(**(NUMBERS | {name: 0.0}))
     others = {other: 0.0 for other in NUMBERS if "stiffness" not in other}
     assert CompliantGround(**(NUMBERS | others)).damping == 0.0
 
 
 def test_more_kinetic_than_static_friction() -> None:
-    with pytest.raises(RobotError, match=r"kinetic_friction: got 0.81; required: at most the static friction, 0.8"):
+    with pytest.raises(ArgumentError, match=r"kinetic_friction: got 0.81; required: at most the static friction, 0.8"):
         CompliantGround(**(NUMBERS | {"kinetic_friction": 0.81}))
     assert CompliantGround(**(NUMBERS | {"kinetic_friction": 0.8})).kinetic_friction == 0.8
 
 
 @pytest.mark.parametrize("wrong", [3.0, np.zeros((3, 3)), bumps, {"x": (0, 1)}])
 def test_a_surface_is_a_height_field(wrong: Any) -> None:
-    with pytest.raises(RobotError, match=r"^surface: got (.|\n)*required: a HeightField"):
+    with pytest.raises(ArgumentError, match=r"^surface: got (.|\n)*required: a HeightField"):
         CompliantGround(**NUMBERS, surface=wrong)
 
 

@@ -30,7 +30,7 @@ from pucks import (
 from tailwork.control import Constant, Driven, Sine, point_to_point
 from tailwork.control.gait.joint_table import JointTable
 from tailwork.control.servo import JointServo
-from tailwork.errors import ArgumentError, ControllerError, RobotError, StateError, UnknownNameError
+from tailwork.errors import ArgumentError, ControllerError, StateError, UnknownNameError
 from tailwork.kernels import kernel as kernel_module
 from tailwork.model import Model
 from tailwork.robots import liu2020
@@ -45,7 +45,7 @@ from tailwork.simulation.run import Contact
 
 def test_step_that_is_too_long() -> None:
     """More than 2 over the ground's frequency, sqrt(k/m), is refused; the message says how long it may be."""
-    with pytest.raises(RobotError, match=r"step: got 0.015; required: at most 0.0141 s: .*141.4 rad/s.*0.000707 s"):
+    with pytest.raises(ArgumentError, match=r"step: got 0.015; required: at most 0.0141 s: .*141.4 rad/s.*0.000707 s"):
         thrown(step=0.015)
 
 
@@ -87,7 +87,7 @@ def test_halving_the_step_halves_the_error() -> None:
 
 
 def test_more_steps_than_allowed() -> None:
-    with pytest.raises(RobotError, match="max_steps: got 10; required: at least 200"):
+    with pytest.raises(ArgumentError, match="max_steps: got 10; required: at least 200"):
         thrown(duration=0.1, step=5e-4, max_steps=10)
 
 
@@ -180,7 +180,7 @@ def test_a_foot_leaves_the_field() -> None:
 
 
 def test_a_start_outside_the_field() -> None:
-    with pytest.raises(RobotError, match=r"state: got 'foot'.*outside"):
+    with pytest.raises(ArgumentError, match=r"state: got 'foot'.*outside"):
         thrown((30.5, 0.0, 1.0), on=ground(surface=incline(0.1)[0]))
 
 
@@ -190,7 +190,7 @@ def test_a_start_outside_the_field() -> None:
 @pytest.mark.parametrize("depth", [2e-9, 0.01])
 def test_a_foot_that_starts_in_the_ground(depth: float) -> None:
     """Is refused, by name, with its depth; it is allowed if the contact says so."""
-    with pytest.raises(RobotError, match=rf"state: got 'foot {depth:g} m under the ground'.*contact"):
+    with pytest.raises(ArgumentError, match=rf"state: got 'foot {depth:g} m under the ground'.*contact"):
         thrown((0.0, 0.0, -depth))
     place = np.array([0.0, 0.0, -depth])
     assert thrown(place, contact=Contact(("stick",), place[None])).stopped is None
@@ -217,7 +217,7 @@ WRONG_CONTACTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("what", WRONG_CONTACTS)
 def test_wrong_contacts(what: str) -> None:
-    with pytest.raises(RobotError, match=r"^contact: got"):
+    with pytest.raises(ArgumentError, match=r"^contact: got"):
         thrown(contact=WRONG_CONTACTS[what])
 
 
@@ -263,11 +263,11 @@ def test_wrong_servos() -> None:
         UnknownNameError, match=r"table.coordinates: got 'phi_x'.*that a motor drives; valid: foot.spin"
     ):
         thrown(control=servo("phi_x"))
-    with pytest.raises(RobotError, match=r"control: got 'foot.spin'; required: one servo a coordinate"):
+    with pytest.raises(ArgumentError, match=r"control: got 'foot.spin'; required: one servo a coordinate"):
         thrown(control=[servo("foot.spin"), servo("foot.spin", kp=2.0)])
-    with pytest.raises(RobotError, match=r"kp: got -1.0"):
+    with pytest.raises(ArgumentError, match=r"kp: got -1.0"):
         servo("foot.spin", kp=-1.0)
-    with pytest.raises(RobotError, match=r"table: got 3; required: a JointTable"):
+    with pytest.raises(ArgumentError, match=r"table: got 3; required: a JointTable"):
         JointServo(table=3, kp=1.0, kd=1.0)  # type: ignore[arg-type]
 
 
@@ -365,7 +365,9 @@ def test_a_controller_is_asked_at_its_rate(step: float | None) -> None:
     asked: list[float] = []
     thrown(duration=0.05, control=lambda t, q, v: asked.append(t) or [0.0], control_rate=1000.0, step=step)
     np.testing.assert_allclose(asked, np.arange(50) * 1e-3, atol=1e-12)
-    with pytest.raises(RobotError, match=r"step: got 0.0015; required: at most 0.001 s, the period of the controller"):
+    with pytest.raises(
+        ArgumentError, match=r"step: got 0.0015; required: at most 0.001 s, the period of the controller"
+    ):
         thrown(duration=0.05, control=lambda t, q, v: [0.0], control_rate=1000.0, step=1.5e-3)
 
 
@@ -401,7 +403,7 @@ def test_a_robot_that_falls_through_is_noticed() -> None:
     """Only feet touch the ground; the run says when something else is in it."""
     run = thrown((0.0, 0.0, 0.15), duration=0.5, robot=on_one_foot(), on=ground(**DAMPED))
     ((time, what),) = run.events
-    assert what.endswith("is under the ground, which only feet and contact points touch: the robot has fallen")
+    assert "is under the ground, which only feet and contact points touch: the robot has fallen" in what
     points = run.data["points"].sel(axis="z").to_numpy()
     others = points[:, [not name.endswith(".foot") for name in run.model.point_names]].min(axis=1)
     assert time == run.data["time"].to_numpy()[np.argmax(others < 0.0)]

@@ -10,8 +10,8 @@ import pytest
 import tailwork
 from tailwork.control import Constant
 from tailwork.errors import RobotError
-from tailwork.mechanics.elements import FRICTION_RATE
 from tailwork.mechanics.forward import Inputs, forward_dynamics
+from tailwork.mechanics.springs_and_cables import FRICTION_RATE
 from tailwork.robots import (
     Body,
     Cable,

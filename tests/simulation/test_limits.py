@@ -14,7 +14,7 @@ from tailwork.control import Constant, Driven, Sine, held, point_to_point
 from tailwork.errors import ArgumentError, RobotError
 from tailwork.model import Model
 from tailwork.robots import liu2020, usrt
-from tailwork.robots.io.toml import load, save
+from tailwork.robots.io.toml import load_toml, save_toml
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run, simulate
 
@@ -180,8 +180,8 @@ def test_limits_in_files(tail: str, limits: dict[str, float], tmp_path: Path) ->
     """A robot with limits is the same robot after a file, and so are its actuators."""
     robot = liu2020(tail).replace(limits)
     file = tmp_path / "robot.toml"
-    save(robot, file)
-    again = load(file)
+    save_toml(robot, file)
+    again = load_toml(file)
     assert again == robot != liu2020(tail)
     found = {a.limit for limb in again.limbs().values() for a in limb.actuators}
     assert found - {0.0} == set(limits.values())

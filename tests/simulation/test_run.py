@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from pucks import thrown
-from tailwork.control import Constant
+from tailwork.control import Constant, HoldPosture, RestTorques, Tracking, point_to_point
 from tailwork.errors import ArgumentError, UnknownNameError
-from tailwork.mechanics.contact import friction_ratio
+from tailwork.mechanics.compliant.impedance import friction_ratio
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import Run, simulate, simulate_batch
-from tailwork.simulation.batch_data import batch_dataset, batch_values
-from tailwork.simulation.chunk import Chunk
+from tailwork.simulation import Run, Standing, simulate, simulate_batch
+from tailwork.simulation.batch.chunk import Chunk
+from tailwork.simulation.batch.data import batch_dataset, batch_values
 from tailwork.simulation.record import Arrays, SampledTrajectory
 
 
@@ -101,6 +101,40 @@ def test_runs_in_a_process_pool() -> None:
         assert list(pool.map(_duration, [swung()])) == [swung().duration]
 
 
+def test_quantities_by_name() -> None:
+    """run["phi_z"] and run["tau", "tail.ta"] are rows of `data`; a name that is none gets the nearest ones."""
+    run = swung()
+    assert run["phi_z"].equals(run.data["q"].sel(coordinate="phi_z")) and run["tau"].equals(run.data["tau"])
+    assert run["tau", "tail.ta"].equals(run.data["tau"].sel(actuator="tail.ta")) and run["v_x"].equals(run["v", "v_x"])
+    for key, said in ((("q", "phi_zz"), "did you mean 'phi_z'"), ("phi_zz", "did you mean 'phi_z'"), (3, "a known")):
+        with pytest.raises(UnknownNameError, match=said):
+            run[key]  # type: ignore[index]
+
+
+def test_unknown_names_in_sel_offer_the_nearest() -> None:
+    run, batch = swung(), simulate_batch(model(), model().standing(), 0.01)
+    for data in (run.data, batch.data, pickle.loads(pickle.dumps(run.data))):
+        with pytest.raises(UnknownNameError, match="did you mean 'phi_z'"):
+            data["q"].sel(coordinate="phi_zz")
+        with pytest.raises(UnknownNameError, match="coordinate: got 'phi'"):
+            data["q"].sel(coordinate=["phi_z", "phi"])
+        assert np.array_equal(data["q"].sel(coordinate=["phi_z"])[..., 0], data["q"].sel(coordinate="phi_z"))
+
+
+def test_a_start_in_degrees_is_pointed_out() -> None:
+    """An angle of more than a turn at the start; the same state in radians warns of nothing."""
+    q = model().standing()
+    for angle, count in ((60.0, 1), (np.radians(60.0), 0)):
+        q[-1] = angle
+        run = simulate(model(), q, 1e-3)
+        assert sum("degrees" in said for said in run.warnings) == count
+    for angle, count in ((60.0, 1), (np.radians(60.0), 0)):
+        law = Tracking(limb="tail", coordinate="tb", profile=point_to_point(0.0, angle, 0.2), kp=300.0, kd=10.0)
+        held = [RestTorques(), HoldPosture(at="joint", stiffness=200.0, damping=5.0)]
+        run = simulate(model(), Standing(), 0.2, control=[*held, law])
+        assert sum("degrees" in said for said in run.warnings) == count
+
+
 def test_the_friction_ratio() -> None:
     """Tangential over normal force; infinite where a foot pulls or hangs."""
     forces = np.array([[[3.0, 4.0, 10.0], [0.0, 0.0, 1.0]], [[1.0, 0.0, -2.0], [0.0, 0.0, 0.0]]])
@@ -111,16 +145,18 @@ def test_a_batch_by_names() -> None:
     """Columns and measures by name; a dataset with parameters as coordinates."""
     masses, m = [0.5, 0.6, -1.0], model()
 
-    def heights(tile: Chunk) -> np.ndarray:
-        return tile.q[:, [0, -1], 2]
+    def heights(chunk: Chunk) -> np.ndarray:
+        return chunk.q[:, [0, -1], 2]
 
     batch = simulate_batch(m, (m.standing(), [0.0] * 6 + [1.0, 2.0]), 0.02, parameters={"tail.mass": masses},
                            control=control(), measures={"heights": heights})  # fmt: skip
     np.testing.assert_array_equal(batch_values(batch, "phi_z"), batch.q[:, 5])
     np.testing.assert_array_equal(batch_values(batch, "omega_x"), batch.v[:, 3])
     np.testing.assert_array_equal(batch_values(batch, "heights"), batch.measures["heights"])
-    with pytest.raises(UnknownNameError, match="did you mean 'phi_z'"):
-        batch_values(batch, "phiz")
+    for name in ("phiz", "yaw"):
+        with pytest.raises(UnknownNameError, match="did you mean 'phi_z'"):
+            batch_values(batch, name)
+    assert "ended early: 1 of 3: not possible: tail.mass: got -1" in batch.summary()
     data = batch_dataset(batch, {"tail.mass": masses})
     assert data.sizes == {"run": 3, "coordinate": 8, "velocity": 8, "heights_1": 2}
     np.testing.assert_array_equal(data["q"].sel(coordinate="phi_z"), batch.q[:, 5])

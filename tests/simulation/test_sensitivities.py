@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailwork.control import Constant, point_to_point
-from tailwork.errors import RobotError
+from tailwork.control import Constant, Tracking, point_to_point
+from tailwork.errors import ArgumentError
 from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import gradient, sensitivities, simulate
+from tailwork.simulation import gradient, gradients, sensitivities, simulate, simulate_batch
 
 DURATION = 0.1
 STARTS = ("phi_z", "v_z", "omega_x")
@@ -110,9 +111,51 @@ def test_many_at_once(model: Model) -> None:
 def test_bad_names(model: Model) -> None:
     """What is asked for must exist, and be something."""
     start, arguments = asked(model)
-    with pytest.raises(RobotError, match=r"by: got \(\); required: names of numbers"):
+    with pytest.raises(ArgumentError, match=r"by: got \[\]; required: names of numbers"):
         sensitivities(model, start, DURATION, **arguments)
-    with pytest.raises(RobotError, match="start: got 'phi_w'; required: a known coordinate"):
+    with pytest.raises(ArgumentError, match="start: got 'phi_w'; required: a known coordinate"):
         sensitivities(model, start, DURATION, start=["phi_w"], **arguments)
-    with pytest.raises(RobotError, match=r"start: got 'tail\.tb'; required: a known coordinate"):
+    with pytest.raises(ArgumentError, match=r"start: got 'tail\.tb'; required: a known coordinate"):
         sensitivities(model, start, DURATION, start=["tail.tb"], **arguments)
+
+
+def test_by_the_duration_of_a_motion_that_is_imposed(model: Model) -> None:
+    """Its acceleration jumps at the end. Where that is the end of the run, derivatives are those of longer motions,
+    also backwards; where it is within the run, steps as they were do not know that the jump moves, and it is refused.
+    A motion that a law follows has no such jump."""
+    start, arguments = asked(model)
+    name, how = "motion.tail.tb.duration", {"method": "dopri5", "rtol": 1e-12, "atol": 1e-14}
+    found = sensitivities(model, start, DURATION, by=[name], samples=2, **arguments, **how)
+    back = gradient(model, start, DURATION, lambda end: end.coordinate("phi_z"), by=[name], **arguments, **how)
+    h = 1e-4
+    longer = {name: DURATION + h * np.arange(4.0)}
+    yaws = simulate_batch(model, start, DURATION, parameters=longer, **arguments, **how)["phi_z"]
+    wanted = np.array([-11.0, 18.0, -9.0, 2.0]) @ yaws / (6.0 * h)
+    assert found.q[name][0, -1, 5] == pytest.approx(wanted, rel=1e-6)
+    assert back.by_parameter[name] == pytest.approx(wanted, rel=1e-6)
+    for call in (
+        lambda: sensitivities(model, start, 1.1 * DURATION, by=[name], **arguments),
+        lambda: gradient(model, start, 1.1 * DURATION, lambda end: end.q[5], by=[name], **arguments),
+        lambda: gradients(model, start, DURATION, lambda end: end.q[5], parameters={name: [0.09, 0.1]}, **arguments),
+    ):
+        with pytest.raises(ArgumentError, match=f"^by: got '{name}'; required: numbers that do not say when .* jumps"):
+            call()
+    law = Tracking(limb="other", coordinate="tb", profile=point_to_point(0.0, 0.7, 0.05), kp=300.0, kd=5.0)
+    followed, motions = two_tails(), arguments["motions"]
+    name, lasting = "control.1.profile.duration", {"control.1.profile.duration": 0.05 + 1e-5 * np.array([1.0, -1.0])}
+    at_rest: dict[str, Any] = {"control": law, "motions": motions, **how}
+    by = sensitivities(followed, followed.standing(), DURATION, by=[name], samples=2, **at_rest).q[name][0, -1, 5]
+    yaws = simulate_batch(followed, followed.standing(), DURATION, parameters=lasting, **at_rest)["phi_z"]
+    assert by == pytest.approx((yaws[0] - yaws[1]) / 2e-5, rel=1e-5)
+
+
+def test_results_travel_and_are_compared_by_identity(model: Model) -> None:
+    """Results hold arrays: pickled they are the same numbers and words; == and hash are those of the object."""
+    start, arguments = asked(model)
+    one = gradient(model, start, 0.01, lambda end: end.q[5], by=["tail.mass"], **arguments)
+    many = gradients(model, start, 0.01, lambda end: end.q[5], parameters={"tail.mass": [1.0, 1.1]}, **arguments)
+    paths = sensitivities(model, start, 0.01, by=["tail.mass"], samples=2, **arguments)
+    for found in (one, many, paths, Model(liu2020("pendulum")).allocation(start[0], start[1], np.zeros(8))):
+        again = pickle.loads(pickle.dumps(found))
+        assert repr(again) == repr(found) and vars(again).keys() == vars(found).keys()
+        assert again != found and len({found, again, found}) == 2

@@ -181,7 +181,7 @@ def test_an_undamped_swing_is_not_stiff_however_long(duration: float) -> None:
 def test_method_as_asked() -> None:
     """A method that was asked for is taken, and the run says so."""
     run = run_of("pendulum", 0.05, "rodas5p")
-    assert (run.method, run.why_method) == ("rodas5p", "as asked")
+    assert (run.method, run.why_method) == ("rodas5p", "as requested")
 
 
 # Energy

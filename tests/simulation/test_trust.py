@@ -16,11 +16,11 @@ import pytest
 from tailwork.control import Constant, point_to_point
 from tailwork.errors import ArgumentError, RobotError, StateError
 from tailwork.model import Model
-from tailwork.robots import biswal, liu2018, liu2020
+from tailwork.robots import biswal, liu2018, liu2020, pendulum
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Force, LegFolded, LegStraight, Run, When, load_run, simulate, simulate_batch
 from tailwork.simulation.events import DEFAULT_EVENTS
-from tailwork.simulation.run import PER_TOLERANCE, TRUSTED, poor_balance, unbalanced
+from tailwork.simulation.integrate.balance import PER_TOLERANCE, TRUSTED, poor_balance, unbalanced
 
 
 @cache
@@ -190,14 +190,26 @@ INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np
 from tailwork import Model, robots, simulate, simulate_batch
+from tailwork.simulation import RigidGround
+
+sys.path.append(sys.argv[2])
+from pucks import ground, puck
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
 tail, q = Model(robots.liu2020("pendulum").without("legs"), "none", torso="fixed"), np.array([0.5, 0.3])
 long = {"max_steps": 10**9}
+disc, flat, rigid = Model(puck(), "none"), np.zeros(7), RigidGround(friction=0.5)
+held = {"control": lambda t, q, v: np.zeros(1), "step": 1e-3, "samples": 2}
 runs = {
+    "compliant": lambda duration: simulate(disc, flat, min(duration, 1e5), ground=ground(), **held, **long),
+    "rigid": lambda duration: simulate(disc, flat, min(duration, 1e5), ground=rigid, **held, **long),
+    "event-driven": lambda duration: simulate(disc, flat, duration, ground=rigid, method="event-driven", **long),
+    "batch on ground": lambda duration: simulate_batch(
+        disc, np.tile(flat, (8, 1)), min(duration, 1e5), ground=rigid, step=1e-3, **long
+    ),
     "dopri5": lambda duration: simulate(tail, q, duration, method="dopri5", **long),
     "rodas5p": lambda duration: simulate(tail, q, duration, method="rodas5p", **long),
-    "controller": lambda duration: simulate(tail, q, duration, control=lambda t, q, v: (0.0, 0.0), **long),
+    "controller": lambda duration: simulate(tail, q, min(duration, 1e5), control=lambda t, q, v: (0.0, 0.0), **long),
     "batch": lambda duration: simulate_batch(tail, np.tile(q, (8, 1)), min(duration, 1e5), **long),
     "compiling": lambda duration: simulate_batch(
         usrt, usrt.standing(), 100.0, parameters={"torso.mass": np.linspace(10.0, 12.0, 500)}, events=(), **long
@@ -222,10 +234,14 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("what", ["dopri5", "rodas5p", "controller", "batch", "compiling"])
+GROUNDS = ["compliant", "rigid", "event-driven", "batch on ground"]
+
+
+@pytest.mark.parametrize("what", ["dopri5", "rodas5p", "controller", "batch", *GROUNDS, "compiling"])
 def test_ctrl_c(what: str, tmp_path: Path) -> None:
-    """It is raised as KeyboardInterrupt, within a second, also while equations are compiled."""
-    command = [sys.executable, "-c", INTERRUPTED, what]
+    """It is raised as KeyboardInterrupt, within a second, on every ground, with controllers in Python (those on
+    compliant and rigid ground), and also while equations are compiled."""
+    command = [sys.executable, "-c", INTERRUPTED, what, str(Path(__file__).parents[1])]
     more = {"TAILWORK_CACHE": str(tmp_path)} if what == "compiling" else {}
     found = subprocess.run(command, capture_output=True, text=True, timeout=100.0, env=os.environ | more)
     assert found.returncode == 0, found.stderr
@@ -245,9 +261,12 @@ def test_a_wrong_duration_is_a_wrong_argument(duration: object) -> None:
 
 
 def test_a_force_that_is_not_a_number() -> None:
-    """It is named by its field."""
-    with pytest.raises(RobotError, match=r"^y: got nan; required: a finite number \[N\]"):
+    """It is named by its field; a force is no robot, but a tail is a part of one."""
+    with pytest.raises(ArgumentError, match=r"^y: got nan; required: a finite number \[N\]") as caught:
         Force(y=float("nan"))
+    assert not isinstance(caught.value, RobotError)
+    with pytest.raises(RobotError, match=r"^length: got nan"):
+        pendulum(length=float("nan"), mass=1.0)
 
 
 def test_a_start_by_name() -> None:

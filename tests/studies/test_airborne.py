@@ -103,12 +103,15 @@ CHANGES = [
     {"tail.mount.y": 0.0},
     {"tail.mount.y": 0.2},
     {"tail.tip_mass": 0.3},
+    {"tail.actuator_mass": 0.8, "tail.mount.y": -0.3},
     {"tail.tip_mass": 2.0, "tail.mount.y": 0.1, "torso.mass": 3.0},
 ]
 
 
 @pytest.mark.parametrize("changes", CHANGES, ids=[", ".join(c) or "none" for c in CHANGES])
-@pytest.mark.parametrize("motion", [yaw(40), yaw(-80), pitch(60), pitch(-30)], ids=lambda motion: motion.name)
+@pytest.mark.parametrize(
+    "motion", [yaw(40), yaw(-80), yaw(130), pitch(60), pitch(-150)], ids=lambda motion: motion.name
+)
 def test_a_planar_robot_turns_by_the_closed_form(changes: dict[str, float], motion: TailMotion) -> None:
     """Wherever along the torso its tail is mounted, with a mass at the tip and without, and about no other axis."""
     robot = planar(tuple(changes.items()))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailwork.errors import FileError, RobotError
+from tailwork.errors import ArgumentError, FileError
 from tailwork.robots import liu2018, liu2020
 from tailwork.simulation import Run, load_run
 from tailwork.studies.compare import comparison as module
@@ -22,8 +22,8 @@ from tailwork.studies.compare.comparison import (
     Case,
     Comparison,
     Plan,
-    cases,
     compare,
+    comparison_cases,
     paper_plan,
     sweep_rotations,
 )
@@ -61,7 +61,7 @@ def kept(folder: Path) -> list[str]:
 
 def case_named(name: str) -> Case:
     """A case of the small study."""
-    return next(case for found in cases(PLAN) for case in found if case.name.startswith(f"{name}-"))
+    return next(case for found in comparison_cases(PLAN) for case in found if case.name.startswith(f"{name}-"))
 
 
 class Counted:
@@ -211,11 +211,11 @@ def test_only_what_changed_is_made_again(
 
 def test_another_version_makes_runs_again(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run follows from the package, too: with other sources, all are made again, and the old ones are kept."""
-    before, names = contents(copied), {case.name for found in cases(PLAN) for case in found}
+    before, names = contents(copied), {case.name for found in comparison_cases(PLAN) for case in found}
     counted = Counted()
     monkeypatch.setattr(module, "perform", counted)
     monkeypatch.setattr(module, "source_digest", lambda: "of another version")
-    assert names.isdisjoint(case.name for found in cases(PLAN) for case in found)
+    assert names.isdisjoint(case.name for found in comparison_cases(PLAN) for case in found)
     compare(PLAN, copied)
     assert sorted(counted.done) == RUNS
     after = contents(copied)
@@ -317,7 +317,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
         (Plan({}, PLAN.motions, {}), "at least one tail and one motion"),
         (Plan(PLAN.robots, (), {}), "at least one tail and one motion"),
         (Plan(PLAN.robots, (yaw(20), yaw(20)), {}), "motions that differ"),
-        (Plan(PLAN.robots, (yaw(20), yaw(95)), {}), "yaw95 of the pendulum tail: got"),
+        (Plan(PLAN.robots, (yaw(20), yaw(95)), {}), "yaw95 of the r3 tail: got '95°'"),
         (Plan(PLAN.robots, (pitch(100),), {}), "pitch100 of the r3 tail: got '100°'"),
         (
             Plan(PLAN.robots, (), {"roll": (roll(90, 90),)}),
@@ -333,14 +333,14 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
 )
 def test_impossible_plans(plan: Plan, said: str, tmp_path: Path) -> None:
     """They are refused before anything is made, even a folder."""
-    with pytest.raises(RobotError, match=said):
+    with pytest.raises(ArgumentError, match=said):
         compare(plan, tmp_path / "study")
     assert not (tmp_path / "study").exists()
 
 
 def test_the_plan_of_the_paper() -> None:
     """Three tails, six motions, two sweeps of eight bends; two of each sweep are among the motions."""
-    chosen, swept = cases(paper_plan())
+    chosen, swept = comparison_cases(paper_plan())
     assert (len(chosen), len(swept)) == (18, 36)
     names = [case.name for case in (*chosen, *swept)]
     assert len(set(names)) == len(names)

@@ -10,19 +10,20 @@ import pytest
 from test_design import BASELINE, SCENARIO, VARIABLES, evaluator, problem
 
 from small_designs import SECOND, small_answer
-from tailwork.errors import FileError, RobotError
+from tailwork.errors import ArgumentError, FileError
 from tailwork.robots import R3, liu2020
-from tailwork.studies.data import made, plain
+from tailwork.studies.data import json_value, made
 from tailwork.studies.design import Evaluator, Goal, Limit, Study, Variable, best_design, solve
-from tailwork.studies.design.answer import DesignOptions, chosen
-from tailwork.studies.design.folder import Kept, cases, open_kept
-from tailwork.studies.design.nlp import MODEL_END, Program, sides_of
+from tailwork.studies.design.answer import DesignOptions, choices
+from tailwork.studies.design.folder import AnswerFolder, design_cases, open_kept
+from tailwork.studies.design.multistart import screened
+from tailwork.studies.design.optimizer import MODEL_END, Program, sides_of
 from tailwork.studies.design.pareto import ALLOWED
-from tailwork.studies.design.search import screened
 from tailwork.studies.design.uncertainty import scatter_sizes, swings, tolerance
 from tailwork.studies.design.variables import design_of
 from tailwork.studies.design.verify import FINER, verified
-from tailwork.studies.measures import MEASURES, Measure, reduced
+from tailwork.studies.measures import MEASURES, Measure
+from tailwork.studies.observer import reduced
 from tailwork.studies.scenario import ActuatorMass
 
 
@@ -34,6 +35,18 @@ def test_a_search_without_limits_stays_where_legs_are_bent() -> None:
     measured = Evaluator(problem(limits=(), variables=wide)).measures(found.best.design[None], ["most_extension"])
     assert measured["most_extension"][0] == pytest.approx(MODEL_END.bound, abs=1e-6)
     assert found.best.multipliers[MODEL_END.words] > 0.0
+
+
+def test_a_design_that_straightens_a_leg_has_no_measure_at_all() -> None:
+    """Nor one that goes on to where nothing can be evaluated; not even those that are the design's own, as its mass."""
+    own, names = evaluator(), ("turn", "peak_leg_torque", "peak_tail_speed", "tail_mass", "most_extension")
+    designs = own.low + (own.high - own.low) * np.random.default_rng(1).uniform(size=(512, len(own.variables)))
+    found = own.measures(designs, names)
+    ended = np.isnan(found["most_extension"])
+    assert 0 < ended.sum() < len(designs)
+    assert np.isnan(own.roll(designs[ended])).any(axis=(1, 2)).any()
+    for name in names:
+        np.testing.assert_array_equal(np.isnan(found[name]), ended)
 
 
 def test_a_design_that_is_no_optimum_is_not_called_one() -> None:
@@ -123,7 +136,7 @@ def test_the_mass_of_an_r3_counts_its_base() -> None:
         tail = design_of(study, {"tail.total_mass": total, "tail.base_mass": base}).robot.part("tail")
         assert isinstance(tail, R3) and float(tail.base_mass) == base
         assert float(tail.base_mass) + 12 * float(tail.link_mass) == pytest.approx(total, rel=1e-14)
-    with pytest.raises(RobotError, match="from which it follows"):
+    with pytest.raises(ArgumentError, match="from which it follows"):
         design_of(study, {"tail.total_mass": 0.9, "tail.link_inertia.xx": 1e-4})
 
 
@@ -137,7 +150,7 @@ def test_tails_of_two_kinds_share_their_length_and_mass() -> None:
         (Goal("turn", "most"),),
         choices={"tail": ["pendulum", "r3"]},
     )
-    found = [(choice["tail"], Evaluator(own, 1)) for choice, own in chosen(study)]
+    found = [(choice["tail"], Evaluator(own, 1)) for choice, own in choices(study)]
     assert [name for name, _ in found] == ["pendulum", "r3"]
     for _, own in found:
         measured = own.measures(np.array([[1.0, 0.5]]), ["tail_mass", "tail_length"])
@@ -148,8 +161,8 @@ def test_tails_of_two_kinds_share_their_length_and_mass() -> None:
 def test_the_robot_as_given_is_that_of_the_file() -> None:
     """Not one to which a choice has been applied."""
     study = problem(choices={"torso.mass": [12.0, 20.0]})
-    assert [float(case.given.robot.torso.mass) for case in cases(study, DesignOptions())] == [12.0, 12.0]
-    assert [float(case.study.robot.torso.mass) for case in cases(study, DesignOptions())] == [12.0, 20.0]
+    assert [float(case.given.robot.torso.mass) for case in design_cases(study, DesignOptions())] == [12.0, 12.0]
+    assert [float(case.study.robot.torso.mass) for case in design_cases(study, DesignOptions())] == [12.0, 20.0]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +181,7 @@ def test_the_robot_as_given_is_that_of_the_file() -> None:
     ],
 )
 def test_impossible_statements_are_refused(changes: dict[str, object], said: str) -> None:
-    with pytest.raises(RobotError, match=said):
+    with pytest.raises(ArgumentError, match=said):
         problem(**{name: _made(value) for name, value in changes.items()})
 
 
@@ -179,7 +192,7 @@ def _made(value: object) -> object:
 
 
 def test_what_is_no_problem_is_refused() -> None:
-    with pytest.raises(RobotError, match="`load_study` reads one"):
+    with pytest.raises(ArgumentError, match="`load_study` reads one"):
         solve("problem.toml")  # type: ignore[arg-type]
 
 
@@ -190,12 +203,12 @@ def test_numbers_may_be_numpys() -> None:
 def test_a_screen_in_which_nothing_can_be_judged_says_so() -> None:
     """Such as lengths in millimetres: every design of the screen ends with a straight leg."""
     far = tuple(replace(v, low=200.0, high=800.0) if v.name == "tail.length" else v for v in VARIABLES)
-    with pytest.raises(RobotError, match="some design that can be simulated"):
+    with pytest.raises(ArgumentError, match="bounds nearer to the robot as it is given"):
         best_design(Evaluator(problem(variables=far)))
 
 
 def test_infinite_numbers_are_kept() -> None:
-    kept = plain({"a": float("inf"), "b": float("-inf"), "c": float("nan"), "d": 1.0, "e": "inf-like"})
+    kept = json_value({"a": float("inf"), "b": float("-inf"), "c": float("nan"), "d": 1.0, "e": "inf-like"})
     back = made(dict[str, float], kept)
     assert back["a"] == np.inf and back["b"] == -np.inf and np.isnan(back["c"]) and back["d"] == 1.0
     assert back["e"] == "inf-like"
@@ -226,10 +239,10 @@ def test_a_problem_file_of_the_users_own_is_never_overwritten(tmp_path: Path) ->
     (tmp_path / "folder" / "problem.toml").mkdir(parents=True)
     with pytest.raises(FileError):
         open_kept(tmp_path / "folder", "mine")
-    assert not Kept(tmp_path / "folder").is_ours(tmp_path / "folder" / "problem.toml")
+    assert not AnswerFolder(tmp_path / "folder").is_ours(tmp_path / "folder" / "problem.toml")
 
 
 def test_finer_steps_are_within_what_a_run_may_have() -> None:
-    with pytest.raises(RobotError, match="an integer from 4"):
+    with pytest.raises(ArgumentError, match="an integer from 4"):
         problem(steps=1001)
     assert problem(steps=1000).steps * FINER <= 10_000

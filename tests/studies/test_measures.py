@@ -296,12 +296,14 @@ def test_feet(name: str) -> None:
 
 
 def test_what_is_not_there() -> None:
-    """A pendulum has no curvature and no cables, a robot in the air no leg torques and no feet on the ground."""
+    """A pendulum has no curvature, cables and segments, a robot in the air no leg torques and no feet on the ground;
+    these motors have no limits."""
     aloft = measures_of("airborne")
     missing = {name for name, value in aloft.items() if math.isnan(value)}
     assert missing == {
         "curvature_error_mean", "curvature_error_peak", "curvature_error_rms", "peak_tension", "slack",
-        "peak_leg_torque", "least_normal_force", "friction_needed", "most_extension",
+        "peak_leg_torque", "least_normal_force", "friction_needed", "most_extension", "peak_segment_torque",
+        "peak_segment_speed", "motor_load", "joint_speed_load",
     }  # fmt: skip
     assert math.isnan(measures_of("usrt")["peak_tail_torque"])
     assert shown_measures() == list(aloft)

@@ -12,7 +12,7 @@ import tailwork
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.lab.choice import tail_choices
 from tailwork.lab.tails import redesigned, tail_sliders
-from tailwork.robots import Robot, TwoLink, gecko, liu2020
+from tailwork.robots import Robot, TwoLink, gecko, go2, liu2020
 from tailwork.robots.tails.fit import NAMED, named_tail, with_named_tail
 from tailwork.studies import Scenario, measured, perform, roll, yaw
 from tailwork.studies.compare.comparison import Plan, compare
@@ -20,6 +20,7 @@ from tailwork.studies.design import Evaluator, Goal, Limit, Study, Variable, bes
 from tailwork.studies.design.verify import verified
 from tailwork.studies.motions import sweep
 from tailwork.studies.perform import perform_many
+from tailwork.view.report.comparison import sizes_text
 from tailwork.view.scene.build import scene_of
 
 OTHERS = [name for name in NAMED if name not in ("pendulum", "r3", "usrt")]
@@ -123,3 +124,11 @@ def test_presets() -> None:
     animal = gecko()
     assert animal.mass() == pytest.approx(2.9e-3 + 0.348e-3, rel=1e-14)
     assert perform(Scenario(animal, roll(60), "airborne")).energy_balance_error() < 1e-6
+
+
+def test_a_wheel_has_no_length_to_compare() -> None:
+    """Tails of one mass, one of them a wheel: only those that have a length are said to have the same one."""
+    robots = {name: go2().with_tail(name) for name in ("pendulum", "r3", "reaction_wheel")}
+    assert "those that have a length, the same one, 0.371 m" in sizes_text(Plan(robots, (yaw(20),), {}))
+    del robots["reaction_wheel"]
+    assert "kg, and length, 0.371 m" in sizes_text(Plan(robots, (yaw(20),), {}))

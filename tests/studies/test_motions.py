@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from oracles.layout import Array
-from tailwork.errors import RobotError, TailworkError, UnknownNameError
+from tailwork.errors import ArgumentError, TailworkError, UnknownNameError
 from tailwork.model import Model
 from tailwork.robots import liu2020
 from tailwork.robots.tails import R3, Pendulum, Usrt
@@ -251,7 +251,7 @@ def test_segments_of_a_usrt(links: int, segments: int, sizes: list[int]) -> None
 )
 def test_impossible_motions(tail: Any, motion: TailMotion, angle: str, said: str) -> None:
     """A motion that a tail cannot make is refused with the reason."""
-    with pytest.raises(RobotError, match=said):
+    with pytest.raises(ArgumentError, match=said):
         replace(motion, angle=angle).check_tail(tail)
 
 
@@ -347,7 +347,7 @@ def test_motions_as_text(text: str, motion: TailMotion) -> None:
 )
 def test_wrong_text(text: str, said: str) -> None:
     """Text that is no motion is refused with what is wrong."""
-    with pytest.raises(RobotError, match=said):
+    with pytest.raises(ArgumentError, match=said):
         motion_from_text(text)
 
 
@@ -386,10 +386,10 @@ def test_wrong_motions() -> None:
         TailMotion(**good, profile="square")
     with pytest.raises(UnknownNameError, match="space: got 'world'"):
         TailMotion(**good, space="world")
-    with pytest.raises(RobotError, match=r"^period: got -1\.0; required: .*not negative"):
+    with pytest.raises(ArgumentError, match=r"^period: got -1\.0; required: .*not negative"):
         TailMotion(**good, profile="sine", period=-1.0)
     for wrong in ({"profile": "sine"}, {"period": 1.0}):
-        with pytest.raises(RobotError, match=r"^period: .*greater than 0 with a sine, none with a cubic"):
+        with pytest.raises(ArgumentError, match=r"^period: .*greater than 0 with a sine, none with a cubic"):
             TailMotion(**good, **wrong)
     with pytest.raises(TailworkError, match="end"):
         TailMotion(**(good | {"end": (0.0, math.nan)}))
@@ -398,12 +398,12 @@ def test_wrong_motions() -> None:
     for alpha, axis in ((0.0, "pitch"), (math.pi / 2, "yaw"), (-math.pi / 2, "yaw")):
         TailMotion(name="own", axis=axis, start=(alpha, 0.1), end=(alpha, 0.5))
     for alpha in (0.5, math.radians(89.0), -math.pi / 4, 1e-6):
-        with pytest.raises(RobotError, match=r"^start: got .*; required: a bend in the vertical or horizontal pl"):
+        with pytest.raises(ArgumentError, match=r"^start: got .*; required: a bend in the vertical or horizontal pl"):
             TailMotion(name="own", axis="yaw", start=(alpha, 0.0), end=(alpha, 0.5))
     for alpha, axis in ((0.0, "yaw"), (math.pi / 2, "pitch")):
-        with pytest.raises(RobotError, match="alpha of 0 or 180° for pitch, of ±90° for yaw"):
+        with pytest.raises(ArgumentError, match="alpha of 0 or 180° for pitch, of ±90° for yaw"):
             TailMotion(name="own", axis=axis, start=(alpha, 0.0), end=(alpha, 0.5))
     TailMotion(name="own", axis="roll", start=(0.5, 0.1), end=(0.5, 0.2), space="joints")
     for wrong_angle in (True, "40", None):
-        with pytest.raises(RobotError, match=r"yaw: got .*a finite angle"):
+        with pytest.raises(ArgumentError, match=r"yaw: got .*a finite angle"):
             yaw(wrong_angle)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 
 from tailwork.control.context import Context
 from tailwork.control.standing import HoldPosture, RestTorques
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.mechanics.torso import pinned_values, stance_leg, torso_state
 from tailwork.model import Model
 from tailwork.robots import liu2020
@@ -195,27 +195,27 @@ def test_what_is_refused() -> None:
     robot = liu2020("pendulum")
     ground, scenario = CompliantGround.for_robot(robot, 1e5), pendulum_yaw(20)
     for run in (lambda m: perform_on_ground(m, ground), lambda m: compare_grounds(m, [ground])):
-        with pytest.raises(RobotError, match="policy: got 'airborne'; required: one of paper, constant, "):
+        with pytest.raises(ArgumentError, match="policy: got 'airborne'; required: one of paper, constant, "):
             run(pendulum_yaw(20, "airborne"))
     hill = CompliantGround(
         stiffness=1e5, tangential_stiffness=1e5, static_friction=0.6, kinetic_friction=0.5,
         surface=HeightField(x=(-1.0, 1.0), y=(-1.0, 1.0), heights=np.zeros((3, 3))),
     )  # fmt: skip
-    with pytest.raises(RobotError, match=r"ground: .*required: a CompliantGround without a surface"):
+    with pytest.raises(ArgumentError, match=r"ground: .*required: a CompliantGround without a surface"):
         perform_on_ground(scenario, hill)
-    with pytest.raises(RobotError, match="at least 2 samples"):
+    with pytest.raises(ArgumentError, match="at least 2 samples"):
         perform_on_ground(scenario, ground, samples=1)
-    with pytest.raises(RobotError, match=r"stiffness: got .*softer ground"):
+    with pytest.raises(ArgumentError, match=r"stiffness: got .*softer ground"):
         perform_on_ground(scenario, CompliantGround.for_robot(robot, 1e14))
     raised = tuple((x, y, 0.01) for x, y, _ in robot.part("legs").feet)
     above = Scenario(robot.replace({"legs.feet": raised}), yaw(20), "constant")
-    with pytest.raises(RobotError, match=r"leg1\.foot: .*at height 0"):
+    with pytest.raises(ArgumentError, match=r"leg1\.foot: .*at height 0"):
         perform_on_ground(above, ground)
-    with pytest.raises(RobotError, match="robot with feet, and gravity"):
+    with pytest.raises(ArgumentError, match="robot with feet, and gravity"):
         CompliantGround.for_robot(robot.replace({"gravity": 0.0}), 1e5)
     for grounds, said in (([], "at least one"), ([ground, ground], "only once"),
                           ([ground, CompliantGround.for_robot(robot, 1e6, 0.7)], "the same of all")):  # fmt: skip
-        with pytest.raises(RobotError, match=said):
+        with pytest.raises(ArgumentError, match=said):
             compare_grounds(scenario, grounds)
 
 

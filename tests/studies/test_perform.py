@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailwork.algebra.columns import Column, columns, plain
+from tailwork.algebra.columns import Column, columns, stacked
 from tailwork.algebra.expression import cos, sin, sqrt
 from tailwork.algebra.vectors import array, cross, dot
-from tailwork.errors import RobotError, TailworkError, UnknownNameError
+from tailwork.errors import ArgumentError, TailworkError, UnknownNameError
 from tailwork.robots import Robot, liu2020
 from tailwork.robots.paths import structure
-from tailwork.simulation import batch, batch_kernels
+from tailwork.simulation import RigidGround
+from tailwork.simulation.batch import batch, kernels
 from tailwork.studies import Outcomes, Scenario, measured, perform, perform_many
+from tailwork.studies.compare.on_ground import perform_on_rigid_ground
 from tailwork.studies.measures import shown_measures
-from tailwork.studies.motions import coupled, roll, yaw
-from tailwork.studies.structure_groups import design_values, feasible
+from tailwork.studies.motions import coupled, pitch, roll, yaw
+from tailwork.studies.structure_groups import design_groups, design_values
 
 perform_module = sys.modules["tailwork.studies.perform"]  # beside the function of that name
 LENGTHS = np.array([0.35, 0.8, -0.1, 0.5, 0.48, 0.6, 0.3])
@@ -136,7 +138,7 @@ def test_company_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     order = np.array([5, 3, 1, 6, 2, 0])
     some = {path: values[order] for path, values in CHANGES.items()}
     monkeypatch.setattr(batch, "TILE", 3)
-    monkeypatch.setattr(batch_kernels, "SHARE", 2)
+    monkeypatch.setattr(kernels, "SHARE", 2)
     fewer = perform_many(PENDULUM, some, measures=MEASURES, threads=3)
     assert fewer.reasons == tuple(whole.reasons[k] for k in order)
     np.testing.assert_allclose(fewer.times, whole.times[order], rtol=0, atol=1e-13)
@@ -190,7 +192,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 def test_wrong_input(what: str) -> None:
     changes, message = WRONG[what]
     arguments: dict[str, Any] = {"changes": {"tail.mass": [1.0]}, "measures": ["yaw"]} | changes
-    with pytest.raises(RobotError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         perform_many(PENDULUM, **arguments)
     if "unknown" in what:
         with pytest.raises(UnknownNameError):
@@ -222,14 +224,14 @@ def test_designs_are_checked_as_robots_are(name: str) -> None:
     """What Robot.replace refuses is refused in its words; groups are of one structure, and hold all others."""
     robot, changes = DESIGNS[name]
     values = design_values(robot, changes)
-    groups, refused = feasible(robot, values)
+    groups, refused = design_groups(robot, values)
     count = len(next(iter(values.values())))
     grouped = {int(k): group for group in groups for k in group.rows}
     assert sorted([*grouped, *refused]) == list(range(count))
     for k in range(count):
         own = {path: x[k] for path, x in values.items()}
         if k in refused:
-            with pytest.raises(RobotError) as caught:
+            with pytest.raises(ArgumentError) as caught:
                 robot.replace(own)
             assert refused[k] == str(caught.value)
             continue
@@ -250,7 +252,7 @@ def test_columns_compute_as_numbers_do() -> None:
         product = cross(first, second) * 2.0 - first / 3.0
         return [dot(product, first), sqrt(x[0]) / y[1], 1.0 - x[2], 2.0 / x[0], cos(x[1]) * sin(y[0]), -abs(y[2])]
 
-    found = plain(equations(columns(a), columns(b)), (4,))
+    found = stacked(equations(columns(a), columns(b)), (4,))
     wanted = [equations(x.tolist(), y.tolist()) for x, y in zip(a, b, strict=True)]
     np.testing.assert_allclose(found, np.array(wanted, dtype=float), rtol=1e-14)
     with pytest.raises(TypeError, match="no truth value"):
@@ -266,3 +268,58 @@ def test_airborne_designs_whose_legs_cannot_reach_are_refused() -> None:
         perform(one(scenario, changes, 0))
     assert math.isnan(found.measures["yaw"][0]) and found.times[0] == 0.0
     assert found.reasons == (str(caught.value), "") and math.isfinite(found.measures["yaw"][1])
+
+
+def sine_rate(scenario: Scenario) -> float:
+    """The rate with which a pendulum begins a sine about across [rad/s]."""
+    motion = scenario.motion
+    return 2.0 * np.pi / float(motion.period) * (float(motion.end[1]) - float(motion.start[1]))
+
+
+@pytest.mark.parametrize("policy", ["joint", "airborne"])
+def test_a_tail_that_follows_a_sine_starts_as_fast(policy: str) -> None:
+    """So that its largest torque is not that of a jerk at the start; in the air the robot has no momentum."""
+    scenario = Scenario(liu2020("pendulum"), pitch(20, 1.2, 1.2), policy)
+    run = perform(scenario, samples=241)
+    v, torque = (run.data[name].to_numpy() for name in ("v", "tau"))
+    rate, motor = run.model.velocity_names.index("tail.ta rate"), run.model.actuator_names.index("tail.ta")
+    assert v[0, rate] == pytest.approx(sine_rate(scenario), rel=1e-12)
+    later = np.abs(torque[10:, motor]).max()
+    assert np.abs(torque[:10, motor]).max() <= later
+    at_rest = replace(scenario, start="rest")
+    assert measured(perform(at_rest), at_rest, ["peak_tail_torque"])["peak_tail_torque"] > 10.0 * later
+    if policy == "airborne":
+        assert np.abs(run.data["angular_momentum"].to_numpy()).max() < 1e-7
+        assert np.abs(run.data["linear_momentum"].to_numpy()[0]).max() < 1e-12
+    else:
+        np.testing.assert_array_equal(np.delete(v[0], rate), 0.0)
+
+
+def test_how_a_tail_starts() -> None:
+    """Motions from rest start at rest; others in motion, but with the policy of the paper, whose study starts from
+    rest; either can be chosen."""
+    robot, sine = liu2020("pendulum"), pitch(20, period=1.2)
+    assert Scenario(robot, yaw(40), start="motion").starts == "rest"
+    assert Scenario(robot, sine).starts == Scenario(robot, sine, "airborne").starts == "motion"
+    assert Scenario(robot, sine, "paper").starts == Scenario(robot, sine, start="rest").starts == "rest"
+    assert Scenario(robot, sine, "paper", start="motion").starts == "motion"
+    assert "it starts in motion" in Scenario(robot, sine).text and "in motion" not in Scenario(robot, yaw(40)).text
+    with pytest.raises(UnknownNameError, match="start: got 'moving'; required: a known start; did you mean 'motion'"):
+        Scenario(robot, sine, start="moving")
+
+
+def test_designs_that_start_in_motion_do_what_they_do_alone() -> None:
+    """The initial rates are equations of the robot and its motion: struck, on pinned feet, on rigid ground."""
+    for tail in ("pendulum", "r3"):
+        scenario = Scenario(liu2020(tail), pitch(20, 0.1, 1.2), "joint", impulse=(0.0, 0.2, 0.0))
+        changes = {"tail.total_length": [0.4, 0.48], "torso.mass": [11.0, 12.0]}
+        many = perform_many(scenario, changes, measures=["pitch", "peak_tail_speed"])
+        for k in range(2):
+            own = scenario.with_robot(scenario.robot.replace({path: x[k] for path, x in changes.items()}))
+            alone = measured(perform(own), own, ["pitch", "peak_tail_speed"])
+            for name, value in alone.items():
+                assert many.measures[name][k] == pytest.approx(value, rel=1e-6), (tail, name)
+    own = Scenario(liu2020("pendulum"), pitch(20, 0.05, 1.2), "joint")
+    run = perform_on_rigid_ground(own, RigidGround(friction=0.6), samples=3)
+    rate = run.model.velocity_names.index("tail.ta rate")
+    assert run.data["v"].to_numpy()[0, rate] == pytest.approx(sine_rate(own), rel=1e-12)

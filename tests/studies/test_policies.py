@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tailwork.errors import RobotError, UnknownNameError
+from real_robots import urdf
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.model import Model
-from tailwork.robots import liu2018, liu2020
+from tailwork.robots import liu2018, liu2020, load
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails import Pendulum
 from tailwork.robots.tails.tail import tail_name
@@ -86,11 +87,11 @@ def test_wrong_choices() -> None:
 def test_drives_that_cannot_be() -> None:
     """Cables cannot be passed over, and an imposed motion begins from rest."""
     with pytest.raises(
-        RobotError, match=r"^drive: got 'prescribed'; required: 'auto' or 'motors' for a tail that its cab"
+        ArgumentError, match=r"^drive: got 'prescribed'; required: 'auto' or 'motors' for a tail that its cab"
     ):
         Scenario(liu2020("usrt"), yaw(40), drive="prescribed")
     for tail in ("pendulum", "r3"):
-        with pytest.raises(RobotError, match=r"^drive: got 'prescribed'; .*does not start from rest"):
+        with pytest.raises(ArgumentError, match=r"^drive: got 'prescribed'; .*does not start from rest"):
             Scenario(liu2020(tail), pitch(20, period=1.2), drive="prescribed")
         assert Scenario(liu2020(tail), pitch(20), drive="prescribed").imposed
         assert Scenario(liu2020(tail), pitch(20)).imposed
@@ -108,20 +109,20 @@ def three_legged() -> Robot:
 
 def test_equation_85_is_for_its_own_legs() -> None:
     """Another count of motors is refused, and a robot that they are far from balancing; so is standing without legs."""
-    with pytest.raises(RobotError, match="policy: got 'paper'; required: 'constant', 'joint' or 'foot'"):
+    with pytest.raises(ArgumentError, match="policy: got 'paper'; required: 'constant', 'joint' or 'foot'"):
         perform(Scenario(three_legged(), yaw(20), "paper"))
     for policy in ("paper", "constant", "joint", "foot"):
-        with pytest.raises(RobotError, match=f"policy: got '{policy}'; required: 'airborne'"):
+        with pytest.raises(ArgumentError, match=f"policy: got '{policy}'; required: 'airborne'"):
             perform(Scenario(liu2020("pendulum").without("legs"), yaw(20), policy))
     refused = "policy: got 'paper'; required: .*Eq. 85 do not balance this robot"
-    with pytest.raises(RobotError, match=refused):
+    with pytest.raises(ArgumentError, match=refused):
         perform(Scenario(liu2018(), yaw(20), "paper"))
     for mass, allowed in ((14.0, True), (30.0, False)):
         robot = liu2020("pendulum").replace({"torso.mass": mass})
         off = np.abs(balancing_torques(robot, {"ta": 0.0, "tb": 0.0}) - EQUATION_85).max()
         assert (off <= 2.0) == allowed
         if not allowed:
-            with pytest.raises(RobotError, match=refused):
+            with pytest.raises(ArgumentError, match=refused):
                 perform(Scenario(robot, yaw(20), "paper"))
         else:
             (law,) = Scenario(robot, yaw(20), "paper").problem().control
@@ -133,7 +134,21 @@ def test_robots_without_one_tail() -> None:
     assert tail_name(liu2020("usrt")) == "tail"
     two = liu2020("pendulum").with_part("second", Pendulum(length=0.2, mass=0.1))
     for robot, count in ((liu2020(None), 0), (two, 2)):
-        with pytest.raises(RobotError, match=rf"one tail \(this one has {count}\)"):
+        with pytest.raises(ArgumentError, match=rf"one tail \(this one has {count}\)"):
             Scenario(robot, yaw(20), drive="prescribed")
-        with pytest.raises(RobotError, match=rf"this one has {count}"):
+        with pytest.raises(ArgumentError, match=rf"this one has {count}"):
             perform(Scenario(robot, yaw(20)))
+
+
+@pytest.mark.parametrize("policy", ["airborne", "joint"])
+def test_arms_keep_their_shape(policy: str) -> None:
+    """Limbs that are neither legs nor the tail are held, as the torques at rest take for granted: the arm of a B1, in
+    the air and on feet that start with the torques that balance it."""
+    scenario = Scenario(load(urdf("b1_arm")).with_tail("pendulum"), yaw(20.0), policy=policy)
+    run = perform(scenario)
+    arm = run.data["q"].to_numpy()[:, run.model.layout.coordinates["link01"]]
+    assert arm.shape[1] > 5 and not arm.any()
+    if policy == "joint":
+        held = Model(scenario.robot, prescribed=["tail", "link01"])
+        still = held.static_torques(held.standing())
+        assert np.abs(run.data["tau"].to_numpy()[0] - still).max() < 1e-10 * np.abs(still).max()

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.robots import liu2020
 from tailwork.simulation import RigidGround
-from tailwork.studies.compare.comparison import Plan, cases, compare, last_common
+from tailwork.studies.compare.comparison import Plan, compare, comparison_cases, last_common
 from tailwork.studies.motions import roll, yaw
 from tailwork.view.report.comparison import conclusion, feet_text
 
@@ -41,5 +41,5 @@ def test_what_actually_happens(tmp_path: Path) -> None:
 
 def test_no_ground_in_the_air() -> None:
     """A robot in the air has no ground to stand on: refused before anything is done."""
-    with pytest.raises(RobotError, match="airborne"):
-        cases(Plan(ROBOTS, (yaw(20),), {}, "airborne", GROUND))
+    with pytest.raises(ArgumentError, match="airborne"):
+        comparison_cases(Plan(ROBOTS, (yaw(20),), {}, "airborne", GROUND))

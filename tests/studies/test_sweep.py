@@ -20,19 +20,20 @@ from small_sweeps import HEAVY, made_up, quick_many, small_sweep, swept
 from tailwork.cli import main
 from tailwork.cli.sweep import rate_text
 from tailwork.control import Mapped, PiecewiseCubic, Shaped, Sine, held, point_to_point
-from tailwork.errors import FileError, RobotError
+from tailwork.errors import ArgumentError, FileError
 from tailwork.robots import liu2020
 from tailwork.simulation import Force, pulse
-from tailwork.simulation.run import poor_balance
+from tailwork.simulation.integrate.balance import poor_balance
 from tailwork.studies.measures import shown_measures
 from tailwork.studies.motions import pitch, yaw
-from tailwork.studies.perform import measured, perform
+from tailwork.studies.perform import measured, perform, perform_many
+from tailwork.studies.possible import MARK
 from tailwork.studies.scenario import Scenario, scenario_data, scenario_from
 from tailwork.studies.sweep import plan as module
 from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import open_folder, read_results
 from tailwork.studies.sweep.plan import as_data, from_data, measures_from_text, perform_chunk
-from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
+from tailwork.studies.sweep.tables import ends, reason_rows, warning_text
 from tailwork.view.report import page as report_page
 
 GRID = ("tail.length=0.2:0.8:7", "tail.mass=0.2:2:6:log")
@@ -111,7 +112,7 @@ def test_whole_numbers() -> None:
     drawn = axis_from_text("tail.segments=1:3", robot, drawn=True).drawn(np.array([0.0, 0.33, 0.34, 0.99]))
     assert drawn.tolist() == [1, 1, 2, 3]
     for text in ("tail.segments=1:4:3", "tail.segments=1,2.5", "tail.segments=1:8:4:log"):
-        with pytest.raises(RobotError, match="whole numbers"):
+        with pytest.raises(ArgumentError, match="integers"):
             axis_from_text(text, robot, drawn=False)
 
 
@@ -143,7 +144,7 @@ def test_measures() -> None:
     )
     assert measures_from_text(None, pitch(20)) == ("pitch", "peak_tail_torque")
     for text, said in (("torso_yav", "did you mean 'torso_yaw'"), ("yaw,torso_yaw", "once"), ("", "known measure")):
-        with pytest.raises(RobotError, match=said):
+        with pytest.raises(ArgumentError, match=said):
             measures_from_text(text, yaw(40))
 
 
@@ -208,11 +209,20 @@ def test_what_is_kept(tmp_path: Path, quick: None) -> None:
 def test_tables(tmp_path: Path, quick: None) -> None:
     """The ends of a measure, among designs that ran to their end; reasons that differ in numbers count together."""
     _, results = swept(tmp_path / "out", small_sweep(*GRID, chunk=5))
-    heads, rows = extremes(results, "yaw")
-    assert heads == [], "length and mass of a pendulum are varied themselves"
+    found = ends(results)["yaw"]
+    rows = found.rows
+    assert found.heads == [], "length and mass of a pendulum are varied themselves"
+    assert [row[1].endswith(MARK) for row in rows] == [bool(found.wrong[int(row[1].split()[0])]) for row in rows]
+    ends_at = [int(row[1].removesuffix(f" {MARK}")) for row in (rows[0], rows[5])]
+    design = {path: x[ends_at[:1]] for path, x in results.values.items()}
+    checked = perform_many(results.sweep.scenario, design, measures=["least_normal_force"])
+    assert checked.measures["least_normal_force"][0] < 0.0 and "a foot would have to pull" in found.note
     assert [row[0] for row in rows] == ["highest", *[""] * 4, "lowest", *[""] * 4]
     values = np.where(results.whole, results.measures["yaw"], np.nan)
-    assert [int(row[1]) for row in (rows[0], rows[5])] == [np.nanargmax(values), np.nanargmin(values)]
+    assert ends_at == [
+        np.nanargmax(values),
+        np.nanargmin(values),
+    ]
     assert rows[0][-1] == f"{np.nanmax(values):.4g}" and rows[5][2:4] == ["0.2", "0.2"]
     found = reason_rows(results)
     assert [count for count, _, _ in found] == [5, 4, 3]
@@ -352,11 +362,11 @@ def test_the_command(tmp_path: Path, quick: None, capsys: pytest.CaptureFixture[
     assert main(options) == 0
     said = capsys.readouterr()
     assert "error" not in said.err and str(out / "report.html") in said.out and str(out / "results.parquet") in said.out
-    assert "42 designs of liu2020-pendulum: tail.length × tail.mass; yaw40" in said.out
+    assert "42 designs of liu2020-pendulum: yaw40" in said.out and "varied: tail.length from" in said.out
     lines = [line.split() for line in said.out.splitlines()]
-    assert ["yaw", "[deg]"] in lines and ["peak_tail_torque", "[N", "m]"] in lines
+    assert ["yaw", "[deg]:"] in [x[:2] for x in lines] and ["peak_tail_torque", "[N", "m]:"] in [x[:3] for x in lines]
     assert sum(line[:1] == ["highest"] for line in lines) == 2 == sum(line[:1] == ["lowest"] for line in lines)
-    assert "9 designs ended early, 3 are not possible" in said.out and "tail.mass: got 2; required: less" in said.out
+    assert "9 ended early and 3 not possible" in said.out and "tail.mass: got 2; required: less" in said.out
     assert main(options) == 0
     again = capsys.readouterr().out
     assert "42 of them were done before" in again and "a second" not in again
@@ -367,9 +377,18 @@ def test_no_design_is_possible(tmp_path: Path, quick: None, capsys: pytest.Captu
     options = ["--vary", "tail.length=2:3:3", "--vary", "tail.mass=2,3", "--out", str(tmp_path / "out")]
     assert main([*COMMAND, *options]) == 2
     said = capsys.readouterr()
-    assert "0 designs ended early, 6 are not possible" in said.out
+    assert "6 not possible" in said.out
     assert "got 'no design that is possible'; required: at least one" in said.err
     assert parquet.read_table(tmp_path / "out" / "results.parquet").num_rows == 6
+
+
+def test_another_unit(tmp_path: Path, quick: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """Millimetres for metres: asked about before, and why there are no values is said after."""
+    options = ["--vary", "tail.length=200:600:3", "--measure", "yaw", "--out", str(tmp_path / "out")]
+    main([*COMMAND, *options])
+    said = capsys.readouterr().out
+    assert "tail.length: all values are more than 100 times the robot's own" in said and "is the unit right?" in said
+    assert "yaw: no design ran to its end (3 of 3: " in said
 
 
 @pytest.mark.parametrize(
@@ -385,7 +404,7 @@ def test_no_design_is_possible(tmp_path: Path, quick: None, capsys: pytest.Captu
         (["--vary", "tail.length=1:1:3"], "FROM < TO"),
         (["--vary", "tail.length=1:2:0"], "at least 1 (not '0')"),
         (["--vary", "tail.length=1:2:-3"], "at least 1 (not '-3')"),
-        (["--vary", "tail.length=1:2:2.5"], "a whole number"),
+        (["--vary", "tail.length=1:2:2.5"], "an integer"),
         (["--vary", "tail.length=1:2:1"], "one value: tail.length=1"),
         (["--vary", "tail.length=1:inf:3"], "finite numbers"),
         (["--vary", "tail.length=nan"], "finite numbers"),

@@ -18,7 +18,7 @@ from small_designs import SECOND, hurried, small_answer, small_problem
 from tailwork.studies.design import Evaluator, pareto
 from tailwork.studies.design.answer import Answer
 from tailwork.studies.design.files import problem_from_text
-from tailwork.studies.design.nlp import MODEL_END
+from tailwork.studies.design.optimizer import MODEL_END
 from tailwork.studies.design.tables import (
     design_rows,
     front_header,
@@ -36,10 +36,10 @@ from tailwork.studies.design.text import (
     feet_words,
     front_words,
     headline,
-    number,
     optima_words,
     price_words,
     problem_words,
+    rounded,
     scenario_words,
     swing_words,
     tolerance_words,
@@ -101,7 +101,7 @@ def test_histograms_of_scatter() -> None:
     """A panel a measure: all of the sample but its ends; limits that are near are lines; what is beyond is marked."""
     answer = small_answer()
     figure = scatter_histograms(answer)
-    names = answer.study.asked
+    names = answer.study.measures
     assert [axes.get_xlabel().split(" [")[0].replace(" ", "_") for axes in figure.axes[: len(names)]] == names
     for axes, name in zip(figure.axes, names, strict=False):
         counted = sum(patch.get_height() for patch in axes.patches if isinstance(patch, Rectangle))
@@ -123,7 +123,7 @@ def test_the_motion_of_the_tail() -> None:
         assert np.asarray(line.get_ydata())[[0, -1]] == pytest.approx([0.0, 0.0], abs=1e-9)
     middle = np.asarray(figure.axes[0].lines[2].get_ydata())[60]  # 3 s² − 2 s³ + s² (1 − s)² early at s = 1/2
     assert middle == pytest.approx(40.0 * (0.5 + design.motion.early / 16.0), rel=1e-12)
-    assert f"early {number(design.motion.early)}, skew 0" in design_figures(answer)["motion"][0]
+    assert f"early {rounded(design.motion.early)}, skew 0" in design_figures(answer)["motion"][0]
 
 
 def test_fronts_in_pairs_of_goals() -> None:
@@ -168,7 +168,7 @@ def test_a_front_without_the_evolutionary_method(monkeypatch: pytest.MonkeyPatch
 def test_designs_as_lines() -> None:
     """A line a design over shares of all ranges, coloured by the first goal; the best one on top."""
     answer = small_answer()
-    screen = answer.found.screen
+    screen = answer.search.screen
     best = (answer.best.design, answer.verified.fine)
     within = np.flatnonzero(screen.violation <= 0.0)[:9]
     designs, some = screen.designs[within], {name: values[within] for name, values in screen.measures.items()}
@@ -264,8 +264,8 @@ def test_searches_that_have_not_converged_are_named() -> None:
     answer = small_answer()
     assert answer.best.converged and "not converged" not in optima_words(answer)
     loose = replace(answer.best, residual=1.0, why="Iteration limit reached")
-    ends = replace(answer.found, optima=(replace(answer.found.optima[0], solved=loose, times=4),))
-    other = replace(answer, best=loose, found=ends)
+    ends = replace(answer.search, optima=(replace(answer.search.optima[0], solved=loose, times=4),))
+    other = replace(answer, best=loose, search=ends)
     assert optima_rows(other)[0][-1] == "not converged: iteration limit reached"
     assert "1 end; it has not converged" in optima_words(other)
     assert any("has not converged: iteration limit reached" in text for text in warnings(other))

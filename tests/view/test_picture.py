@@ -6,6 +6,7 @@ import argparse
 import io
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from test_scene import run_of, scene_for
 from small_scenes import ended_early, gliding
 from tailwork import view
 from tailwork.cli.pictures import add_picture
-from tailwork.errors import FileError, RobotError, TailworkError, UnknownNameError
+from tailwork.errors import ArgumentError, FileError, TailworkError, UnknownNameError
 from tailwork.view.draw.camera import camera, heights_of
 from tailwork.view.draw.picture import strip_of
 from tailwork.view.draw.stage import CENTERS, FORCES, ROBOT, subject
@@ -250,12 +251,12 @@ def test_without_paper_what_is_no_robot_is_transparent(tmp_path: Path) -> None:
     [
         ({"kind": "strips"}, UnknownNameError, "did you mean 'strip'"),
         ({"view": "tp"}, UnknownNameError, "did you mean 'top'"),
-        ({"frames": 1}, RobotError, "frames.*at least 2"),
-        ({"times": [0.1, 0.4]}, RobotError, "from 0 to 0.3 s"),
-        ({"times": [float("nan")]}, RobotError, "from 0 to 0.3 s"),
-        ({"times": []}, RobotError, "from 0 to 0.3 s"),
-        ({"times": ["soon"]}, RobotError, "numbers"),
-        ({"kind": "pose", "times": [0.1, 0.2]}, RobotError, "one time for a pose"),
+        ({"frames": 1}, ArgumentError, "frames.*at least 2"),
+        ({"times": [0.1, 0.4]}, ArgumentError, "from 0 to 0.3 s"),
+        ({"times": [float("nan")]}, ArgumentError, "from 0 to 0.3 s"),
+        ({"times": []}, ArgumentError, "from 0 to 0.3 s"),
+        ({"times": ["soon"]}, ArgumentError, "numbers"),
+        ({"kind": "pose", "times": [0.1, 0.2]}, ArgumentError, "one time for a pose"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(options: dict, kind: type[TailworkError], message: str) -> None:
@@ -265,7 +266,7 @@ def test_what_cannot_be_drawn_is_said(options: dict, kind: type[TailworkError], 
 
 @pytest.mark.parametrize("shown", [[], {}, ["run.nc"]])
 def test_nothing_to_draw(shown: Sequence[Scene]) -> None:
-    with pytest.raises(RobotError, match="at least one"):
+    with pytest.raises(ArgumentError, match="at least one"):
         view.picture(shown)
 
 
@@ -281,7 +282,7 @@ def test_names_that_are_none_for_a_picture(tmp_path: Path) -> None:
     (tmp_path / "folder.png").mkdir()
     with pytest.raises(FileError, match="a folder is where"):
         view.write_picture(figure, tmp_path / "folder.png")
-    with pytest.raises(RobotError, match="dpi"):
+    with pytest.raises(ArgumentError, match="dpi"):
         view.write_picture(figure, tmp_path / "a.png", dpi=0)
     assert [path.name for path in tmp_path.iterdir()] == ["folder.png"]
 
@@ -291,8 +292,8 @@ def test_names_that_are_none_for_a_picture(tmp_path: Path) -> None:
 
 def command(*arguments: object) -> int:
     parser = argparse.ArgumentParser()
-    add_picture(parser.add_subparsers(), "")
-    options = parser.parse_args(["picture", *map(str, arguments)])
+    add_picture(parser)
+    options = parser.parse_args([*map(str, arguments)])
     return options.run(options)
 
 
@@ -318,3 +319,14 @@ def test_the_command_draws_beside_the_run(tmp_path: Path, capsys: pytest.Capture
         with pytest.raises(TailworkError, match=message):
             command(*arguments)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "none.nc", "swing.nc", "swing.png"]
+
+
+def test_long_names_stay_over_their_own_panel() -> None:
+    """Names of three runs side by side, of 34 letters each, do not run into each other; short ones keep their size."""
+    run = run_of("pendulum")
+    names = [f"yaw80-pendulum-joint-rigid-e81e8cb{k}" for k in range(3)]
+    figure = view.picture(dict.fromkeys(names, run), "pose")
+    boxes = [text.get_window_extent() for text in figure.texts if text.get_text() in names]
+    assert len(boxes) == 3 and all(a.x1 < b.x0 for a, b in pairwise(boxes))
+    (short,) = (text for text in view.picture({"pendulum": run}, "pose").texts if text.get_text() == "pendulum")
+    assert short.get_fontsize() == 8.0

@@ -8,12 +8,13 @@ import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.robots import liu2020
 from tailwork.studies.motions import coupled
 from tailwork.studies.perform import perform
@@ -21,7 +22,7 @@ from tailwork.studies.scenario import Scenario
 from tailwork.view.player import playback_page, player_assets, player_fragment
 from tailwork.view.player.pack import MOST_GROUND
 from tailwork.view.scene import Scene, Terrain, scene_of
-from tailwork.view.scene.colors import LINES
+from tailwork.view.scene.colors import LINES, STATE_COLORS
 
 MOST = 1001  # samples that a page holds at most
 SINGLE = 6e-8  # relative rounding of single precision
@@ -145,12 +146,12 @@ def test_players_in_another_page() -> None:
 @pytest.mark.parametrize("scenes", [[], (), None, "R3", ["R3"], [None]])
 def test_no_scenes(scenes: Any) -> None:
     for make in (playback_page, player_fragment):
-        with pytest.raises(RobotError, match=r"scenes: .* at least one scene"):
+        with pytest.raises(ArgumentError, match=r"scenes: .* at least one scene"):
             make(scenes)
 
 
 def test_one_scene_is_no_list() -> None:
-    with pytest.raises(RobotError, match="a list"):
+    with pytest.raises(ArgumentError, match="a list"):
         playback_page(r3_scene())  # pyright: ignore[reportArgumentType]
 
 
@@ -158,5 +159,13 @@ def test_wrong_layouts_and_heights() -> None:
     with pytest.raises(UnknownNameError, match=r"layout: got 'overlaid'.*'overlay'"):
         playback_page([r3_scene()], layout="overlaid")
     for height in (0, 1.5, True, "480"):
-        with pytest.raises(RobotError, match=r"height: .* integer number of pixels"):
+        with pytest.raises(ArgumentError, match=r"height: .* integer number of pixels"):
             player_fragment([r3_scene()], height=height)  # pyright: ignore[reportArgumentType]
+
+
+def test_feet_have_the_colours_of_all_pictures() -> None:
+    source = (Path(__file__).parents[2] / "player" / "src" / "stage" / "contacts.ts").read_text(encoding="utf-8")
+    assert re.findall(r'const (STICKS|SLIPS) = "(#\w+)"', source) == [
+        ("STICKS", STATE_COLORS["stick"]),
+        ("SLIPS", STATE_COLORS["slip"]),
+    ]

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tailwork.control.gait.foot_kinematics import posed
+from tailwork.model import Model
 from tailwork.robots import liu2020
-from tailwork.simulation import Run
+from tailwork.simulation import RigidGround, Run, simulate
 from tailwork.studies.motions import coupled
 from tailwork.studies.perform import perform
 from tailwork.studies.scenario import Scenario
@@ -22,6 +24,7 @@ from tailwork.view.scene import Curve, Scene, scenes_of
 
 Open = Callable[..., Any]
 SMALL = {"viewport": {"width": 800, "height": 480}, "offline": True}
+WIDE = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 780}, "offline": True, "color_scheme": "dark", "has_touch": True}
 STILL = {"reduced_motion": "reduce"}
 STATE = "window.tailwork.players[0].state()"
@@ -215,6 +218,38 @@ def test_two_runs_side_by_side_and_overlaid(open_page: Open, pages: dict[str, st
     press(page, "Top")
     assert changed(together, pixels(page)) > 0.1
     assert page.get_by_text("0.050 s: the tail starts (r3)").is_visible()
+
+
+def test_plots_of_many_runs_fit_beside_the_picture(open_page: Open, tmp_path: Path) -> None:
+    """The column of curves is no higher than the page gives it, and no name reaches into the picture of another run."""
+    many = [replace(scenes()[0], label=f"pendulum on ground of 1e{k} N/m, as published") for k in range(6)]
+    page = open_page(write(tmp_path / "many.html", playback_page(many)), **SMALL | WIDE, **STILL)
+    until(page, "document.querySelectorAll('.tailwork-panel').length === 3")
+    column = page.evaluate(
+        "(({scrollHeight, clientHeight}) => [scrollHeight, clientHeight])(document.querySelector('.tailwork-panels'))"
+    )
+    assert column[0] <= column[1]
+    boxes = [label.bounding_box() for label in page.locator(".tailwork-label").all()[:2]]
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + 1
+
+
+def test_impulses_flash_and_a_link_leads_to_a_time(open_page: Open, tmp_path: Path) -> None:
+    """A page that is opened at a touchdown stands still there and writes each foot's impulse; later none is shown."""
+    model = Model(liu2020("pendulum"), "none")
+    q = posed(model)
+    q[2] += 0.02
+    run = simulate(model, q, 0.15, ground=RigidGround(friction=0.6))
+    time, impulse = float(run.data["impact_time"][0]), run.data["impact_impulse"].to_numpy()[0]
+    address = write(tmp_path / "drop.html", playback_page(scenes_of({"drop": run})))
+    page = open_page(f"{address}#t={time + 0.0001:.6f}", **SMALL)
+    assert not state(page)["playing"] and state(page)["time"] == pytest.approx(time, abs=2e-4)
+    until(page, "document.querySelectorAll('.tailwork-note').length == 4")
+    said = [float(text.split()[0]) for text in page.locator(".tailwork-note").all_inner_texts()]
+    assert said == pytest.approx(np.linalg.norm(impulse, axis=1), rel=0.05), "two digits are shown"
+    assert page.locator(".tailwork-phase.impulse").count() >= 4
+    page.evaluate("location.hash = '#t=0.01'")
+    until(page, "!document.querySelector('.tailwork-note')")
+    assert state(page)["time"] == 0.01
 
 
 def test_a_phone_in_the_dark(open_page: Open, pages: dict[str, str]) -> None:

@@ -163,7 +163,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = re.sub(r"<[^>]*>", " ", outside)
     assert "72 designs of the robot liu2020-pendulum, all of a grid" in text
     assert "tail.mass from 0.2 to 2 kg in 8 values, logarithmic" in text
-    assert f"{results.early.sum()} designs ended early; {results.refused.sum()} are not possible" in text
+    assert f"{results.early.sum()} ended early and {results.refused.sum()} not possible" in text
     assert "leg3 nearly straight" in text and "results.parquet" in text
     assert sorted(sweep_report(results).drawings) == ["map-peak_tail_torque", "map-yaw"]
 

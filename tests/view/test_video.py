@@ -16,7 +16,7 @@ from test_scene import run_of, scene_for
 from small_scenes import ended_early, gliding
 from tailwork import view
 from tailwork.cli.pictures import add_video
-from tailwork.errors import FileError, RobotError, TailworkError
+from tailwork.errors import ArgumentError, FileError, TailworkError
 from tailwork.view.draw.stage import ROBOT, subject
 from tailwork.view.draw.style import DARK, LIGHT, Theme
 from tailwork.view.film.charts import panels_of
@@ -258,7 +258,7 @@ def test_where_imageio_finds_none_it_is_said_what_to_do(tmp_path: Path, monkeypa
     ],
 )
 def test_what_cannot_be_filmed_is_said(options: dict, message: str, tmp_path: Path) -> None:
-    with pytest.raises(RobotError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         view.write_video([scene_for("pendulum")], tmp_path / "a.mp4", **options)
     assert not os.listdir(tmp_path)
 
@@ -272,7 +272,7 @@ def test_names_that_are_none_for_a_video(tmp_path: Path) -> None:
 def test_sizes_as_text() -> None:
     assert size_from_text("640x360") == size_from_text(" 640×360") == (640, 360)
     for text in ("640", "640x", "axb", "-2x4", "641x360"):
-        with pytest.raises(RobotError, match="size"):
+        with pytest.raises(ArgumentError, match="size"):
             size_from_text(text)
 
 
@@ -282,8 +282,8 @@ def test_sizes_as_text() -> None:
 def test_the_command_films_beside_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def command(*arguments: object) -> int:
         parser = argparse.ArgumentParser()
-        add_video(parser.add_subparsers(), "")
-        options = parser.parse_args(["video", *map(str, arguments)])
+        add_video(parser)
+        options = parser.parse_args([*map(str, arguments)])
         return options.run(options)
 
     run = tmp_path / "swing.nc"

@@ -19,9 +19,9 @@ from matplotlib.text import Text
 import tailwork
 from tailwork import view
 from tailwork.control import Constant, Polynomial, Tracking, point_to_point
-from tailwork.errors import FileError, RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, FileError, UnknownNameError
 from tailwork.simulation import Run, load_run
-from tailwork.simulation.pose import torso_angles, torso_rates
+from tailwork.simulation.pose import run_torso_angles, torso_rates
 from tailwork.studies.compare.curvature import segment_curvatures
 from tailwork.studies.motions import pitch
 from tailwork.studies.perform import measured, perform
@@ -32,10 +32,10 @@ from tailwork.view.draw.stage import subject
 from tailwork.view.draw.style import KINDS, LIGHT, RC, rendered
 from tailwork.view.figures.runs import STOPPED
 from tailwork.view.scene import Ball, Bar, Box, Scene, Solid, scene_of
-from tailwork.view.scene.colors import TAILS, looks, shown
+from tailwork.view.scene.colors import TAILS, looks, printed
 from tailwork.view.scene.curves import friction_ratio
 from tailwork.view.scene.sample import SceneSample, coils, samples_at
-from tailwork.view.scene.scene import Shape
+from tailwork.view.scene.scene import SceneShape
 from tailwork.view.scene.shapes import torso_box
 
 UNIT = re.compile(r"\[(deg|deg/s|ms|N|1/m|1)\]$")
@@ -140,13 +140,13 @@ def test_torso_response_shows_the_data_of_the_runs(runs: dict[str, Run]) -> None
     assert sum(len(labelled(axes)) for axes in (pitch, roll, yaw)) == 3 * len(runs)
     for label, run in runs.items():
         for axes, name in ((pitch, "phi_x"), (roll, "phi_y"), (yaw, "phi_z")):
-            x, y = labelled(axes)[shown(label)]
+            x, y = labelled(axes)[printed(label)]
             np.testing.assert_allclose(x, run.data["time"] * 1e3)
             np.testing.assert_allclose(y, np.degrees(run.data["q"].sel(coordinate=name)), atol=1e-12)
         for axes, angle in ((pitch_rate, "pitch"), (roll_rate, "roll"), (yaw_rate, "yaw")):
             times = run.data["time"].to_numpy()
-            by_differences = np.gradient(np.degrees(torso_angles(run)[angle]), times)
-            np.testing.assert_allclose(labelled(axes)[shown(label)][1][1:-1], by_differences[1:-1], atol=0.05)
+            by_differences = np.gradient(np.degrees(run_torso_angles(run)[angle]), times)
+            np.testing.assert_allclose(labelled(axes)[printed(label)][1][1:-1], by_differences[1:-1], atol=0.05)
     assert not any(lines_named(axes, STOPPED) for axes in figure.axes)
 
 
@@ -244,7 +244,7 @@ def test_angles_of_a_quaternion_are_those_of_its_rotation() -> None:
     v = np.zeros(len(model.velocity_names))
     v[3:6] = 0.0, -2.0, 0.0
     run = tailwork.simulate(model, (model.standing(), v), duration=0.05)
-    angles, rates = torso_angles(run), torso_rates(run)
+    angles, rates = run_torso_angles(run), torso_rates(run)
     assert np.degrees(angles["pitch"][-1]) > 3.0
     assert np.abs(angles["roll"]).max() < 1e-9 and np.abs(angles["yaw"]).max() < 1e-9
     by_differences = np.gradient(angles["pitch"], run.data["time"].to_numpy())
@@ -277,7 +277,7 @@ def test_views_are_names_or_angles(view_name: str) -> None:
 
 @pytest.mark.parametrize("view_name", ["44,32,1", "44,", "a,b", "nan,3", "0,91"])
 def test_angles_that_are_none_are_refused(view_name: str) -> None:
-    with pytest.raises(RobotError, match=r"view.*44,32"):
+    with pytest.raises(ArgumentError, match=r"view.*44,32"):
         camera(view_name)
 
 
@@ -306,7 +306,7 @@ def random_sample(scene: Scene) -> SceneSample:
     return SceneSample(0.0, places, turns, np.zeros((0, 3)), np.zeros((0, 3)))
 
 
-def solid_scene(run: Run, *shapes: Shape) -> Scene:
+def solid_scene(run: Run, *shapes: SceneShape) -> Scene:
     """A torso that is hardly there, and other shapes, each on a frame of its own."""
     scene = scene_of(run)
     solids = [Solid(k, shape, "#0072b2", "tail") for k, shape in enumerate(shapes, start=1)]
@@ -447,11 +447,11 @@ def test_runs_read_from_a_file_are_drawn_alike(runs: dict[str, Run], tmp_path: P
 def test_what_cannot_be_drawn_is_said(runs: dict[str, Run]) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'side'"):
         view.time_lapse(runs, view="sid")
-    with pytest.raises(RobotError, match="frames"):
+    with pytest.raises(ArgumentError, match="frames"):
         view.time_lapse(runs, frames=1)
-    with pytest.raises(RobotError, match="at least one run"):
+    with pytest.raises(ArgumentError, match="at least one run"):
         view.time_lapse({})
-    with pytest.raises(RobotError, match="feet"):
+    with pytest.raises(ArgumentError, match="feet"):
         view.foot_forces({})
 
 
@@ -466,7 +466,7 @@ def test_a_tail_looks_the_same_in_every_picture() -> None:
     assert among["pendulum, 80°"].line != among["pendulum"].line
     many = looks(["pendulum", "r3", "usrt", "a", "b", "c", "d"])
     assert len({look.color for look in many.values()}) == len(many)
-    assert [shown(label) for label in ("pendulum", "r3", "usrt, segment 2")] == ["pendulum", "R3", "USRT, segment 2"]
+    assert [printed(label) for label in ("pendulum", "r3", "usrt, segment 2")] == ["pendulum", "R3", "USRT, segment 2"]
 
 
 def test_settings_are_left_as_they_were(runs: dict[str, Run]) -> None:

@@ -18,7 +18,7 @@ from matplotlib.text import Text
 import tailwork
 from small_walks import small_biswal, small_nelson_quinn
 from tailwork import view
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.papers.biswal import leg as paper
 from tailwork.papers.biswal import report as biswal
 from tailwork.papers.biswal.experiments import SETTLING, trot_gait
@@ -26,7 +26,7 @@ from tailwork.papers.nelson_quinn import report as nelson_quinn
 from tailwork.papers.nelson_quinn.experiments import PAPER_EFFORTS, PAPER_ERRORS, PAPER_IMPULSES, ROWS, walking_gait
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
-from tailwork.simulation.pose import torso_angles
+from tailwork.simulation.pose import run_torso_angles
 from tailwork.view.figures.walking import (
     STATE_COLORS,
     footfall,
@@ -87,11 +87,11 @@ def test_bars_of_feet_are_their_contacts(window: tuple[float, float] | None) -> 
 
 def test_footfall_needs_feet_that_come_and_go() -> None:
     aloft = replace(small_biswal().trot.run, ground=None)
-    with pytest.raises(RobotError, match="compliant ground"):
+    with pytest.raises(ArgumentError, match="compliant ground"):
         footfall(aloft)
-    with pytest.raises(RobotError, match="compliant ground"):
+    with pytest.raises(ArgumentError, match="compliant ground"):
         torso_travel(aloft, trot_gait(), settling=0)
-    with pytest.raises(RobotError, match="window"):
+    with pytest.raises(ArgumentError, match="window"):
         footfall(small_biswal().trot.run, window=(7.0, 8.0))
 
 
@@ -115,7 +115,7 @@ def test_the_torso_over_time_is_that_of_the_run() -> None:
     whole, each = figure.axes[::2], samples_a_stride(run, gait)
     assert [axes.get_ylabel() for axes in whole] == ["height [cm]", "speed [cm/s]", "angle [deg]"]
     times = run.data["time"].to_numpy()
-    angles = torso_angles(run)
+    angles = run_torso_angles(run)
     expected = [
         ("torso", 100 * run.data["q"].sel(coordinate="z").to_numpy()),
         ("torso", 100 * run.data["v"].sel(velocity="v_x").to_numpy()),
@@ -175,9 +175,9 @@ def test_on_the_ground_a_robot_is_drawn_where_it_is() -> None:
 
 def test_a_run_that_is_too_short_for_a_stride() -> None:
     result = small_nelson_quinn()
-    with pytest.raises(RobotError, match=r"0\.25 s at least"):
+    with pytest.raises(ArgumentError, match=r"0\.25 s at least"):
         stride_pictures(result.settled, walking_gait())
-    with pytest.raises(RobotError, match="more than 6 strides"):
+    with pytest.raises(ArgumentError, match="more than 6 strides"):
         biswal.stride_torques(small_biswal().trot.run, trot_gait(), settling=6)
 
 
@@ -226,16 +226,32 @@ def test_reactions_are_those_of_the_study(tmp_path: Path) -> None:
         area = along[1].mean() * 250.0 / 10.0
         assert found.stride[row].mean() / 1e-5 == pytest.approx(area, abs=1e-6 * abs(area))
         ours, theirs = re.findall(r"[+−]\d+\.\d", axes.get_title(loc="left"))
-        assert float(ours.replace("−", "-")) == pytest.approx(found.stance[row].mean() / 1e-5, abs=0.051)
+        assert float(ours.replace("−", "-")) == pytest.approx(found.stride[row].mean() / 1e-5, abs=0.051)
         assert float(theirs.replace("−", "-")) == PAPER_IMPULSES[row]
     nelson_quinn.report(result).write_numbers(tmp_path)
     table = np.genfromtxt(tmp_path / "reactions.csv", delimiter=",", names=True, deletechars="")
     for row in ROWS:
         written = np.stack([table[f"{row}_{way}_[mN]"] for way in ("forward", "outward", "up")], axis=1)
         np.testing.assert_allclose(written, 1e3 * found.force[row], rtol=1e-8, atol=1e-12)
-    impulses = {str(row[0]): str(row[2]) for row in nelson_quinn.impulse_table(result).rows}
+    rows = [[str(cell).replace("−", "-") for cell in row] for row in nelson_quinn.impulse_table(result).rows]
+    numbers = {name: np.array(cells, dtype=float) for name, *cells in rows}
     for row in ROWS:
-        assert float(impulses[row].replace("−", "-")) == pytest.approx(found.stance[row].mean() / 1e-5, abs=0.051)
+        printed, contact, before, after, planned = numbers[row]
+        assert printed == PAPER_IMPULSES[row] and before + after == pytest.approx(contact, abs=0.11)
+        assert contact == pytest.approx(found.stride[row].mean() / 1e-5, abs=0.051)
+        assert planned == pytest.approx(found.stance[row].mean() / 1e-5, abs=0.051)
+    np.testing.assert_allclose(numbers["sum"], sum(numbers[row] for row in ROWS), atol=0.16)
+
+
+def test_impulses_against_the_gains() -> None:
+    """A line a stiffness, through the impulses of all contact, beside the paper's."""
+    result = small_nelson_quinn()
+    for axes, row in zip(nelson_quinn.gain_figure(result).axes, ROWS, strict=True):
+        for kp, by_damping in result.by_gains.items():
+            (line,) = lines_named(axes, f"{kp:g}")
+            expected = [[kd, found.stride[row].mean() / 1e-5] for kd, found in by_damping.items()]
+            np.testing.assert_allclose(line.T, expected)
+        assert lines_named(axes, "paper")[0][1] == pytest.approx(PAPER_IMPULSES[row])
 
 
 # Biswal & Mohanty
@@ -261,12 +277,18 @@ def test_feet_and_torques_by_reading(tmp_path: Path) -> None:
 
 def test_the_table_of_the_foot() -> None:
     rows = biswal.foot_table(small_biswal().leg).rows
-    assert [row[0] for row in rows] == ["0", "1", "3", "5"]
-    assert rows[0][1:] == ["180.0000, 100.0000, −310.0000", "140.0072, 56.5192, −286.5919",
-                           "180.0000, 100.0000, −310.0000"]  # fmt: skip
-    assert rows[3][1] == "24.1616, 70.6048, −206.7083" and rows[3][3] == rows[0][2], (
-        "C ends in the posture, B starts in it"
-    )
+    assert [row[:2] for row in rows] == [[t, axis] for t in "0135" for axis in "xyz"]
+    a, b, c = zip(*(row[2:] for row in rows), strict=True)
+    assert a[:3] == c[:3] == ("180.0", "100.0", "−310.0") and a[9:] == ("24.2", "70.6", "−206.7")
+    assert b[:3] == c[9:] == ("140.0", "56.5", "−286.6"), "C ends in the posture, B starts in it"
+
+
+def test_tables_of_torques_and_postures() -> None:
+    """The largest torque of each joint by reading; both solutions for the foot of the posture."""
+    torques = biswal.torque_table(small_biswal().leg).rows
+    assert [row[3] for row in torques] == ["68.6", "88.6", "8.4"]
+    postures = biswal.posture_table(paper.Leg()).rows
+    assert [row[1:] for row in postures] == [["−10", "−10", "−10"], ["−35", "−35", "10"], ["45", "45", "−45"]]
 
 
 def test_the_workspace_holds_the_samples_and_both_branches_reach_the_foot() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 import tailwork
 from tailwork.studies import Scenario
-from tailwork.studies.design import Evaluator, Found, Goal, Limit, Study, Variable, best_design
+from tailwork.studies.design import Evaluator, Goal, Limit, SearchResult, Study, Variable, best_design
 from tailwork.studies.motions import sweep
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import BLUE, INK, VERMILION
@@ -20,7 +20,7 @@ from tailwork.view.scene.colors import BLUE, INK, VERMILION
 robot = tailwork.robots.liu2020("pendulum").replace({"tail.mass": 0.4, "tail.tip_mass": 0.4})
 
 
-def solved(torque: float, starts: int) -> tuple[Evaluator, Found]:
+def solved(torque: float, starts: int) -> tuple[Evaluator, SearchResult]:
     """The problem with a motor of this torque [N m], and what searches from some starts have found."""
     study = Study(
         name="most turn",

@@ -10,9 +10,7 @@ at all is computed from the masses of all its bodies; the gains of the legs have
 import matplotlib.pyplot as plt
 
 import tailwork
-from tailwork.control import JointServo
-from tailwork.control.gait.foot_kinematics import posed
-from tailwork.control.gait.joint_table import held_posture
+from tailwork.control import JointServo, held_posture, posed
 from tailwork.simulation import RigidGround
 from tailwork.view.draw.style import RC
 from tailwork.view.scene.colors import BLUE, GREEN, INK, VERMILION

@@ -45,7 +45,9 @@ for k in range(4):
 left.set(xlabel="time [s]", yticks=range(4), yticklabels=run.data["foot"].values, title="sticks (blue), slips (orange)")
 right.loglog(1e3 * steps[:-1], errors, "o", color=BLUE)
 right.loglog(1e3 * steps[:-1], errors[0] * steps[:-1] / steps[0], ":", color=INK, label="as the step")
-right.set(xlabel="step [ms]", ylabel="error of the torso's place [m]")
+right.minorticks_off()
+right.set(xlabel="step [ms]", ylabel="error of the torso's place [m]", yticks=(1e-4, 1e-3))
+right.set_xticks(1e3 * steps[:-1], [f"{step:g}" for step in 1e3 * steps[:-1]])
 right.legend()
 plt.show()
 # %%

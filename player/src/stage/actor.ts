@@ -7,6 +7,7 @@ import { momentAt } from "../time.ts";
 import { Arrows } from "./arrows.ts";
 import { Contacts } from "./contacts.ts";
 import type { Ground } from "./ground.ts";
+import { Impulses } from "./impulses.ts";
 import { Masses } from "./masses.ts";
 import { meshOf } from "./shapes.ts";
 import { Threads } from "./threads.ts";
@@ -24,6 +25,7 @@ export class Actor {
   private readonly threads: Threads;
   private readonly arrows: Arrows;
   private readonly contacts: Contacts;
+  readonly impulses: Impulses;
   private readonly masses: Masses;
   private readonly robot = new Group();
 
@@ -31,6 +33,7 @@ export class Actor {
     readonly scene: Scene,
     readonly ground: Ground,
     arrowLength: number,
+    impulseLength: number, // of an arrow of 1 N s [m]
   ) {
     this.frames = scene.frames.map(() => new Group());
     this.robot.add(...this.frames);
@@ -42,9 +45,11 @@ export class Actor {
     this.threads = new Threads(scene, this.frames);
     this.arrows = new Arrows(scene, this.frames, arrowLength);
     this.contacts = new Contacts(scene, this.frames);
+    this.impulses = new Impulses(scene, this.frames, impulseLength);
     this.masses = new Masses(scene);
-    const { arrows, contacts, masses, threads } = this;
-    this.root.add(ground.group, this.robot, threads.group, arrows.group, contacts.group, masses.ways, masses.signs);
+    const { arrows, contacts, impulses, masses, threads } = this;
+    for (const part of [ground, threads, arrows, contacts, impulses]) this.root.add(part.group);
+    this.root.add(this.robot, masses.ways, masses.signs);
   }
 
   private materialOf(color: string, tail: boolean): MeshStandardMaterial {
@@ -64,16 +69,22 @@ export class Actor {
       masses: this.masses.signs,
     };
     groups[kind].visible = shown;
-    if (kind === "forces") this.contacts.group.visible = shown;
+    if (kind === "forces") this.contacts.group.visible = this.impulses.group.visible = shown;
   }
 
-  /** In its own colours; among others in the same place, in that of its run, and translucent if not the first. */
-  dress(overlaid: boolean, first: boolean): void {
+  /**
+   * In its own colours; among others in the same place, in that of its run, and translucent if not the first.
+   * Faces that coincide do not flicker: those of the robot that comes first, of `order` 0, are in front.
+   */
+  dress(overlaid: boolean, order: number): void {
+    const first = order === 0;
     for (const { material, color, tail } of this.materials) {
       material.color.set(color);
       if (overlaid && !tail) material.color.lerp(new Color(this.scene.color), TINT);
       material.opacity = overlaid && !first ? THROUGH : 1;
       material.transparent = overlaid && !first;
+      material.polygonOffset = overlaid;
+      material.polygonOffsetFactor = material.polygonOffsetUnits = 2 * order;
       material.needsUpdate = true;
     }
   }
@@ -90,6 +101,7 @@ export class Actor {
     this.threads.update();
     this.arrows.update(moment);
     this.contacts.update(time);
+    this.impulses.update(time);
     this.masses.update(moment);
   }
 

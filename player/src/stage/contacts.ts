@@ -1,10 +1,11 @@
-/** Where the robot touches the ground: a ball on each point, green where it sticks, red where it slips. */
+/** Where the robot touches the ground: a ball on each point, blue where it sticks, orange where it slips (as in `view/scene/colors.py`). */
 
 import { Group, Mesh, MeshBasicMaterial, Object3D, SphereGeometry } from "three";
 import type { Phases, Scene } from "../data.ts";
+import { placeOn } from "./arrows.ts";
 
-export const STICKS = "#12a150";
-export const SLIPS = "#e5142b";
+export const STICKS = "#0072b2";
+export const SLIPS = "#e69f00";
 const SPHERE = new SphereGeometry(1, 20, 14);
 
 /** What a point does at a time; null: it is in the air. */
@@ -36,11 +37,7 @@ export class Contacts {
       mesh.visible = state !== null;
       if (state === null) continue;
       material.color.set(state === "stick" ? STICKS : SLIPS);
-      const frame = this.frames[phases.frame];
-      mesh.position
-        .set(...phases.place)
-        .applyQuaternion(frame.quaternion)
-        .add(frame.position);
+      mesh.position.copy(placeOn(this.frames[phases.frame], phases.place));
     }
   }
 }

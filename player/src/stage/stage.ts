@@ -6,6 +6,7 @@ import type { Layout, Scene } from "../data.ts";
 import type { Theme } from "../theme.ts";
 import { roundBelow } from "../units.ts";
 import { Actor, type Kind } from "./actor.ts";
+import { arrowShare } from "./arrows.ts";
 import {
   arranged,
   ballAround,
@@ -17,14 +18,13 @@ import {
   type ViewName,
 } from "./camera.ts";
 import { Ground } from "./ground.ts";
+import { largestImpulse } from "./impulses.ts";
 import type { Cell, Studio } from "./studio.ts";
 
 const UPRIGHT = 30; // angle of view [°]
 const MARGIN = 1.06;
 const LABEL = 28; // px, kept free at the top of each part of the picture
-/** Lengths of the grid's mesh and of an arrow of the robot's weight as shares of the torso's longest side. */
-const MESH = 0.25;
-const WEIGHT = 1.2;
+const MESH = 0.25; // length of the grid's mesh as a share of the torso's longest side
 
 /** Pixels of a canvas in one of the page. */
 function density(): number {
@@ -55,7 +55,7 @@ export class Stage {
   ) {
     const size = Math.max(...scenes.map((scene) => scene.size));
     this.mesh = roundBelow(MESH * size);
-    this.squares = Math.round((WEIGHT * size) / this.mesh);
+    this.squares = Math.max(Math.round((arrowShare(scenes) * size) / this.mesh), 1);
     this.actors = scenes.map((scene) => {
       const { center, radius } = ballAround(reached(scene, false));
       const ground = new Ground(
@@ -65,7 +65,7 @@ export class Stage {
         3 * ballAround(reached(scene, true)).radius,
         this.mesh,
       );
-      return new Actor(scene, ground, this.squares * this.mesh);
+      return new Actor(scene, ground, this.squares * this.mesh, size / (largestImpulse(scenes) || 1));
     });
     this.world.add(...this.actors.map((actor) => actor.root));
     this.camera.up.set(0, 0, 1);
@@ -92,7 +92,7 @@ export class Stage {
     this.points = this.scenes.flatMap((scene) => reached(scene, follow));
     this.ball = ballAround(this.points);
     const overlaid = layout === "overlay" && this.actors.length > 1;
-    this.actors.forEach((actor, k) => actor.dress(overlaid, k === 0));
+    this.actors.forEach((actor, k) => actor.dress(overlaid, k));
     if (!this.turnedByHand) this.look(this.view);
   }
 
@@ -152,10 +152,11 @@ export class Stage {
     if (!this.turnedByHand) this.look(this.view);
   }
 
-  /** Draw the moment. */
-  draw(time: number): void {
+  /** Draw the moment; the sizes of impulses that flash, and where they stand, as shares of the canvas. */
+  draw(time: number): { text: string; left: number; top: number }[] {
     const { theme, studio, canvas } = this;
-    if (!theme || !canvas.width || !canvas.height) return;
+    if (!theme || !canvas.width || !canvas.height) return [];
+    const notes: { text: string; left: number; top: number }[] = [];
     for (const actor of this.actors) actor.update(time);
     const cells = this.cells();
     const { center, radius } = this.ball;
@@ -174,8 +175,18 @@ export class Stage {
       this.camera.aspect = inner.width / inner.height;
       this.camera.setViewOffset(inner.width, inner.height, 0, -this.label() / 2, inner.width, inner.height);
       studio.draw(this.world, this.camera, inner, theme.sky);
+      for (const { root, impulses } of this.actors) {
+        if (!root.visible || !impulses.group.visible) continue;
+        for (const { text, place } of impulses.notes) {
+          const { x, y } = place.add(root.position).project(this.camera);
+          if (Math.max(Math.abs(x), Math.abs(y)) > 1) continue; // beyond its part of the picture
+          const left = (inner.left + ((1 + x) / 2) * inner.width) / canvas.width;
+          notes.push({ text, left, top: (inner.top + ((1 - y) / 2) * inner.height) / canvas.height });
+        }
+      }
     });
     studio.copyTo(canvas);
+    return notes;
   }
 
   /** Show one run, or all; move them so that the camera need not follow. */

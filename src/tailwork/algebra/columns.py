@@ -63,6 +63,10 @@ class Column:
         """Cosines of angles [rad]."""
         return Column(np.cos(self.values))
 
+    def step(self) -> Column:
+        """1 where it is above zero, else 0."""
+        return Column(self.values > 0.0)
+
     @staticmethod
     def arctan2(y: Any, x: Any) -> Column:
         """Angles of the directions (x, y) [rad]."""
@@ -77,12 +81,12 @@ def columns(values: Floats) -> list[Column]:
     return [Column(values[..., k]) for k in range(values.shape[-1])]
 
 
-def plain(values: Any, shape: tuple[int, ...]) -> Floats:
+def stacked(values: Any, shape: tuple[int, ...]) -> Floats:
     """Scalars, or nested sequences of scalars, as an array: (…, *shape) where `shape` is that of a column's values.
 
     The dimensions of the sequences come last.
     """
     if isinstance(values, (list, tuple, np.ndarray)):
-        items = [plain(item, shape) for item in values]
+        items = [stacked(item, shape) for item in values]
         return np.stack(items, axis=len(shape)) if items else np.zeros((*shape, 0))
     return np.broadcast_to(values.values if isinstance(values, Column) else np.float64(values), shape)

@@ -6,7 +6,7 @@ drops what is exactly zero or one, so the structure of a robot prunes its own eq
 
 Recording here instead of in CasADi's Python front end is a matter of time: one operation on two casadi.SX scalars
 costs tens of microseconds, one on this tape about one. A finished graph converts to a CasADi function exactly
-(`tailwork.kernels.casadi_export`), which is where derivatives come from.
+(`tailwork.kernels.casadi_export`).
 """
 
 from __future__ import annotations
@@ -46,6 +46,10 @@ class Tape:
     def inputs(self, count: int, start: int) -> list[Expression]:
         """The next `count` numbered inputs, beginning at number `start`."""
         return [self.record(INPUT, start + k) for k in range(count)]
+
+
+NO_NUMBER = "recorded, not run: sin …, larger, smaller, step of tailwork.algebra stand for those of math, max, min, if"
+"""What is said where equations treat an expression as a number that is there."""
 
 
 class Expression:
@@ -164,8 +168,41 @@ class Expression:
         """The cosine of an angle [rad], recorded."""
         return self.tape.record(COS, self.index)
 
+    def step(self) -> Expression:
+        """1 where it is above zero, else 0, recorded."""
+        return self.tape.record(STEP, self.index)
+
+    def degrees(self) -> Scalar:
+        """Of an angle [rad], as `np.degrees` asks for it [deg]."""
+        return self * (180.0 / math.pi)
+
+    def radians(self) -> Scalar:
+        """Of an angle [deg], as `np.radians` asks for it [rad]."""
+        return self * (math.pi / 180.0)
+
+    rad2deg, deg2rad = degrees, radians
+
+    def __abs__(self) -> Scalar:
+        return larger(self, -self)
+
+    def hypot(self, other: Scalar) -> Scalar:
+        """The length of two numbers, as `np.hypot` asks for it."""
+        return sqrt(self * self + other * other)
+
+    def arctan2(self, other: Scalar) -> Scalar:
+        """The angle of a direction [rad], as `np.arctan2` asks for it."""
+        return arctan2(self, other)
+
+    def _compared(self, other: object) -> bool:
+        raise TypeError(NO_NUMBER)
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
+
     def __bool__(self) -> bool:
-        raise TypeError("an Expression has no truth value: equations must not branch on numbers that are symbols")
+        raise TypeError(NO_NUMBER)
+
+    def __float__(self) -> float:
+        raise TypeError(NO_NUMBER)
 
 
 def sqrt(x: Scalar) -> Scalar:
@@ -213,7 +250,7 @@ def smaller(a: Scalar, b: Scalar) -> Scalar:
 
 def step(x: Scalar) -> Scalar:
     """1 where x > 0, else 0. Its derivative is zero everywhere, the jump left out."""
-    return x.tape.record(STEP, x.index) if isinstance(x, Expression) else float(x > 0)
+    return float(x > 0) if isinstance(x, (int, float)) else x.step()
 
 
 def opaque(x: Scalar) -> Scalar:

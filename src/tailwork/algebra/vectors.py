@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tailwork.algebra.expression import Scalar, is_zero
+from tailwork.algebra.expression import Scalar, is_zero, sqrt
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -72,7 +72,13 @@ def rotation(axis: Sequence[float], cosine: Scalar, sine: Scalar) -> Array:
     return matrix
 
 
-def symmetric(a: Sequence[Scalar]) -> Array:
+def vector_length(vector: Sequence[Scalar]) -> Scalar:
+    """Length of a vector; of one along an axis without a root of zeros."""
+    own = [x for x in vector if not isinstance(x, float) or x != 0.0]
+    return sqrt(sum((x * x for x in own), 0.0)) if own else 0.0
+
+
+def symmetric_matrix(a: Sequence[Scalar]) -> Array:
     """Symmetric matrix from (xx, yy, zz, xy, xz, yz)."""
     xx, yy, zz, xy, xz, yz = a
     return array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -2,6 +2,6 @@
 
 import sys
 
-from tailwork.cli import main
+from tailwork.__main__ import main
 
 sys.exit(main())

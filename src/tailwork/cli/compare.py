@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -17,12 +16,12 @@ from tailwork.cli.inputs import (
     Once,
     add_robot,
     default_policy,
-    numbers,
+    numbers_in,
     robots_of,
     warn_postures,
 )
-from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
-from tailwork.errors import RobotError
+from tailwork.cli.terminal import PROCESSES, print_table, progress_bar, wide_console
+from tailwork.errors import ArgumentError
 from tailwork.files import ready_folder
 from tailwork.simulation.contact.ground import STATIC_FRICTION, RigidGround
 from tailwork.studies.compare.comparison import (
@@ -30,8 +29,8 @@ from tailwork.studies.compare.comparison import (
     TAIL_NAMES,
     Comparison,
     Plan,
-    cases,
     compare,
+    comparison_cases,
     paper_plan,
 )
 from tailwork.studies.leg_policies import POLICIES
@@ -40,13 +39,11 @@ from tailwork.studies.motions import TailMotion, motion_from_text, motion_text, 
 SWEEPS = {"yaw": yaw, "roll": roll}
 
 
-def add_compare(commands: Any, what: str) -> None:
+def add_compare(command: argparse.ArgumentParser) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "compare",
-        help=what,
-        description="Runs every motion with every tail and leaves a folder: report.html, figures, measures.csv and the "
-        "runs. Without options: the study of Liu & Ben-Tzvi 2020. A study that was interrupted goes on where it was.",
+    command.description = (
+        "Runs every motion with every tail and leaves a folder: report.html, figures, measures.csv and the "
+        "runs. Without options: the study of Liu & Ben-Tzvi 2020. A study that was interrupted goes on where it was."
     )
     add_robot(command, optional=True, several=True)
     command.add_argument(
@@ -72,12 +69,12 @@ def run(options: argparse.Namespace) -> int:
     """Compare, print a table, write the report."""
     console = wide_console()
     plan = _plan(options)
-    cases(plan)  # what is impossible fails before anything is done
+    comparison_cases(plan)  # what is impossible fails before anything is done
     if plan.policy != "airborne":
         warn_postures(plan.robots.values())
     ready_folder(options.out)
     ready_folder(options.out / "figures")
-    with bar(console, f"runs are kept in {options.out}: the same command goes on") as tell:
+    with progress_bar(console, f"runs are kept in {options.out}: the same command goes on") as tell:
         comparison = compare(plan, options.out, tell)
     _print(console, comparison)
     with console.status("drawing") as status:
@@ -106,40 +103,42 @@ def _plan(options: argparse.Namespace) -> Plan:
     policy = default_policy(options)
     if rigid == "none" or (policy == "airborne" and options.ground is None):
         if options.friction is not None:
-            raise RobotError("--friction", options.friction, "--ground rigid with it: pinned feet need none")
+            raise ArgumentError("--friction", options.friction, "--ground rigid with it: pinned feet need none")
         return Plan(robots, wanted, swept, policy)
-    friction = numbers("--friction", options.friction, "one number, such as 0.6") or [STATIC_FRICTION]
+    friction = numbers_in("--friction", options.friction, "one number, such as 0.6") or [STATIC_FRICTION]
     if len(friction) != 1:
-        raise RobotError("--friction", options.friction, "one number, such as 0.6")
+        raise ArgumentError("--friction", options.friction, "one number, such as 0.6")
     return Plan(robots, wanted, swept, policy, RigidGround(friction=friction[0]))
 
 
 def _print(console: Console, comparison: Comparison) -> None:
-    from tailwork.view.report.comparison import TAIL_HEADER, feet_text, rotation_rows, sizes_text, tail_rows
+    from tailwork.view.report.comparison import (
+        TAIL_HEADER,
+        conclusion,
+        feet_text,
+        rotation_table,
+        sizes_text,
+        tail_rows,
+    )
 
-    table = plain_table("The tails", *TAIL_HEADER, rows=tail_rows(comparison.plan))
-    table.columns[-1].justify = "left"
-    console.print(table)
+    console.print(conclusion(comparison))
+    print_table(console, "\nThe tails", TAIL_HEADER, tail_rows(comparison.plan))
     if said := sizes_text(comparison.plan):
         console.print(said)
     console.print(f"leg policy: {comparison.plan.policy_text}")
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
-        table = plain_table(
-            f"\n{motion.name}: {motion_text(motion)}", "tail", "pitch°", "roll°", "yaw°", "airborne°", "closed°",
-            "effect.", "N m", "J", "Fz N", "friction", rows=[row[:-2] for row in rotation_rows(results)],
-        )  # fmt: skip
-        table.padding = (0, 1, 0, 0)
-        console.print(table)
+        table = rotation_table(results, comparison.plan.friction)
+        print_table(console, f"\n{motion.name}: the tail {motion_text(motion)}", table.header, table.rows, table.note)
         for tail, result in results.items():
             if result.note:
-                console.print(f"{tail} {result.note}", style="yellow")
+                console.print(f"{tail}: {result.note}", style="yellow")
             if result.rigid is not None:
                 console.print(f"{tail} on rigid ground: {feet_text(result.rigid)}")
     console.print(
         "\nairborne: the same tail motion in the air, about the motion's axis; closed: the same in closed form, for a "
-        "planar pendulum; effect.: degrees that the torso turns for each degree that the tail moves; N m, J: peak "
-        "torque and work of the tail; "
-        "Fz, friction: least normal force and friction needed of the feet",
+        "planar pendulum; effect: degrees that the torso turns for each degree that the tail moves; torque, cable "
+        "tension, work: the largest ones and the work of the tail; least normal, friction: of the feet, the friction "
+        "that they need",
         style="dim",
     )

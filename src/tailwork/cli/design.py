@@ -5,14 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
-from rich.text import Text
 
 from tailwork.cli.inputs import (
     CLUSTER_HELP,
@@ -26,8 +22,8 @@ from tailwork.cli.inputs import (
     measures_help,
     warn_postures,
 )
-from tailwork.cli.terminal import bar, plain_table, wide_console
-from tailwork.errors import FileError, RobotError
+from tailwork.cli.terminal import WARNED, print_table, progress_bar, wide_console
+from tailwork.errors import ArgumentError, FileError
 from tailwork.files import write_whole
 from tailwork.robots import presets
 from tailwork.robots.io.toml import parsed
@@ -35,26 +31,20 @@ from tailwork.studies.design import tables, text
 from tailwork.studies.design.answer import Answer, DesignOptions, sorted_answers
 from tailwork.studies.design.example import EXAMPLE, example_for, with_robot_table
 from tailwork.studies.design.files import ProblemFile, load_problem, problem_from_text, robot_from
-from tailwork.studies.design.folder import DesignCase, Kept, cases, open_kept
-from tailwork.studies.design.search import STARTS, ImpossibleError
+from tailwork.studies.design.folder import AnswerFolder, DesignCase, design_cases, open_kept
+from tailwork.studies.design.multistart import STARTS, ImpossibleError
 from tailwork.studies.design.uncertainty import SPREAD, checked_spread
 from tailwork.studies.measures import ENERGY_BALANCE
 
-LEFT = ("unit", "note", "limit", "agrees", tables.VERIFIED_HEADER[-1])
-"""Columns of text."""
-WARNED = "yellow"
 
-
-def add_design(commands: Any, what: str) -> None:
+def add_design(command: argparse.ArgumentParser) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "design",
-        help=what,
-        description="Solves a design problem: what the tail must do, what may change, what is allowed. Leaves a "
+    command.description = (
+        "Solves a design problem: what the tail must do, what may change, what is allowed. Leaves a "
         "folder: report.html, figures, the best designs as robots and their runs. Interrupted, the same command goes "
-        "on.",
-        epilog=f"Measures: {measures_help(but=ENERGY_BALANCE)}.",
+        "on."
     )
+    command.epilog = f"Measures: {measures_help(but=ENERGY_BALANCE)}."
     command.add_argument("problem", nargs="?", type=Path, metavar="problem.toml", help="the problem file")
     command.add_argument(
         "--example", nargs="?", type=Path, const=Path("problem.toml"), metavar="FILE",
@@ -84,13 +74,13 @@ def run(options: argparse.Namespace) -> int:
     if options.example is not None:
         return _example(console, options)
     if options.problem is None:
-        raise RobotError("problem", None, "a problem file, or --example to write one")
+        raise ArgumentError("problem", None, "a problem file, or --example to write one")
     problem = load_problem(options.problem)
     if table := _robot_table(options, options.problem.parent):
         own = {} if options.robot else parsed(options.problem, problem.text)["robot"]
         changed = with_robot_table(problem.text, {**own, **table}, options.problem)
         problem = problem_from_text(changed, options.problem)
-    every = cases(problem.study, _settings(options, problem))
+    every = design_cases(problem.study, _settings(options, problem))
     if problem.study.scenario.policy != "airborne":
         warn_postures([problem.study.robot])
     kept = open_kept(options.out, problem.text)
@@ -120,12 +110,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _example(console: Console, options: argparse.Namespace) -> int:
     if options.problem is not None:
-        raise RobotError("--example", str(options.example), "no problem file beside it: it only writes one")
+        raise ArgumentError("--example", str(options.example), "no problem file beside it: it only writes one")
     if os.path.lexists(options.example):
         raise FileError(options.example, "is there already; give another name after --example")
     table = _robot_table(options, options.example.parent)
     if table and options.robot is None:
-        raise RobotError("--example", str(options.example), "--robot with --tail: which robot shall carry it?")
+        raise ArgumentError("--example", str(options.example), "--robot with --tail: which robot shall carry it?")
     made = example_for(robot_from(table, options.example.parent), table) if table else EXAMPLE
     write_whole(options.example, made)
     console.print(f"{options.example} written; edit it, then: tailwork design {options.example}", soft_wrap=True)
@@ -152,13 +142,13 @@ def _settings(options: argparse.Namespace, problem: ProblemFile) -> DesignOption
     if options.spread is not None:
         checked_spread("--spread", options.spread)
         if problem.robust is not None:
-            raise RobotError("--spread", options.spread, "none beside [robust] in the problem, which has its own")
+            raise ArgumentError("--spread", options.spread, "none beside [robust] in the problem, which has its own")
     spread = SPREAD if options.spread is None else options.spread
     return DesignOptions(options.threads, options.starts, spread, problem.robust)
 
 
 def _solved(
-    console: Console, kept: Kept, every: Sequence[DesignCase], options: argparse.Namespace
+    console: Console, kept: AnswerFolder, every: Sequence[DesignCase], options: argparse.Namespace
 ) -> list[Answer | ImpossibleError]:
     """What was found for all cases; those that are kept are not done again."""
     before = {case.name: found for case in every if (found := kept.read(case)) is not None}
@@ -166,7 +156,8 @@ def _solved(
     if before:
         console.print(f"{len(before)} of {len(every)} done before")
     if left:
-        with bar(console, f"what is finished is kept in {options.out}: the same command goes on", every=1) as tell:
+        resume = f"what is finished is kept in {options.out}: the same command goes on"
+        with progress_bar(console, resume, every=1) as tell:
             done = len(before)
             if options.cluster is None:
                 for k, case in enumerate(left):
@@ -195,10 +186,9 @@ def print_answer(console: Console, answer: Answer) -> None:
     console.print(f"\n{text.headline(answer)}")
     for said in text.warnings(answer):
         console.print(f"\nwarning: {said}", style=WARNED)
-    _print_table(console, f"\n{text.best_name(study)}{chosen}", tables.DESIGN_HEADER, tables.design_rows(answer))
-    marks = tables.measure_caption(answer)
-    title = "\nits measures (at finer steps" + (f"; {marks})" if marks else ")")
-    _print_table(console, title, tables.MEASURE_HEADER, tables.measure_rows(answer))
+    print_table(console, f"\n{text.best_name(study)}{chosen}", tables.DESIGN_HEADER, tables.design_rows(answer))
+    rows, marks = tables.measure_rows(answer), tables.measure_caption(answer)
+    print_table(console, "\nits measures (at finer steps)", tables.MEASURE_HEADER, rows, marks)
     prices = text.price_words(answer)
     if prices:
         console.print("\nwhat the limits cost", style="bold")
@@ -208,12 +198,12 @@ def print_answer(console: Console, answer: Answer) -> None:
     more += [text.airborne_words(answer), "" if answer.verified.disagreements() else text.verified_words(answer)]
     for said in filter(None, more):
         console.print(f"\n{said}")
-    _print_table(console, "\nverification", tables.VERIFIED_HEADER, tables.verified_rows(answer))
+    print_table(console, "\nverification", tables.VERIFIED_HEADER, tables.verified_rows(answer))
     console.print(f"\n{text.optima_words(answer)}")
-    if len(answer.found.optima) > 1:
-        _print_table(console, "", tables.optima_header(study), tables.optima_rows(answer))
-    _print_table(console, f"\n{text.swing_words(answer)}", tables.swing_header(study), tables.swing_rows(answer))
-    _print_table(console, "\ntolerance", tables.TOLERANCE_HEADER, tables.tolerance_rows(answer))
+    if len(answer.search.optima) > 1:
+        print_table(console, "", tables.optima_header(study), tables.optima_rows(answer))
+    print_table(console, f"\n{text.swing_words(answer)}", tables.swing_header(study), tables.swing_rows(answer))
+    print_table(console, "\ntolerance", tables.TOLERANCE_HEADER, tables.tolerance_rows(answer))
     console.print(text.tolerance_words(answer), style="dim")
 
 
@@ -221,7 +211,7 @@ def print_choices(
     console: Console, answers: Sequence[Answer], none: Sequence[tuple[dict[str, Any], ImpossibleError]]
 ) -> None:
     """All choices, the best first, and those for which there is no design."""
-    _print_table(console, "\nall choices, the best first", *tables.choice_table(answers))
+    print_table(console, "\nall choices, the best first", *tables.choice_table(answers))
     for choice, error in none:
         console.print(f"{text.choice_words(choice)}: {error}", style=WARNED)
 
@@ -230,28 +220,8 @@ def print_front(console: Console, answer: Answer) -> None:
     """The Pareto set; its variables are in the file."""
     assert answer.front is not None
     study = answer.study
-    _print_table(
-        console, "\ntrade-off between the goals", tables.front_header(study), tables.front_rows(study, answer.front)
-    )
+    print_table(
+        console, "\ntrade-off between the goals", tables.front_header(study), tables.front_rows(study, answer.front),
+        tables.front_note(study, answer.front),
+    )  # fmt: skip
     console.print(text.front_words(study, answer.front), style="dim")
-
-
-def _whole_unit(name: str) -> str:
-    """A head whose unit is not broken where it has a space: it has a line of its own."""
-    before, bracket, unit = name.partition(" [")
-    return f"{before}\n[{unit}" if bracket and " " in unit else name
-
-
-def _print_table(console: Console, title: str, header: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
-    """A table. Heads are wrapped between words; where there is no room for the numbers, lines are longer than the
-    terminal is wide: nothing is cut."""
-    table: Table = plain_table(title, *(_whole_unit(name) for name in header))
-    for k, (column, name) in enumerate(zip(table.columns, header, strict=True)):
-        wordy = name in LEFT
-        if wordy:
-            column.justify = "left"
-        column.min_width = max(map(len, [*name.split(), *("" if wordy else row[k] for row in cells)]))
-    for row in cells:
-        table.add_row(*(Text(cell, style=WARNED if cell.endswith(tables.BROKEN) else "") for cell in row))
-    needed = Measurement.get(console, replace(console.options, max_width=10**4), table).minimum
-    console.print(table, width=max(needed, console.width), crop=False, overflow="ignore")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from tailwork.cli.inputs import add_robot, robot_of
 from tailwork.cli.terminal import wide_console
@@ -12,9 +11,8 @@ from tailwork.model import Model
 from tailwork.model.summary import pinnable
 
 
-def add_export(commands: Any, what: str) -> None:
+def add_export(command: argparse.ArgumentParser) -> None:
     """The command and its options."""
-    command = commands.add_parser("export", help=what)
     add_robot(command)
     command.add_argument(
         "--out", type=Path, required=True, metavar="PATH",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from tailwork.cli.inputs import POLICY_HELP, Once, add_robot, default_policy, numbers, robot_of, warn_postures
-from tailwork.cli.terminal import PROCESSES, bar, plain_table, wide_console
-from tailwork.errors import RobotError
+from tailwork.cli.inputs import POLICY_HELP, Once, add_robot, default_policy, numbers_in, robot_of, warn_postures
+from tailwork.cli.terminal import PROCESSES, print_table, progress_bar, wide_console
+from tailwork.errors import ArgumentError
 from tailwork.files import ready_folder
 from tailwork.robots.tails.fit import tail_text
 from tailwork.simulation.contact.ground import KINETIC_FRICTION, STATIC_FRICTION, RigidGround
@@ -30,14 +29,12 @@ OWN_FIGURES = ("feet-slipping", "feet", "torso", "convergence")
 TWO_FRICTIONS = "static friction, or static and kinetic, such as 0.6,0.5"
 
 
-def add_ground(commands: Any, what: str) -> None:
+def add_ground(command: argparse.ArgumentParser) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "ground",
-        help=what,
-        description="Makes one motion of the tail with pinned feet and on compliant ground, where feet may slip and "
+    command.description = (
+        "Makes one motion of the tail with pinned feet and on compliant ground, where feet may slip and "
         "lift. Prints when they do, and how the ground's answer nears that of pinned feet as it stiffens. Leaves a "
-        "folder: report.html, figures and the runs.",
+        "folder: report.html, figures and the runs."
     )
     add_robot(command, optional=True)
     command.add_argument(
@@ -64,18 +61,18 @@ def run(options: argparse.Namespace) -> int:
     console = wide_console()
     motion = motion_from_text(options.motion or MOTION)
     scenario = Scenario(robot_of(options), motion, default_policy(options))
-    stiffnesses = numbers("--stiffness", options.stiffness, "stiffnesses [N/m], such as 1e4,1e5,1e6") or []
-    friction = numbers("--friction", options.friction, TWO_FRICTIONS) or []
+    stiffnesses = numbers_in("--stiffness", options.stiffness, "stiffnesses [N/m], such as 1e4,1e5,1e6") or []
+    friction = numbers_in("--friction", options.friction, TWO_FRICTIONS) or []
     if len(friction) > 2:
-        raise RobotError("--friction", options.friction, TWO_FRICTIONS)
+        raise ArgumentError("--friction", options.friction, TWO_FRICTIONS)
     if len(set(stiffnesses)) != len(stiffnesses):
-        raise RobotError("--stiffness", options.stiffness, "stiffnesses that differ")
+        raise ArgumentError("--stiffness", options.stiffness, "stiffnesses that differ")
     grounds = grounds_for(scenario.robot, stiffnesses, *friction)
     check_possible(scenario)  # what is impossible fails before anything is done
     warn_postures([scenario.robot])
     for needed in (options.out, options.out / "runs", options.out / "figures"):
         ready_folder(needed)
-    with bar(console, "nothing is kept: run the command again") as tell:
+    with progress_bar(console, "nothing is kept: run the command again") as tell:
         rigid = RigidGround(friction=grounds[0].static_friction) if options.rigid else None
         comparison = compare_grounds(scenario, grounds, tell, rigid)
     comparison.save(options.out / "runs")
@@ -95,25 +92,29 @@ def run(options: argparse.Namespace) -> int:
 def _print(console: Console, comparison: GroundComparison) -> None:
     from tailwork.view.report.ground import (
         CONVERGENCE_HEADER,
+        conclusion,
         convergence_rows,
         ground_notes,
         ground_text,
         rolling_text,
+        time_note,
         time_rows,
     )
 
     scenario = comparison.scenario
-    console.print(f"{scenario.robot.name}, {scenario.motion.name}: {motion_text(scenario.motion)}")
+    console.print(f"{conclusion(comparison)}\n")
+    console.print(f"{scenario.robot.name}, {scenario.motion.name}: the tail {motion_text(scenario.motion)}")
     console.print(f"tail: {tail_text(scenario.tail_part)}")
     console.print(f"leg policy: {scenario.leg_policy.text(scenario.robot)}")
     console.print(f"ground: {ground_text(comparison)}")
     feet = time_rows(comparison)
-    console.print(plain_table("\nWhen feet first slip and lift [ms]", "foot", "needs", *comparison.runs, rows=feet))
+    header = ("foot", "needs", *comparison.runs)
+    print_table(console, "\nWhen feet first slip and lift [ms]", header, feet, time_note(comparison))
     for note in ground_notes(comparison):
         console.print(note, style="yellow")
     _, *names = CONVERGENCE_HEADER
     title = "\nHow far the torso is from the one on pinned feet"
-    console.print(plain_table(title, "N/m", *names, rows=convergence_rows(comparison)))
+    print_table(console, title, ("N/m", *names), convergence_rows(comparison))
     if said := rolling_text(comparison):
         console.print(said)
     console.print(

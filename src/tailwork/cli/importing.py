@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from tailwork.cli.inputs import add_import_options, add_tail, import_options
 from tailwork.cli.terminal import wide_console
-from tailwork.errors import FileError, RobotError
+from tailwork.errors import ArgumentError, FileError
 from tailwork.robots import Tail, import_robot
 from tailwork.robots.io import toml
 from tailwork.robots.tails.fit import configured, tail_text
 
 
-def add_import(commands: Any, what: str) -> None:
+def add_import(command: argparse.ArgumentParser) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "import", help=what,
-        description="Reads a robot from a URDF (with the SRDF beside it) or an MJCF, and writes it as TOML, with "
+    command.description = (
+        "Reads a robot from a URDF (with the SRDF beside it) or an MJCF, and writes it as TOML, with "
         "comments that say what was merged, dropped or assumed, and how joints are called. Meshes are read only with "
-        "--meshes.",
-    )  # fmt: skip
+        "--meshes."
+    )
     command.add_argument("file", type=Path, metavar="ROBOT.urdf", help="the file")
     command.add_argument(
         "--out", type=Path, metavar="ROBOT.toml", help="where to write it (default: here, under its name)"
@@ -40,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     if out.suffix.lower() != ".toml":
         raise FileError(out, "not a name for a robot file: let it end in .toml")
     if out.exists() and not options.force:
-        raise RobotError("--out", str(out), "a file that is not there yet, or --force to write over it")
+        raise ArgumentError("--out", str(out), "a file that is not there yet, or --force to write over it")
     given = import_options(options) | ({} if options.tail_joint is None else {"tail": options.tail_joint})
     found = import_robot(options.file, **given)
     robot = configured(
@@ -58,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         *notes,
         *(f"{limb}: {', '.join(joints)}" for limb, joints in by_limb.items()),
     ]
-    toml.save(robot, out, comments)
+    toml.save_toml(robot, out, comments)
     console = wide_console()
     console.print(f"{robot}", highlight=False)
     for note in notes:

@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Console
 
 from tailwork.control.posture import posture_warnings
-from tailwork.errors import FileError, RobotError, nearest
+from tailwork.errors import ArgumentError, FileError, nearest
 from tailwork.robots import Robot, load, presets
-from tailwork.robots.io.load import OTHERS, is_import
+from tailwork.robots.io.load import OTHERS, import_robot, is_import, is_run
 from tailwork.robots.tails.fit import NAMED, PAPER_ROBOT, configured
 from tailwork.simulation import Run, load_run
 from tailwork.studies.measures import meaning_of, shown_measures, unit_of
@@ -40,20 +40,20 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def numbers(option: str, text: str | None, required: str) -> list[float] | None:
+def numbers_in(option: str, text: str | None, required: str) -> list[float] | None:
     """Numbers separated by commas; None: the option is not used."""
     try:
         return None if text is None else [float(item) for item in text.split(",")]
     except ValueError:
-        raise RobotError(option, text, required) from None
+        raise ArgumentError(option, text, required) from None
 
 
 def check_threads(threads: int | None, cluster: str | None) -> None:
     """At least one thread, and none with a cluster."""
     if threads is not None and threads < 1:
-        raise RobotError("--threads", threads, "at least 1")
+        raise ArgumentError("--threads", threads, "at least 1")
     if threads is not None and cluster is not None:
-        raise RobotError("--threads", threads, "none with --cluster: workers use the threads that they have")
+        raise ArgumentError("--threads", threads, "none with --cluster: workers use the threads that they have")
 
 
 def measures_help(but: str = "") -> str:
@@ -103,7 +103,7 @@ def import_options(options: argparse.Namespace) -> dict[str, Any]:
             posture = {joint.strip(): float(value) for joint, _, value in pairs}
         except ValueError:
             required = "joint values, such as FL_hip_joint=0,FL_thigh_joint=0.8, or a name"
-            raise RobotError("--posture", options.posture, required) from None
+            raise ArgumentError("--posture", options.posture, required) from None
     feet = None if options.feet is None else [link.strip() for link in options.feet.split(",") if link.strip()]
     given = {"feet": feet, "posture": posture, "forward": options.forward, "foot_radius": options.foot_radius,
              "meshes": options.meshes or None}  # fmt: skip
@@ -127,7 +127,7 @@ def add_tail(command: argparse.ArgumentParser, *, several: bool = False) -> None
 def robot_of(options: argparse.Namespace) -> Robot:
     """The one robot that the options describe."""
     if options.tail is not None and "," in options.tail:
-        raise RobotError("--tail", options.tail, "one tail; `tailwork compare` takes several")
+        raise ArgumentError("--tail", options.tail, "one tail; `tailwork compare` takes several")
     (robot,) = robots_of(options).values()
     return robot
 
@@ -141,7 +141,7 @@ def robots_of(options: argparse.Namespace) -> dict[str, Robot]:
     for tail in tails:
         label = "own" if tail is None else Path(tail).stem
         if label in found:
-            raise RobotError("--tail", tail, "tails that differ")
+            raise ArgumentError("--tail", tail, "tails that differ")
         found[label] = configured(
             robot, tail, changes, mass=options.tail_mass, length=options.tail_length, published=options.as_published,
             preset=options.robot,
@@ -153,7 +153,11 @@ def warn_postures(robots: Iterable[Robot]) -> None:
     """Tell, on stderr, what is impossible about the postures of robots; what several share, once."""
     warnings = dict.fromkeys(text for robot in robots for text in posture_warnings(robot))
     for text in warnings:
-        Console(stderr=True, highlight=False, markup=False).print(f"warning: {text}", style="yellow", soft_wrap=True)
+        _on_stderr(f"warning: {text}", "yellow")
+
+
+def _on_stderr(text: str, style: str = "dim") -> None:
+    Console(stderr=True, highlight=False, markup=False).print(text, style=style, soft_wrap=True)
 
 
 def named_robot(name: str, imports: dict[str, Any] | None = None) -> Robot:
@@ -161,18 +165,23 @@ def named_robot(name: str, imports: dict[str, Any] | None = None) -> Robot:
     known, imports = presets(), imports or {}
     if imports and not is_import(name):
         option = "--" + next(iter(imports)).replace("_", "-")
-        raise RobotError(option, name, "a URDF or an MJCF; presets and TOML files say it themselves")
+        raise ArgumentError(option, name, "a URDF or an MJCF; presets and TOML files say it themselves")
     if name in known:
         return known[name]()
-    if name.endswith(FILES) or "/" in name or "\\" in name:
-        return load(name, **imports)
-    raise RobotError("robot", name, f"a preset or a file that ends in {' or '.join(FILES)}; {nearest(name, known)}")
+    if name.endswith(FILES) or is_run(name) or "/" in name or "\\" in name:
+        if not is_import(name):
+            return load(name)
+        found = import_robot(name, **imports)
+        for note in found.notes:
+            _on_stderr(f"{Path(name).name}: {note}")
+        return found.robot
+    raise ArgumentError("robot", name, f"a preset or a file that ends in {' or '.join(FILES)}; {nearest(name, known)}")
 
 
 def _change(text: str) -> tuple[str, Any]:
     path, equals, value = text.partition("=")
     if not equals or not path or not value:
-        raise RobotError("--set", text, "PATH=VALUE, such as torso.mass=13")
+        raise ArgumentError("--set", text, "PATH=VALUE, such as torso.mass=13")
     items = [_value(item) for item in value.split(",")]
     return path, items[0] if len(items) == 1 else tuple(items)
 
@@ -197,7 +206,7 @@ def load_runs(files: Sequence[Path]) -> dict[str, Run]:
         if file.is_dir():
             raise FileError(file, "a folder; required: a run in a file, as `Run.save` writes it")
     if len({file.resolve() for file in files}) < len(files):
-        raise RobotError("runs", [str(file) for file in files], "files that differ")
+        raise ArgumentError("runs", [str(file) for file in files], "files that differ")
     stems = [file.stem for file in files]
     labels = [stem if stems.count(stem) == 1 else f"{file.resolve().parent.name}/{stem}"
               for file, stem in zip(files, stems, strict=True)]  # fmt: skip

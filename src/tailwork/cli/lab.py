@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import threading
-from typing import Any
 
 from tailwork.cli.inputs import (
     PAPER_ROBOT,
@@ -15,20 +14,18 @@ from tailwork.cli.inputs import (
     warn_postures,
 )
 from tailwork.cli.terminal import show_page, wide_console
-from tailwork.errors import RobotError, check_known
+from tailwork.errors import ArgumentError, check_known
 from tailwork.robots import Robot
 from tailwork.robots.tails.fit import NAMED, with_named_tail
 
 HOST, PORT = "127.0.0.1", 8686
 
 
-def add_lab(commands: Any, what: str) -> None:
+def add_lab(command: argparse.ArgumentParser) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "lab",
-        help=what,
-        description="Opens a page on this machine: choose a robot, one or two tails, their design and a motion; run, "
-        "and see both robots move, with plots and measures. Ctrl-C closes the lab.",
+    command.description = (
+        "Opens a page on this machine: choose a robot, one or two tails, their design and a motion; run, "
+        "and see both robots move, with plots and measures. Ctrl-C closes the lab."
     )
     command.add_argument("robot", nargs="?", default=PAPER_ROBOT, help=f"{ROBOT_HELP} (default {PAPER_ROBOT})")
     command.add_argument("--tail", metavar="KIND[,KIND]", help=f"one tail or two: own, {', '.join(NAMED)}")
@@ -65,7 +62,7 @@ def lab_inputs(options: argparse.Namespace) -> tuple[Robot, list[str]]:
     robot = named_robot(options.robot, import_options(options))
     tails = [] if options.tail is None else options.tail.split(",")
     if len(tails) > 2:
-        raise RobotError("--tail", options.tail, "one tail or two")
+        raise ArgumentError("--tail", options.tail, "one tail or two")
     for tail in tails:
         check_known("--tail", [tail], ("own", *NAMED), "tail")
         with_named_tail(robot, tail)

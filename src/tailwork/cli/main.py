@@ -19,6 +19,7 @@ COMMANDS = {
     "show": ("show", "print a summary of a robot"),
     "import": ("importing", "a robot from a URDF or an MJCF, as a file to read and change"),
     "export": ("export", "write a robot for MuJoCo (MJCF), as URDF, or its equations as C"),
+    "demo": ("demo", "three tails on a Go2 and a paper's motions: one page that shows what tailwork does"),
     "compare": ("compare", "compare tails on a robot, with a report"),
     "ground": ("ground", "a motion of the tail on compliant ground beside pinned feet: when do feet slip or lift?"),
     "reproduce": ("reproduce", "run the experiments of a paper, its numbers beside ours"),
@@ -40,16 +41,15 @@ def parser(commands: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser
     subparsers = top.add_subparsers(dest="command", metavar="command")
     top.set_defaults(run=lambda options: print(top.format_help(), end="") or 0)
     for name, (module, what) in COMMANDS.items():
+        command = subparsers.add_parser(name, help=what)
         if name in commands:
-            getattr(import_module(f"tailwork.cli.{module}"), f"add_{name}")(subparsers, what)
-        else:
-            subparsers.add_parser(name, help=what)
+            getattr(import_module(f"tailwork.cli.{module}"), f"add_{name}")(command)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 if it succeeded, 2 if its input was at fault."""
-    texts = list(sys.argv[1:] if arguments is None else arguments)
+    texts = _joined(sys.argv[1:] if arguments is None else arguments)
     options = parser(texts[:1]).parse_args(texts)
     try:
         with quiet():  # commands have progress of their own
@@ -60,3 +60,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         Console(stderr=True).print("interrupted")
         return 130
+
+
+def _joined(texts: Sequence[str]) -> list[str]:
+    """Words of a command, `--forward -x` as one: an axis that argparse would take for an option."""
+    found: list[str] = []
+    for text in texts:
+        if found and found[-1] == "--forward" and text in ("-x", "-y"):
+            found[-1] = f"--forward={text}"
+        else:
+            found.append(text)
+    return found

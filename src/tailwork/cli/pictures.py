@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from tailwork.cli.inputs import add_runs, load_runs, numbers, output_file
-from tailwork.cli.terminal import bar, show_page, wide_console
-from tailwork.errors import RobotError
-from tailwork.files import kind_of, write_whole
+from tailwork.cli.inputs import add_runs, load_runs, numbers_in, output_file
+from tailwork.cli.terminal import progress_bar, show_page, wide_console
+from tailwork.errors import ArgumentError
+from tailwork.files import file_kind, write_whole
 from tailwork.view.player import playback_page
 from tailwork.view.scene import scenes_of
 
@@ -35,11 +34,9 @@ def _add_out(command: argparse.ArgumentParser, alone: str, several: str) -> None
     command.add_argument("--out", type=Path, help=text)
 
 
-def add_picture(commands: Any, what: str) -> None:
+def add_picture(command: argparse.ArgumentParser) -> None:
     """The command `picture` and its options."""
-    command = commands.add_parser(
-        "picture", help=what, description="Draws runs as PNG, PDF or SVG, by the end of the file's name."
-    )
+    command.description = "Draws runs as PNG, PDF or SVG, by the end of the file's name."
     add_runs(command)
     command.add_argument(
         "--kind",
@@ -62,10 +59,12 @@ def run_picture(options: argparse.Namespace) -> int:
     console = wide_console()
     out = output_file(options.out, options.runs, ".png", "picture")
     if options.time is not None and (options.times is not None or options.kind not in (None, "pose")):
-        raise RobotError("--time", options.time, "no --times and no other --kind beside it: it is the time of a pose")
+        raise ArgumentError(
+            "--time", options.time, "no --times and no other --kind beside it: it is the time of a pose"
+        )
     kind = options.kind or ("strip" if options.time is None else "pose")
     option, text = ("--times", options.times) if options.time is None else ("--time", options.time)
-    times = numbers(option, text, "times in seconds, such as 0,0.1,0.3")
+    times = numbers_in(option, text, "times in seconds, such as 0,0.1,0.3")
     runs = load_runs(options.runs)
     with console.status("drawing"):
         from tailwork.view import picture, write_picture  # slow to import, and needed for pictures only
@@ -81,13 +80,9 @@ def run_picture(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_video(commands: Any, what: str) -> None:
+def add_video(command: argparse.ArgumentParser) -> None:
     """The command `video` and its options."""
-    command = commands.add_parser(
-        "video",
-        help=what,
-        description="Films runs side by side as MP4 or GIF, by the end of the file's name. No window is opened.",
-    )
+    command.description = "Films runs side by side as MP4 or GIF, by the end of the file's name. No window is opened."
     add_runs(command)
     command.add_argument(
         "--slow", type=float, help="how many times slower than life (default: such that it lasts about 6 s)"
@@ -111,7 +106,7 @@ def run_video(options: argparse.Namespace) -> int:
     from tailwork.view.film.video import size_from_text, write_video  # slow to import, and needed for pictures only
 
     size = None if options.size is None else size_from_text(options.size)
-    with bar(console, "nothing was written: run the command again") as tell:
+    with progress_bar(console, "nothing was written: run the command again") as tell:
         write_video(
             runs, out, slow=options.slow, fps=options.fps, size=size, view=options.view, plots=options.plots,
             forces=options.forces, traces=options.traces, dark=options.dark,
@@ -121,13 +116,11 @@ def run_video(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_view(commands: Any, what: str) -> None:
+def add_view(command: argparse.ArgumentParser) -> None:
     """The command `view` and its options."""
-    command = commands.add_parser(
-        "view",
-        help=what,
-        description="Writes one HTML file that holds the runs and the player, and opens it. It needs no network and no "
-        "tailwork: it can be mailed. Space plays and pauses, the arrows step.",
+    command.description = (
+        "Writes one HTML file that holds the runs and the player, and opens it. It needs no network and no "
+        "tailwork: it can be mailed. Space plays and pauses, the arrows step."
     )
     add_runs(command)
     command.add_argument("--overlay", action="store_true", help="robots one over the other (default: side by side)")
@@ -142,7 +135,7 @@ def run_view(options: argparse.Namespace) -> int:
     """Write the page and show it."""
     console = wide_console()
     out = output_file(options.out, options.runs, ".html", "playback")
-    kind_of(out, ("html",), "a page")
+    file_kind(out, ("html",), "a page")
     scenes = scenes_of(load_runs(options.runs), most=options.most)
     page = playback_page(scenes, title=options.title, layout="overlay" if options.overlay else "side")
     write_whole(out, page)

@@ -6,7 +6,6 @@ import argparse
 import inspect
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -27,9 +26,9 @@ TORSO = 6
 """Coordinates of the torso, which come first."""
 
 
-def add_robots(commands: Any, what: str) -> None:
+def add_robots(command: argparse.ArgumentParser) -> None:
     """The command."""
-    commands.add_parser("robots", help=what).set_defaults(run=run_robots)
+    command.set_defaults(run=run_robots)
 
 
 def run_robots(options: argparse.Namespace) -> int:
@@ -46,9 +45,8 @@ def run_robots(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_show(commands: Any, what: str) -> None:
+def add_show(command: argparse.ArgumentParser) -> None:
     """The command and its options."""
-    command = commands.add_parser("show", help=what)
     add_robot(command)
     command.set_defaults(run=run_show)
 
@@ -72,7 +70,10 @@ def run_show(options: argparse.Namespace) -> int:
         console.print(
             f"\ncoordinates  {_shortened(model.coordinate_names)}\nactuators    {_shortened(model.actuator_names)}"
         )
-        text = "No leg can be pinned by its foot (three hinges, closed form): the robot flies; no torques hold it."
+        text = "No limb has a foot: the robot flies."
+        if robot.feet():
+            text = "No leg has a closed form (three hinges, the last two parallel): no foot is pinned here. "
+            text += "A Model pins legs of three or more hinges by their names: Model(robot, stance=[…])."
         console.print(f"\n{text}\n", style="dim")
         return 0
     x, y, z = (float(value) for value in robot.stand)
@@ -117,7 +118,7 @@ def _legs(model: Model, rest: StandingSummary) -> Table:
     )  # fmt: skip
     efforts = dict(zip(model.actuator_names, rest.allocation.efforts, strict=True))
     for name, force in zip(model.foot_names, rest.foot_forces, strict=True):
-        angles = [f"{np.degrees(rest.angles[f'{name}.{joint}']):.1f}" for joint in joints]
+        angles = [fixed(float(np.degrees(rest.angles[f"{name}.{joint}"])), 1) for joint in joints]
         torques = [fixed(efforts[f"{name}.{joint}"], 3) for joint in joints]
         table.add_row(name, *angles, *torques, *(fixed(x, 2) for x in force))
     return table
@@ -130,7 +131,7 @@ def _others(model: Model, rest: StandingSummary) -> Table:
     table.add_column("effort", justify="right")
     stance = tuple(f"{name}." for name in model.foot_names)
     coordinates = [
-        (name, f"{np.degrees(value):.1f}°")
+        (name, f"{fixed(np.degrees(value), 1)}°")
         for name, value in zip(model.coordinate_names[TORSO:], rest.q[TORSO:], strict=True)
     ]
     actuators = [

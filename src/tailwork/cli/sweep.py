@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
@@ -25,38 +24,42 @@ from tailwork.cli.inputs import (
     robot_of,
     warn_postures,
 )
-from tailwork.cli.terminal import plain_table, wide_console
-from tailwork.errors import RobotError
+from tailwork.cli.terminal import print_table, wide_console
+from tailwork.errors import ArgumentError
+from tailwork.format import capitalised
 from tailwork.robots import tail_name
+from tailwork.robots.paths import robot_numbers
 from tailwork.robots.tails.fit import tail_text
 from tailwork.studies.leg_policies import POLICIES
-from tailwork.studies.measures import unit_of
+from tailwork.studies.measures import meaning_of, unit_of
 from tailwork.studies.motions import motion_from_text
 from tailwork.studies.scenario import Scenario
 from tailwork.studies.sweep.axes import axis_from_text
 from tailwork.studies.sweep.folder import Results, open_folder, read_results
 from tailwork.studies.sweep.plan import CHUNK, SHORT, Sweep, measures_from_text, sampling_from_text
 from tailwork.studies.sweep.run import designs_in, sweep_here, sweep_on_cluster
-from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
+from tailwork.studies.sweep.tables import ended_text, ends, no_value_text, reason_rows, warning_text
 
 OFTEN = 5.0  # [s], between lines where there is no terminal
 SEED = 0
+FAR = 100.0
+"""Times the robot's own number from which on all varied values look like another unit."""
 MOST_NAMES = 5
 """Damaged files that are named."""
 MOST_REASONS = 8
 """Kinds of reasons that are printed."""
 
 
-def add_sweep(commands: Any, what: str) -> None:
+def add_sweep(command: argparse.ArgumentParser) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "sweep",
-        help=what,
-        description="Makes one motion of the tail with many designs of a robot. Leaves a folder: results.parquet, maps "
-        "and report.html. A sweep that was interrupted goes on where it was, by the same command.",
-        epilog=f"Measures: {measures_help()}. Short words: "
+    command.description = (
+        "Makes one motion of the tail with many designs of a robot. Leaves a folder: results.parquet, maps "
+        "and report.html. A sweep that was interrupted goes on where it was, by the same command."
+    )
+    command.epilog = (
+        f"Measures: {measures_help()}. Short words: "
         + f"{', '.join(f'{short} = {name}' for short, name in SHORT.items())}. Paths of a robot's numbers are those of "
-        "its file (Robot.save).",
+        "its file (Robot.save)."
     )
     add_robot(command)
     command.add_argument(
@@ -74,7 +77,7 @@ def add_sweep(commands: Any, what: str) -> None:
     )
     command.add_argument(
         "--measure", action=Once, metavar="NAME,NAME,…",
-        help="what is measured, see below: torso_yaw, peak_torque, tail_energy, … (default: the torso's rotation about "
+        help="what is measured, see below: yaw, peak_tail_torque, tail_energy, … (default: the torso's rotation about "
         "the motion's axis, and the largest torque of the tail, or tension of its cables)",
     )  # fmt: skip
     command.add_argument("--policy", choices=POLICIES, action=Once, help="what the legs do (default: constant)")
@@ -96,10 +99,17 @@ def run(options: argparse.Namespace) -> int:
         warn_postures([sweep.scenario.robot])
     folder = open_folder(options.out, sweep)
     done, damaged = folder.finished()
-    names = " × ".join(one.path for one in sweep.varied)
     many = f"{sweep.designs:,} design{'' if sweep.designs == 1 else 's'}"
-    console.print(f"{many} of {sweep.scenario.robot.name}: {names}; {sweep.scenario.motion.name}")
+    console.print(f"{many} of {sweep.scenario.robot.name}: {sweep.scenario.motion.name}")
+    console.print(f"varied: {'; '.join(one.text for one in sweep.varied)}", soft_wrap=True)
+    numbers = robot_numbers(sweep.scenario.robot)
+    for one in sweep.varied:
+        own = abs(numbers.get(one.path, 0.0))
+        if own > 0.0 and min(map(abs, one.values)) > FAR * own:
+            wrong = f"{one.path}: all values are more than {FAR:g} times the robot's own, {own:g} {one.unit}"
+            console.print(f"{wrong}; is the unit right?", style="yellow", soft_wrap=True)
     console.print(f"tail: {tail_text(sweep.scenario.tail_part)}, unless varied")
+    console.print(f"leg policy: {sweep.scenario.leg_policy.text(sweep.scenario.robot)}")
     if damaged:
         names = [folder.part(chunk).name for chunk in sorted(damaged)]
         more = f" and {len(names) - MOST_NAMES} others" if len(names) > MOST_NAMES else ""
@@ -114,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
     _print(console, results)
     if not results.times.any():
         console.print(f"\nresults: {table}", soft_wrap=True)
-        raise RobotError("--vary", "no design that is possible", "at least one; see the reasons above")
+        raise ArgumentError("--vary", "no design that is possible", "at least one; see the reasons above")
     with console.status("drawing") as status:
         from tailwork.view.report.page import write_report  # slow to import, and needed for pictures only
         from tailwork.view.report.sweep import sweep_report
@@ -127,14 +137,14 @@ def run(options: argparse.Namespace) -> int:
 def _sweep(options: argparse.Namespace) -> Sweep:
     sampling, drawn = sampling_from_text(options.sample)
     if options.seed is not None and sampling == "grid":
-        raise RobotError("--seed", options.seed, "none for a grid; with --sample random:N or sobol:N")
+        raise ArgumentError("--seed", options.seed, "none for a grid; with --sample random:N or sobol:N")
     check_threads(options.threads, options.cluster)
     robot = robot_of(options)
     tail_name(robot)  # one to move
     varied = tuple(axis_from_text(text, robot, drawn=sampling != "grid") for text in options.vary)
     motion = replace(motion_from_text(options.motion), angle=options.angle)
     scenario = Scenario(robot, motion, options.policy or "constant")
-    measures = measures_from_text(options.measure, motion, scenario.tail_part.by_cables)
+    measures = measures_from_text(options.measure, motion, scenario.tail_part)
     return Sweep(
         scenario, varied, measures, sampling, drawn, SEED if options.seed is None else options.seed, options.chunk
     )
@@ -191,16 +201,15 @@ def _a_second(rate: float) -> str:
 
 def _print(console: Console, results: Results) -> None:
     paths = [one.path for one in results.sweep.varied]
-    for name in results.sweep.measures:
-        heads, rows = extremes(results, name)
-        if not rows:
-            console.print(f"\n{name}: no design has a value (not every tail has every measure)")
+    for name, found in ends(results).items():
+        if not found.rows:
+            console.print(f"\n{name}: {no_value_text(results)}", soft_wrap=True)
             continue
-        console.print(plain_table(f"\n{name} [{unit_of(name)}]", "", "design", *paths, *heads, name, rows=rows))
+        header = ("", "design", *paths, *found.heads, name)
+        print_table(console, f"\n{name} [{unit_of(name)}]: {meaning_of(name)}", header, found.rows, found.note)
     ended = reason_rows(results)
     if ended:
-        console.print(f"\n{int(results.early.sum()):,} designs ended early, {int(results.refused.sum()):,} are not "
-                      "possible:", style="yellow")  # fmt: skip
+        console.print(f"\n{capitalised(ended_text(results))}:", style="yellow")
         for count, example, reason in ended[:MOST_REASONS]:
             console.print(f"{count:>8,}  {reason} (design {example})", soft_wrap=True)
         if len(ended) > MOST_REASONS:

@@ -8,14 +8,23 @@ import sys
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from tailwork.studies.possible import MARK
+
 PROCESSES = min(4, os.cpu_count() or 1)
 """How many draw pictures."""
+WARNED = "yellow"
+LEFT = ("unit", "note", "limit", "agrees", "last two agree", "paper", "ours", "numbers", "feet")
+"""Columns of text."""
+MARKS = (" ×", f" {MARK}")
+"""At the end of cells that stand out."""
 COMPILED = "(a new kind is compiled first, once)"
 STEPS = re.compile(r"\b(\d+) of \d+$")
 """At the end of what comes next: a step of several that are alike."""
@@ -35,13 +44,46 @@ def plain_table(title: str, first: str, *numbers: str, rows: Iterable[Sequence[s
     return table
 
 
+def print_table(
+    console: Console, title: str, header: Sequence[str], cells: Iterable[Sequence[object]], note: str = ""
+) -> None:
+    """A table. Heads are wrapped between words; where there is no room for the numbers, lines are longer than the
+    terminal is wide: nothing is cut. What its marks mean stands below it."""
+    rows = [[str(cell) for cell in row] for row in cells]
+    table = plain_table(title, *(_whole_unit(name) for name in header))
+    for k, (column, name) in enumerate(zip(table.columns, header, strict=True)):
+        wordy = k == 0 or name in LEFT
+        if wordy:
+            column.justify = "left"
+        cells = [word for row in rows for word in (_words(row[k]) if wordy else [row[k]])]
+        column.min_width = max(map(len, [*name.split(), *cells]))
+    for row in rows:
+        table.add_row(*(Text(cell, style=WARNED if cell.endswith(MARKS) else "") for cell in row))
+    needed = Measurement.get(console, replace(console.options, max_width=10**4), table).minimum
+    console.print(table, width=max(needed, console.width), crop=False, overflow="ignore")
+    if note:
+        console.print(note, style=WARNED)
+
+
+def _words(cell: str) -> list[str]:
+    """Words of a cell, a mark with the one that it stands behind."""
+    *before, last = cell.split() or [""]
+    return [*before[:-1], f"{before[-1]} {last}"] if before and cell.endswith(MARKS) else [*before, last]
+
+
+def _whole_unit(name: str) -> str:
+    """A head whose unit is not broken where it has a space: it has a line of its own."""
+    before, bracket, unit = name.partition(" [")
+    return f"{before}\n[{unit}" if bracket and " " in unit else name
+
+
 def wide_console(least: int = 80) -> Console:
     """A console at least so wide: in a narrow terminal lines are wrapped, but no number is cut. Text is plain."""
     return Console(highlight=False, markup=False, width=max(least, Console().width))
 
 
 @contextmanager
-def bar(console: Console, interrupted: str, *, every: int = 20) -> Iterator[Callable[[int, int, str], None]]:
+def progress_bar(console: Console, interrupted: str, *, every: int = 20) -> Iterator[Callable[[int, int, str], None]]:
     """A progress bar: a function of (done, all, what comes next); without a terminal, lines on stderr now and then.
 
     Args:

@@ -1,5 +1,7 @@
 """Control: profiles in time, laws that are compiled with the robot, gaits."""
 
+from typing import TYPE_CHECKING
+
 from tailwork.control.computed_torque import ComputedTorque, FeedForward
 from tailwork.control.context import Context, Law, LimbMotion
 from tailwork.control.curvature_tracking import CurvatureTracking
@@ -21,6 +23,10 @@ from tailwork.control.profiles import (
 from tailwork.control.servo import JointServo
 from tailwork.control.standing import HoldPosture, RestTorques, StandingAngles
 from tailwork.control.tail_motion import TailMotion, TailTracking
+from tailwork.lazy import lazily
+
+if not TYPE_CHECKING:  # so that types are known
+    __getattr__ = lazily(__name__, {})
 
 __all__ = [
     "ComputedTorque",

@@ -12,7 +12,7 @@ from tailwork.algebra.vectors import Array, array, times
 from tailwork.control.context import Context
 from tailwork.control.laws import least_norm
 from tailwork.control.profiles import Profiles
-from tailwork.errors import RobotError, check_known
+from tailwork.errors import ArgumentError, check_known
 from tailwork.mechanics.attitude import angular_acceleration, angular_velocity
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force
@@ -46,19 +46,19 @@ class InverseDynamics(Described):
     def check(self) -> None:
         """As many profiles as coordinates, as many efforts as redundant actuators; names that differ."""
         if len(self.coordinates) != len(self.profiles):
-            raise RobotError("profiles", len(self.profiles), f"as many as coordinates, {len(self.coordinates)}")
+            raise ArgumentError("profiles", len(self.profiles), f"as many as coordinates, {len(self.coordinates)}")
         if len(self.redundant) != len(self.redundant_efforts):
-            raise RobotError("redundant_efforts", self.redundant_efforts, f"{len(self.redundant)} efforts")
+            raise ArgumentError("redundant_efforts", self.redundant_efforts, f"{len(self.redundant)} efforts")
         for field, names in (("coordinates", self.coordinates), ("redundant", self.redundant)):
             if len(set(names)) != len(names):
-                raise RobotError(field, names, "names that differ")
+                raise ArgumentError(field, names, "names that differ")
 
     def check_start(self, model: Model, q: Floats, v: Floats) -> None:
         """Whether the actuators can be solved for where a run begins."""
         redundant = dict(zip(self.redundant, map(float, self.redundant_efforts), strict=True)) or None
         condition = float(model.allocation(q, v, np.zeros(len(v)), redundant=redundant).condition)
         if not condition < WORST_CONDITION:
-            raise RobotError(
+            raise ArgumentError(
                 "redundant" if self.redundant else "control",
                 self.redundant or type(self).__name__,
                 "actuators that can move every coordinate where the run begins; here the matrix to invert is singular "
@@ -69,7 +69,9 @@ class InverseDynamics(Described):
         """Desired q, q-dot, q-ddot with the feedback on it, and the present q-dot; what is prescribed is what it is."""
         layout, t = context.layout, context.t
         if layout.attitude == "quaternion":
-            raise RobotError("control", layout.attitude, "an attitude of angles ('rpy') with a desired motion of them")
+            raise ArgumentError(
+                "control", layout.attitude, "an attitude of angles ('rpy') with a desired motion of them"
+            )
         imposed = dict(zip(layout.prescribed_names, context.prescribed_acceleration, strict=True))
         own = [name for name in layout.coordinate_names if name not in imposed]
         given = dict(zip(self.coordinates, self.profiles, strict=True))
@@ -81,7 +83,9 @@ class InverseDynamics(Described):
             elif name in given:
                 wanted.append((given[name].value(t), given[name].rate(t), given[name].acceleration(t)))
             else:
-                raise RobotError("coordinates", self.coordinates, f"every coordinate of the model; {name} is missing")
+                raise ArgumentError(
+                    "coordinates", self.coordinates, f"every coordinate of the model; {name} is missing"
+                )
         now = coordinate_rates(layout, context.q, context.v)
         corrected = [
             a + (want - have) * self.kp + (rate - pace) * self.kd
@@ -92,14 +96,14 @@ class InverseDynamics(Described):
     def _allocated(self, layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar], a: Array) -> dict[str, Scalar]:
         """Efforts for an acceleration."""
         names = layout.actuator_names
-        if any(isinstance(actuator, Cable) for limb in layout.actuated for actuator in layout.limbs[limb].actuators):
-            raise RobotError(
+        if any(isinstance(actuator, Cable) for actuator in layout.actuators):
+            raise ArgumentError(
                 "control", self, "a robot without cables: they can only pull, which this law cannot see to"
             )
         own = [k for k, name in enumerate(layout.velocity_names)
                if name.removesuffix(" rate") not in layout.prescribed_names]  # fmt: skip
         if len(own) > len(names):
-            raise RobotError("control", len(names), f"at least {len(own)} actuators, one a velocity of the model")
+            raise ArgumentError("control", len(names), f"at least {len(own)} actuators, one a velocity of the model")
         whole = generalised_force(layout, Inputs(q, v, ()), list(a))
         force = array([whole[k] for k in own])
         actuation = actuation_matrix(layout, q)[own]
@@ -110,7 +114,7 @@ class InverseDynamics(Described):
         free = [k for k, name in enumerate(names) if name not in given]
         if len(free) != len(own):
             required = f"{len(names) - len(own)} of the {len(names)} actuators, so that {len(own)} are left"
-            raise RobotError("redundant", self.redundant, required)
+            raise ArgumentError("redundant", self.redundant, required)
         rest = [k for k in range(len(names)) if k not in free]
         square = actuation[:, free]
         load = force - times(actuation[:, rest], array([given[names[k]] for k in rest]))

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import Expression, Scalar
-from tailwork.errors import RobotError, check_known
+from tailwork.errors import ArgumentError, check_known
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg
 from tailwork.mechanics.torso import TorsoState, stance_leg, torso_state
@@ -17,8 +17,9 @@ from tailwork.mechanics.torso import TorsoState, stance_leg, torso_state
 
 def no_initial_configuration() -> list[Scalar]:
     """The initial configuration [m, rad] where it is given as numbers: laws cannot know it."""
-    required = "an initial state that follows from the robot, such as Standing(), or an explicit posture"
-    raise RobotError("control", "the initial configuration", required)
+    got = "a law that holds the initial configuration, which is given as numbers"
+    required = "the initial state Standing(), or the law's own posture, such as RestTorques(posture=q)"
+    raise ArgumentError("control", got, required)
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,11 @@ class Context:
     def time_derivatives(self, values: Sequence[Scalar]) -> list[Scalar]:
         """d/dt of scalars that depend on the time and on parameters, the state held [1/s]."""
         if not isinstance(self.t, Expression):
-            raise RobotError("t", self.t, "a recorded time: laws are recorded, not run")
+            raise ArgumentError("t", self.t, "a recorded time: laws are recorded, not run")
         return [row[0] for row in jacobian(self.t.tape, values, [self.t])]
 
     def _index(self, name: str, names: tuple[str, ...]) -> int:
-        check_known("control", [name], names, "coordinate")
+        check_known("coordinate", [name], names, "coordinate")
         return names.index(name)
 
 

@@ -10,8 +10,8 @@ from tailwork.algebra.vectors import Array, array, cross, times
 from tailwork.control.context import Context
 from tailwork.control.laws import least_norm
 from tailwork.control.profiles import Profiles
-from tailwork.errors import RobotError, check_known
-from tailwork.mechanics.elements import cable_arms
+from tailwork.errors import ArgumentError, check_known
+from tailwork.mechanics.springs_and_cables import cable_arms
 from tailwork.robots.limb import Cable, Limb
 from tailwork.robots.quantities import Described, nonnegative
 
@@ -68,21 +68,21 @@ class CurvatureTracking(Described):
     def check(self) -> None:
         """As many segments in pitch as in yaw."""
         if len(self.pitch) != len(self.yaw):
-            raise RobotError("yaw", len(self.yaw), f"as many profiles as for pitch, {len(self.pitch)}")
+            raise ArgumentError("yaw", len(self.yaw), f"as many profiles as for pitch, {len(self.pitch)}")
 
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Tensions of all cables of the limb, none negative [N]."""
         check_known("limb", [self.limb], context.layout.limbs, "limb")
         parts = segments(context.layout.limbs[self.limb])
         if parts and len(parts) != len(self.pitch):
-            raise RobotError("pitch", len(self.pitch), f"a profile for each of the {len(parts)} segments")
+            raise ArgumentError("pitch", len(self.pitch), f"a profile for each of the {len(parts)} segments")
         t, pairs = context.t, list(zip(self.pitch, self.yaw, strict=True))
         bends = [(pitch.value(t), yaw.value(t)) for pitch, yaw in pairs]
         rates = [(pitch.rate(t), yaw.rate(t)) for pitch, yaw in pairs]
         return _tensions(context, self.limb, bends, rates, self.kp, self.kd, self.stiffness)
 
 
-Pairs = Sequence[tuple[Scalar, Scalar]]
+_Pairs = Sequence[tuple[Scalar, Scalar]]
 """By segment: sums of its joint angles about x and about z [rad], or their rates [rad/s]."""
 
 
@@ -101,12 +101,12 @@ def bend_efforts(
 
 
 def _tensions(
-    context: Context, name: str, bends: Pairs, rates: Pairs, kp: Scalar, kd: Scalar, stiffness: Scalar
+    context: Context, name: str, bends: _Pairs, rates: _Pairs, kp: Scalar, kd: Scalar, stiffness: Scalar
 ) -> dict[str, Scalar]:
     limb = context.layout.limbs[name]
     parts = segments(limb)
     if not parts or any(len(part.cables) != 3 or not part.pitch or not part.yaw for part in parts):
-        raise RobotError("limb", name, "a limb of segments with three cables and universal joints each")
+        raise ArgumentError("limb", name, "a limb of segments with three cables and universal joints each")
     straight = [(1.0, 0.0)] * len(limb.joints)
     arms = [cable_arms(limb, straight, a) if isinstance(a, Cable) else {} for a in limb.actuators]
     tensions: dict[str, Scalar] = {}
@@ -157,7 +157,7 @@ def two_of_three(arms: Array, moment: Array) -> list[Scalar]:
     rows = cross(array(list(arms[0])), array(list(arms[1])))  # tensions that cancel out, all of one sign
     balanced = rows * rows[0]
     if all(is_zero(share) for share in balanced):
-        raise RobotError("limb", "cables", "three cables around the joint, not in one plane")
+        raise ArgumentError("limb", "cables", "three cables around the joint, not in one plane")
     shares = [tension / share for tension, share in zip(least_norm(arms, moment), balanced, strict=True)]
     round_off = LOOSE / balanced[0]
     slack = _rounded_larger(_rounded_larger(-shares[0], -shares[1], round_off), -shares[2], round_off)

@@ -13,7 +13,8 @@ from tailwork.algebra.expression import Scalar, arctan2, cos, sin
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
 from tailwork.control.context import Context
 from tailwork.control.profiles import Profiles
-from tailwork.errors import RobotError, check_known
+from tailwork.errors import ArgumentError, check_known
+from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import leg_with_angles
 from tailwork.mechanics.solve import Factored
 from tailwork.mechanics.torso import LimbState, limb_state
@@ -31,13 +32,13 @@ class Constant(Described):
     def check(self) -> None:
         """Names that differ."""
         if len(set(self.actuators)) != len(self.actuators):
-            raise RobotError("actuators", self.actuators, "names that differ")
+            raise ArgumentError("actuators", self.actuators, "names that differ")
 
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """The efforts by name [N m or N]."""
         names = self.actuators or context.layout.actuator_names
         if len(names) != len(self.values):
-            raise RobotError("values", len(self.values), f"{len(names)} efforts, for {', '.join(names)}")
+            raise ArgumentError("values", len(self.values), f"{len(names)} efforts, for {', '.join(names)}")
         return dict(zip(names, self.values, strict=True))
 
 
@@ -84,7 +85,8 @@ class Tracking(Described):
         motors, name = motors_of(context.layout.limbs[self.limb]), f"{self.limb}.{self.coordinate}"
         if self.coordinate not in motors:
             required = f"a coordinate of {self.limb} that a motor drives, of {list(motors)}"
-            raise RobotError("coordinate", self.coordinate, required)
+            raise ArgumentError("coordinate", self.coordinate, required)
+        check_free("limb", name, context.layout)
         motor, value, rate = motors[self.coordinate], self.profile.value(context.t), self.profile.rate(context.t)
         return {f"{self.limb}.{motor.name}": followed_effort(context, name, motor, (value, rate), self.kp, self.kd)}
 
@@ -102,7 +104,7 @@ class JointImpedance(Described):
         """Torques of the leg's motors [N m]."""
         limb = leg_of(context, self.leg)
         if len(self.rest) != len(limb.joints):
-            raise RobotError("rest", self.rest, f"{len(limb.joints)} angles, one a joint")
+            raise ArgumentError("rest", self.rest, f"{len(limb.joints)} angles, one a joint")
         if self.leg in context.layout.stance:
             leg = context.leg(self.leg)
             pairs = [(c * cos(rest) + s * sin(rest), s * cos(rest) - c * sin(rest))
@@ -162,6 +164,15 @@ def followed_effort(
     return (short * kp + slow * kd) / motor.ratio
 
 
+def check_free(path: str, name: str, layout: Layout) -> None:
+    """Refuses a coordinate, by its name in the model, of a leg whose foot is pinned: it is none of the state."""
+    leg = name.partition(".")[0]
+    if leg in layout.stance and name not in layout.coordinate_names:
+        required = f"a coordinate of a limb that is free: this model pins the foot of {leg}. Take one that pins none, "
+        required += "Model(robot, stance='none'), or a law of legs that stand, such as HoldPosture"
+        raise ArgumentError(path, name, required)
+
+
 def leg_of(context: Context, name: str) -> Limb:
     """A leg by name."""
     check_known("leg", [name], context.layout.legs, "leg")
@@ -179,5 +190,5 @@ def by_motors(context: Context, name: str, torques: Mapping[str, Scalar]) -> dic
     motors = motors_of(context.layout.limbs[name])
     for joint in torques:
         if joint not in motors:
-            raise RobotError("leg", name, f"a leg with a motor on each joint; {joint} has none")
+            raise ArgumentError("leg", name, f"a leg with a motor on each joint; {joint} has none")
     return {f"{name}.{motors[joint].name}": torque / motors[joint].ratio for joint, torque in torques.items()}

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array
 from tailwork.control.laws import least_norm
 from tailwork.control.standing import standing_torques
+from tailwork.mechanics.foot_solve import REACHED, solved_angles, way_length
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force
 from tailwork.mechanics.layout import Layout
@@ -22,7 +24,8 @@ from tailwork.mechanics.torso import TorsoState, pinned_values, stance_leg, tors
 from tailwork.model.summary import pinnable
 from tailwork.robots.limb import Limb, Motor
 from tailwork.robots.robot import Robot
-from tailwork.robots.tails.tail import Tail
+from tailwork.robots.sizes import size_warnings
+from tailwork.robots.tails.tail import tails_of
 from tailwork.typing import Floats
 
 ROUNDING = 1e-9
@@ -43,9 +46,10 @@ def posture_warnings(robot: Robot) -> list[str]:
 
     Feet out of reach or below the ground z = 0, joints beyond their ranges, a centre of mass beyond the feet, feet that
     would have to pull under the smallest torques that balance the robot, and motors that these torques are too much
-    for; of motors of other limbs, what they need to hold them. Legs whose feet cannot be pinned are left out.
+    for; of motors of other limbs, what they need to hold them. Legs whose feet cannot be pinned are left out. Before
+    these, tails of a size that looks like a typing error.
     """
-    return _told(_notes(robot))
+    return [*size_warnings(robot), *_told(_notes(robot))]
 
 
 def _told(notes: Sequence[_Note]) -> list[str]:
@@ -61,7 +65,9 @@ def _told(notes: Sequence[_Note]) -> list[str]:
 def _notes(robot: Robot) -> list[_Note]:
     legs = {name: robot.limbs()[name] for name in pinnable(robot)}
     found = [note for name, limb in legs.items() for note in _foot_notes(robot, name, limb)]
-    if found or not legs:
+    if not legs:
+        return _free_notes(robot)
+    if found:
         return found
     layout = Layout(robot, tuple(legs), tuple(name for name in robot.limbs() if name not in legs))
     q = [*robot.stand, *[0.0] * (len(layout.coordinate_names) - 3)]
@@ -71,12 +77,34 @@ def _notes(robot: Robot) -> list[_Note]:
         found += _range_notes(name, leg.limb, [float(angle) for angle in pinned_values(leg)])
     if float(robot.gravity) == 0.0:
         return found
-    feet = np.array([limb.foot.place for limb in legs.values() if limb.foot is not None], dtype=float)
+    falls = _fall_notes(layout, q, list(legs))
+    return found + (falls or _statics_notes(layout, q, torso))
+
+
+def _free_notes(robot: Robot) -> list[_Note]:
+    """Of a robot whose legs say how they stand (`Foot.angles`), on one point each: whether it falls."""
+    limbs, feet = robot.limbs(), list(robot.feet())
+    if not all(limbs[name].foot_angles and not limbs[name].contacts for name in feet) or float(robot.gravity) == 0.0:
+        return []
+    layout, stand, angles = Layout(robot, (), tuple(limbs)), np.array(robot.stand, dtype=float), dict[str, float]()
+    for name in feet:
+        limb, place = limbs[name], np.array(robot.feet()[name].place, dtype=float)
+        start = np.array([limb.foot_angles[key] for key in limb.coordinates], dtype=float)
+        own, missing = solved_angles(limb, place - stand, start)
+        if missing > REACHED * way_length(limb):
+            return [_far(name, place)]
+        angles |= {f"{name}.{key}": float(x) for key, x in zip(limb.coordinates, own, strict=True)}
+    return _fall_notes(layout, [*robot.stand, *(angles.get(name, 0.0) for name in layout.coordinate_names[3:])], feet)
+
+
+def _fall_notes(layout: Layout, q: Sequence[Scalar], legs: Sequence[str]) -> list[_Note]:
+    """A centre of mass beyond the feet."""
+    feet = np.array([layout.robot.feet()[name].place for name in legs], dtype=float)
     outside = _beyond(np.array(center_of_mass(layout, q), dtype=float)[:2], feet[:, :2])
-    if outside > ROUNDING:
-        text = f"the centre of mass is {outside * 1e3:.3g} mm outside the feet: the robot falls"
-        return [*found, _Note("", text, "shift `stand` (where the torso is), move the feet, or put weight elsewhere")]
-    return found + _statics_notes(layout, q, torso)
+    if not outside > ROUNDING:
+        return []
+    text = f"the centre of mass is {outside * 1e3:.3g} mm outside the feet: the robot falls"
+    return [_Note("", text, "shift `stand` (where the torso is), move the feet, or put weight elsewhere")]
 
 
 def _foot_notes(robot: Robot, name: str, limb: Limb) -> list[_Note]:
@@ -97,12 +125,19 @@ def _foot_notes(robot: Robot, name: str, limb: Limb) -> list[_Note]:
             return []
     except (ValueError, ZeroDivisionError):  # the root of a negative number: no angles reach the foot
         pass
-    shown = ", ".join(f"{x:.3g}" for x in place)
     if extension < least:
-        text = f"the foot of {name}, at ({shown}) m, is nearer to its hip than the leg can be"
+        text = f"the foot of {name}, at ({_place_text(place)}) m, is nearer to its hip than the leg can be"
         return [_Note(name, text, "raise `stand` (where the torso is), or move the foot away")]
+    return [_far(name, place)]
+
+
+def _far(name: str, place: Sequence[float] | Floats) -> _Note:
     remedy = "lower `stand` (where the torso is), or move the foot nearer to its hip"
-    return [_Note(name, f"the foot of {name}, at ({shown}) m, is out of reach", remedy)]
+    return _Note(name, f"the foot of {name}, at ({_place_text(place)}) m, is out of reach", remedy)
+
+
+def _place_text(place: Sequence[float] | Floats) -> str:
+    return ", ".join(f"{x:.3g}" for x in place)
 
 
 def _range_notes(name: str, limb: Limb, angles: Sequence[float]) -> list[_Note]:
@@ -121,8 +156,7 @@ def _range_notes(name: str, limb: Limb, angles: Sequence[float]) -> list[_Note]:
 
 
 def _beyond(point: Floats, feet: Floats) -> float:
-    """How far a point is outside the convex hull of others, level [m]; negative inside."""
-    middle = feet.mean(axis=0)
+    """How far a point is outside the convex hull of others, level [m]; negative inside. Of two feet: their line."""
     best = -math.inf
     for k, a in enumerate(feet):
         for b in feet[k + 1 :]:
@@ -130,9 +164,9 @@ def _beyond(point: Floats, feet: Floats) -> float:
             if np.linalg.norm(along) == 0.0:
                 continue
             normal = np.array([along[1], -along[0]]) / np.linalg.norm(along)
-            normal = -normal if normal @ (middle - a) > 0 else normal
-            if ((feet - a) @ normal <= ROUNDING).all():  # an edge of the hull
-                best = max(best, float((point - a) @ normal))
+            for outward in (normal, -normal):
+                if ((feet - a) @ outward <= ROUNDING).all():  # an edge of the hull
+                    best = max(best, float((point - a) @ outward))
     return best
 
 
@@ -168,9 +202,7 @@ def _statics_notes(layout: Layout, q: Sequence[float], torso: TorsoState) -> lis
 def _tail_notes(robot: Robot) -> list[_Note]:
     """Motors of tails that cannot hold them straight."""
     found: list[_Note] = []
-    for name, part in robot.parts.items():
-        if not isinstance(part, Tail):
-            continue
+    for name, part in tails_of(robot).items():
         alone = Layout(replace(robot, parts={name: part}), (), (), torso="fixed")
         limb, q = alone.limbs[name], [0.0] * len(alone.coordinate_names)
         needed = dict(zip(limb.coordinates, generalised_force(alone, Inputs(q, q, ()), q), strict=True))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, cos, sin, step
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.robots.quantities import Described, all_numbers, number, numbers, positive
 
 
@@ -147,7 +147,7 @@ class Shaped(_RestToRest):
 
 @dataclass(frozen=True, kw_only=True)
 class PiecewiseCubic(_Pieces):
-    """The smoothest curve through points: a cubic spline with given rates at its ends (at rest, unless told).
+    """The smoothest curve through points: a cubic spline with given rates at its ends (at rest by default).
 
     Second derivatives are continuous in between. Before the first and after the last point it holds their values.
     """
@@ -160,9 +160,9 @@ class PiecewiseCubic(_Pieces):
     def check(self) -> None:
         """At least two points, at times that increase."""
         if len(self.times) < 2 or len(self.times) != len(self.values):
-            raise RobotError("times", self.times, f"at least two times, as many as values ({len(self.values)})")
+            raise ArgumentError("times", self.times, f"at least two times, as many as values ({len(self.values)})")
         if all_numbers(*self.times) and any(b <= a for a, b in zip(self.times, self.times[1:], strict=False)):
-            raise RobotError("times", self.times, "times that increase")
+            raise ArgumentError("times", self.times, "times that increase")
 
     def _rates(self) -> list[Scalar]:
         """Rates at the points, so that second derivatives agree there (a tridiagonal system, by elimination)."""
@@ -214,9 +214,9 @@ class Mapped(Described):
     def check(self) -> None:
         """At least one coefficient, between ends that are apart."""
         if not self.coefficients:
-            raise RobotError("coefficients", self.coefficients, "at least one coefficient")
+            raise ArgumentError("coefficients", self.coefficients, "at least one coefficient")
         if all_numbers(self.low, self.high) and not self.low < self.high:
-            raise RobotError("high", self.high, f"more than low, {self.low}")
+            raise ArgumentError("high", self.high, f"more than low, {self.low}")
 
     def _series(self, order: int, t: Scalar) -> Scalar:
         """Derivative of the function of this order, by Clenshaw's recurrence."""
@@ -242,6 +242,30 @@ class Mapped(Described):
         """Second derivative [SI/s²]."""
         rate = self.inner.rate(t)
         return self._series(2, t) * (rate * rate) + self._series(1, t) * self.inner.acceleration(t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pulse(Described):
+    """A value from a start on, for a duration, and zero before and from its end on.
+
+    Steps end where it jumps. On ground, where steps are fixed but for method="event-driven", it acts for whole ones.
+    """
+
+    size: Scalar = number("SI")  # of the pulse
+    start: Scalar = number("s", 0.0)  # when it begins
+    duration: Scalar = positive("s")  # how long it lasts
+
+    def value(self, t: Scalar) -> Scalar:
+        """The pulse [SI]."""
+        return self.size * (step(self.start + self.duration - t) - step(self.start - t))
+
+    def rate(self, t: Scalar) -> Scalar:
+        """Zero but at the jumps [SI/s]."""
+        return 0.0
+
+    def acceleration(self, t: Scalar) -> Scalar:
+        """Zero but at the jumps [SI/s²]."""
+        return 0.0
 
 
 Profiles = Polynomial | Sine | PointToPoint | Shaped | PiecewiseCubic | Mapped
@@ -278,3 +302,8 @@ def _chebyshev_derived(coefficients: Sequence[Scalar], scale: Scalar) -> list[Sc
         derived[k - 1] = derived[k + 1] + coefficients[k] * (2.0 * k)
     derived[0] = derived[0] * 0.5
     return [c * scale for c in derived[: len(coefficients) - 1]]
+
+
+def pulse(size: float, duration: float, start: float = 0.0) -> Pulse:
+    """A value [SI] for a duration [s] from a start [s] on."""
+    return Pulse(size=size, duration=duration, start=start)

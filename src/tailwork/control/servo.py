@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from tailwork.algebra.expression import Scalar
 from tailwork.control.context import Context
 from tailwork.control.gait.joint_table import JointTable
-from tailwork.control.laws import followed_effort, motors_of
+from tailwork.control.laws import check_free, followed_effort, motors_of
 from tailwork.control.standing import gain_factors
-from tailwork.errors import RobotError, UnknownNameError, check_known
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError, check_known, shown
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Motor
 from tailwork.robots.quantities import Described, nonnegative
@@ -52,13 +52,15 @@ class JointServo:
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, JointTable):
-            raise RobotError("table", self.table, "a JointTable, such as joint_table(model, gait)")
+            raise ArgumentError("table", self.table, "a JointTable, such as joint_table(model, gait)")
         self.law()
 
     @classmethod
     def for_robot(cls, robot: Robot, table: JointTable) -> JointServo:
         """With gains that suit the mass and the legs of a robot: those of `SERVO_GAINS` for the quadruped of Liu &
         Ben-Tzvi 2020, of others as `gain_factors` says (the mean of its legs)."""
+        if not isinstance(robot, Robot):
+            raise ArgumentError("robot", shown(robot), "a Robot first, then a table; of a Model it is model.robot")
         factors = [gain_factors(robot, leg, "joint") for leg in robot.feet()]
         if not factors:
             raise RobotError("robot", robot.name, "a robot with legs")
@@ -87,10 +89,12 @@ def driving_motor(layout: Layout, name: str) -> tuple[str, Motor]:
 def followed(servos: Sequence[JointServo], layout: Layout) -> tuple[str, ...]:
     """All coordinates that servos drive, each by one of them only."""
     names = [name for servo in servos for name in servo.table.coordinates]
+    for name in names:
+        check_free("table.coordinates", name, layout)
     check_known("table.coordinates", names, layout.coordinate_names, "coordinate of the model")
     for name in names:
         driving_motor(layout, name)
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise RobotError("control", twice, "one servo a coordinate")
+        raise ArgumentError("control", twice, "one servo a coordinate")
     return tuple(names)

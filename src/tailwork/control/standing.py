@@ -12,7 +12,7 @@ from tailwork.algebra.expression import Scalar, sqrt
 from tailwork.algebra.vectors import Array, array, dot, zeros
 from tailwork.control.context import Context
 from tailwork.control.laws import FootImpedance, JointImpedance, by_motors, least_norm
-from tailwork.errors import RobotError, check_known
+from tailwork.errors import ArgumentError, check_known
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force
 from tailwork.mechanics.layout import Layout
@@ -54,7 +54,7 @@ class RestTorques(Described):
             force = generalised_force(layout, Inputs(q, still, ()), still)[:6]
             actuation = actuation_matrix(layout, q)[:6]
             if actuation.shape[1] < 6:
-                raise RobotError("control", "RestTorques", "at least six leg motors")
+                raise ArgumentError("control", "RestTorques", "at least six leg motors")
             return dict(zip(layout.actuator_names, least_norm(actuation, force), strict=True))
         torso = torso_state(layout, q, [0.0] * len(layout.velocity_names))
         efforts: dict[str, Scalar] = {}
@@ -120,7 +120,11 @@ class StandingAngles(Described):
 
 
 def standing_angles(robot: Robot, leg: str) -> dict[str, Scalar]:
-    """Joint angles of a leg [rad] of the robot that stands level where it says, its feet in their places."""
+    """Joint angles of a leg [rad] of the robot that stands level where it says, its feet in their places; without a
+    closed form, or of more than three hinges, coordinates as its foot says (`Foot.angles`), or zero."""
+    limb = robot.limbs()[leg]
+    if limb.closed_form is None or len(limb.joints) != 3:
+        return dict.fromkeys(limb.coordinates, 0.0) | limb.foot_angles
     layout = Layout(robot, (leg,), tuple(name for name in robot.limbs() if name != leg))
     q = [*robot.stand, *([0.0] * (len(layout.coordinate_names) - 3))]
     pinned = stance_leg(layout, torso_state(layout, q, [0.0] * len(layout.velocity_names)), leg)
@@ -134,13 +138,13 @@ def standing_layout(context: Context, posture: Sequence[Scalar]) -> tuple[Layout
     """
     layout = context.layout
     if posture and len(posture) != len(layout.coordinate_names):
-        raise RobotError("posture", len(posture), f"{len(layout.coordinate_names)} coordinates")
+        raise ArgumentError("posture", len(posture), f"{len(layout.coordinate_names)} coordinates")
     q = posture or context.initial()
     stance = layout.stance or layout.legs
     if not stance:
-        raise RobotError("control", "a robot without legs", "a robot with legs to stand on")
+        raise ArgumentError("control", "a robot without legs", "a robot with legs to stand on")
     if not layout.torso_free:
-        raise RobotError("control", "a fixed torso", "a robot whose torso is free")
+        raise ArgumentError("control", "a fixed torso", "a robot whose torso is free")
     held = tuple(name for name in layout.limbs if name not in stance)
     pinned = Layout(layout.robot, stance, held, riding=layout.riding)
     own = list(q[:3]) + (list(q[3:6]) if layout.attitude != "quaternion" else [0.0, 0.0, 0.0])

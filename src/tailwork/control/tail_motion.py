@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
+from tailwork.algebra.expression import Scalar, arctan2, cos, is_zero, sin, sqrt
 from tailwork.control.context import Context
 from tailwork.control.curvature_tracking import bend_efforts
+from tailwork.control.laws import motors_of
 from tailwork.control.profiles import Shaped, Sine
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.mechanics.layout import Layout
-from tailwork.robots.limb import Motor
 from tailwork.robots.quantities import Described, all_numbers, caption, nonnegative, number, numbers, positive
 from tailwork.robots.tails.tail import ANGLES, Tail
 from tailwork.typing import Floats
@@ -29,6 +29,8 @@ SPACES = ("polar", "joints")
 AXES = ("roll", "pitch", "yaw")
 CHECKED = 201
 """Shares of a motion at which it is checked whether a tail can make it."""
+MOST_ANGLE = 4.0 * math.pi
+"""Of a direction: more turns are taken for degrees [rad]."""
 STRAIGHT = math.radians(0.1)
 """Bends below this have no defined plane [rad]."""
 
@@ -64,14 +66,20 @@ class TailMotion(Described):
                 raise UnknownNameError.among(name, value, known, name)
         for name in ("start", "end"):
             if len(getattr(self, name)) != 2:
-                raise RobotError(name, getattr(self, name), "two angles [rad]")
+                raise ArgumentError(name, getattr(self, name), "two angles [rad]")
+        for name in ("start", "end"):
+            own = getattr(self, name)
+            if all_numbers(*own) and max(map(abs, own)) > MOST_ANGLE:
+                far = max(own, key=abs)
+                required = f"angles of at most {MOST_ANGLE:.4g} rad: {far:.4g}° are {math.radians(far):.4g} rad"
+                raise ArgumentError(name, own, required)
         if all_numbers(self.period) and (self.profile == "sine") != (self.period > 0):
-            raise RobotError("period", self.period, "a period [s] greater than 0 with a sine, none with a cubic")
+            raise ArgumentError("period", self.period, "a period [s] greater than 0 with a sine, none with a cubic")
         if self.planar and all_numbers(*self.start, *self.end):
             alpha = self.start[0]
             if alpha != self.end[0] or abs(math.cos(alpha) if self.axis == "yaw" else math.sin(alpha)) > 1e-9:
                 required = "a bend in the vertical or horizontal plane: alpha of 0 or 180° for pitch, of ±90° for yaw"
-                raise RobotError("start", self.start, required)
+                raise ArgumentError("start", self.start, required)
 
     @property
     def planar(self) -> bool:
@@ -130,17 +138,24 @@ class TailMotion(Described):
         found = np.array([self._direction(float(share)) for share in np.ravel(shares)], dtype=float)
         return found[:, 0].reshape(np.shape(shares)), found[:, 1].reshape(np.shape(shares))
 
-    def check_tail(self, tail: Tail) -> None:
-        """Refuses a motion that a tail cannot make."""
+    def check_tail(self, tail: Tail, imposed: bool = False) -> None:
+        """Refuses a motion that a tail cannot make. A bar that bends in one plane may go beyond 90° to the side where
+        its motion is imposed, or its first motor has an armature: there the bar moves no inertia about that axis."""
         shares = np.linspace(-1.0 if self.profile == "sine" else 0.0, 1.0, CHECKED)
+        universal = tail.universal_coordinates(0.0, 0.0) is not None
+        if self.planar and universal and (imposed or not is_zero(tail.limb.joints[0].armature)):
+            farthest = math.degrees(np.abs(self.directions(shares)[1]).max())
+            if farthest >= 180.0:
+                raise ArgumentError("motion", f"{farthest:.4g}°", "less than 180°, where the tail comes to the torso")
+            return
         if self.space == "joints":
             pairs = [self._numbers(float(share)) for share in shares]
-            if tail.universal_coordinates(0.0, 0.0) is not None:
+            if universal:
                 tail.check_directions(np.full(CHECKED, -math.pi / 2), np.array([float(b) for _, b in pairs]))
                 return
         alpha, theta = self.directions(shares)
         if self.space == "joints" and np.abs(theta).min() < STRAIGHT:
-            raise RobotError("motion", self.name, "no way through the straight tail, where its roll is not defined")
+            raise ArgumentError("motion", self.name, "no way through the straight tail, where its roll is not defined")
         tail.check_directions(alpha, theta, self.angle)
 
 
@@ -180,7 +195,7 @@ class TailTracking(Described):
             stiffness = getattr(tail, "bending_stiffness", 0.0) if self.feedforward else 0.0
             return bend_efforts(context, self.limb, wanted, rates, stiff[0], damped[0], stiffness)
         found: dict[str, Scalar] = {}
-        motors = {motor.coordinate: motor for motor in limb.actuators if isinstance(motor, Motor)}
+        motors = motors_of(limb)
         for name, kp, kd in zip(self.coordinates, stiff, damped, strict=True):
             full, motor = f"{self.limb}.{name}", motors[name]
             error, slow = wanted[name] - context.coordinate(full), rates[name] - context.rate(full)

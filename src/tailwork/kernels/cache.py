@@ -110,7 +110,7 @@ def limit() -> int:
     return int(said) * 10**6 if said.isdecimal() else LIMIT
 
 
-def kept() -> list[tuple[Path, int, float]]:
+def cached_objects() -> list[tuple[Path, int, float]]:
     """Objects in the cache: file, size in bytes, and when it was last used [s]; those used longest ago come first."""
     found = []
     with contextlib.suppress(OSError, RuntimeError):
@@ -123,7 +123,7 @@ def kept() -> list[tuple[Path, int, float]]:
 
 def shrink(largest: int) -> int:
     """Remove the objects that were used longest ago until the rest fits into so many bytes; how many were removed."""
-    objects, removed = kept(), 0
+    objects, removed = cached_objects(), 0
     total = sum(size for _, size, _ in objects)
     for file, size, _ in objects:
         if total <= largest:

@@ -1,4 +1,4 @@
-"""A graph as a CasADi function, where derivatives come from."""
+"""A graph as a CasADi function, for those who optimise with CasADi."""
 
 from __future__ import annotations
 
@@ -7,37 +7,23 @@ from typing import Any
 
 import casadi
 
-from tailwork.algebra.expression import (
-    ADD,
-    ATAN2,
-    CONSTANT,
-    COPY,
-    COS,
-    DIV,
-    INPUT,
-    MAX,
-    MUL,
-    NEG,
-    SIN,
-    SQRT,
-    STEP,
-    SUB,
-)
+from tailwork.algebra import expression as ops
+from tailwork.algebra.expression import CONSTANT, INPUT
 from tailwork.kernels.graph import Graph
 
 OPERATIONS: dict[int, Any] = {
-    ADD: lambda a, b: a + b,
-    SUB: lambda a, b: a - b,
-    MUL: lambda a, b: a * b,
-    DIV: lambda a, b: a / b,
-    NEG: lambda a: -a,
-    COPY: lambda a: a,
-    SQRT: casadi.sqrt,
-    SIN: casadi.sin,
-    COS: casadi.cos,
-    ATAN2: casadi.atan2,
-    MAX: casadi.fmax,  # which, unlike ours, gives the other where one is NaN
-    STEP: lambda a: casadi.gt(a, 0.0),
+    ops.ADD: lambda a, b: a + b,
+    ops.SUB: lambda a, b: a - b,
+    ops.MUL: lambda a, b: a * b,
+    ops.DIV: lambda a, b: a / b,
+    ops.NEG: lambda a: -a,
+    ops.COPY: lambda a: a,
+    ops.SQRT: casadi.sqrt,
+    ops.SIN: casadi.sin,
+    ops.COS: casadi.cos,
+    ops.ATAN2: casadi.atan2,
+    ops.MAX: casadi.fmax,  # which, unlike ours, gives the other where one is NaN
+    ops.STEP: lambda a: casadi.gt(a, 0.0),
 }
 
 

@@ -215,23 +215,7 @@ class Emitter:
         return result
 
 
-LARGE, BLOCK = 16_000, 1_000
-"""Functions of more instructions than LARGE are cut into basic blocks of BLOCK."""
-
-
-def _in_blocks(body: list[str]) -> list[str]:
-    """A long body cut by branches that are always taken: LLVM's time and its registers suffer in very long blocks."""
-    if len(body) <= LARGE:
-        return body
-    lines = ["  %always = icmp ne ptr %y, null"]
-    for start in range(0, len(body), BLOCK):
-        if start:
-            lines += [f"  br i1 %always, label %block{start}, label %end", f"block{start}:"]
-        lines += body[start : start + BLOCK]
-    return [*lines, "  br label %end", "end:"]
-
-
-def function(graph: Graph, name: str, lanes: int, library: Callable[[str], None]) -> str:
+def whole_function(graph: Graph, name: str, lanes: int, library: Callable[[str], None]) -> str:
     """One function `void name(const double* x, const double* c, double* y)`; entry k of all lanes stands together."""
     emitter = Emitter(graph, lanes)
     body = emitter.body()
@@ -239,25 +223,7 @@ def function(graph: Graph, name: str, lanes: int, library: Callable[[str], None]
         library(declaration)
     arguments = "ptr noalias readonly %x, ptr noalias readonly %c, ptr noalias %y"
     head = f"define void @{name}({arguments}) #0 {{"
-    return "\n".join([head, "entry:", *_in_blocks(body), "  ret void", "}"])
-
-
-def scalar_module(prelude: Graph, main: Graph) -> str:
-    """Assembly of a kernel: prelude and scalar function, and the loop over rows."""
-    declarations = set(intrinsics(1))
-    parts = [
-        function(prelude, "prelude", 1, declarations.add),
-        function(main, "scalar", 1, declarations.add),
-        _row_loop(main),
-    ]
-    return "\n".join([*parts, *sorted(declarations), ATTRIBUTES])
-
-
-def lane_module(main: Graph, width: int) -> str:
-    """Assembly of a kernel's lane function, and the loop over blocks of rows."""
-    declarations = set(intrinsics(width))
-    parts = [function(main, "lanes", width, declarations.add), _block_loop(main, width)]
-    return "\n".join([*parts, *sorted(declarations), ATTRIBUTES])
+    return "\n".join([head, "entry:", *body, "  ret void", "}"])
 
 
 ATTRIBUTES = 'attributes #0 = { nounwind "no-trapping-math"="true" }'
@@ -283,7 +249,7 @@ def executed(graph: Graph) -> int:
 FLOATING = (" fadd ", " fsub ", " fmul ", " fdiv ", "@llvm.sqrt.", "@llvm.fma.")
 
 
-def _row_loop(graph: Graph) -> str:
+def row_loop(graph: Graph) -> str:
     """rows(n, x, c, y): the scalar function for each of n rows."""
     return f"""
 define void @rows(i64 %n, ptr %x, ptr %c, ptr %y) #0 {{
@@ -305,7 +271,7 @@ end:
 }}"""
 
 
-def _block_loop(graph: Graph, width: int) -> str:
+def block_loop(graph: Graph, width: int) -> str:
     """blocks(n, x, c, y): the lane function for each of n blocks of `width` rows; c holds every lane's constants."""
     nx, ny = graph.inputs, len(graph.outputs)
     lines = [

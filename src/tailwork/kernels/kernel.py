@@ -72,9 +72,9 @@ class Kernel:
         self.width = machine().width
         self.kept = main.parameters  # numbers that the prelude computes of a design
         self._main = main
-        self._identity = _identity(graph, self.width) or emit.scalar_module(prelude, main)
+        self._identity = _identity(graph, self.width) or parts.scalar_module(prelude, main)
         self.code = compiled(
-            self._identity, lambda: emit.scalar_module(prelude, main), robot=robot, operations=main.flops
+            self._identity, lambda: parts.scalar_module(prelude, main), robot=robot, operations=main.flops
         )
         self._prelude = self.code.function("prelude", counted=False)
         self._scalar = self.code.function("scalar", counted=False)
@@ -90,7 +90,7 @@ class Kernel:
 
     def lane_address(self) -> int:
         """Address of the lane function, for as long as the kernel lives; the first call compiles it."""
-        return self._lane_code("in lanes", emit.lane_module).address("lanes")
+        return self._lane_code("in lanes", parts.lane_module).address("lanes")
 
     def _lane_code(self, name: str, assembly: Callable[[Graph, int], str]) -> Code:
         """Code in lanes, compiled when first asked for: once, because it is used by its address."""
@@ -158,7 +158,7 @@ class Kernel:
         if self._blocks is None:
             self._in_small_calls += count
             if self._in_small_calls >= OFTEN:
-                self._blocks = self._lane_code("in lanes", emit.lane_module).function("blocks", counted=True)
+                self._blocks = self._lane_code("in lanes", parts.lane_module).function("blocks", counted=True)
         return self._blocks
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Callable
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
@@ -86,12 +88,12 @@ class Struct:
         known = fields_of(type(self))
         if fields.keys() != known.keys():
             raise TypeError(f"{type(self).__name__}: wrong or missing: {', '.join(fields.keys() ^ known.keys())}")
-        self.__dict__.update(fields, _changed=True)
+        self.__dict__.update(fields, _changed=set())
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.__dict__[name] = value
         with _packing:
-            self.__dict__["_changed"] = True
+            self.__dict__["_changed"].add(name)
             _changes[0] += 1
 
     def packed(self) -> int:
@@ -102,33 +104,41 @@ class Struct:
         return self.__dict__["_address"]
 
     def _pack(self) -> None:
-        own, kinds, changes = self.__dict__, fields_of(type(self)), _changes[0]
-        if own["_changed"]:
-            values = [_packed(kind, own[name]) for name, kind in kinds.items()]
-            if self._memory is None:
-                own["_memory"] = bytearray(8 * len(values))
-                own["_address"] = address_of(np.frombuffer(own["_memory"], dtype=np.uint8))
-            struct.pack_into(_format(type(self)), own["_memory"], 0, *values)
-            own["_changed"] = False
+        own, packers, changes = self.__dict__, _packers(type(self)), _changes[0]
+        if self._memory is None:
+            values = [pack(own[name]) for name, pack in packers.items()]
+            own["_memory"] = bytearray(struct.pack(_format(type(self)), *values))
+            own["_address"] = address_of(np.frombuffer(own["_memory"], dtype=np.uint8))
         else:
             for name in _nested(type(self)):
                 own[name].packed()
+            for k, name in enumerate(packers) if own["_changed"] else ():
+                if name in own["_changed"]:
+                    struct.pack_into(_format(type(self))[k], own["_memory"], 8 * k, packers[name](own[name]))
+        own["_changed"].clear()
         own["_seen"] = changes
 
 
-def _packed(kind: Any, value: Any) -> int | float:
-    if kind is float:
-        return value
-    if kind is int or kind is bool:
-        return int(value)  # NumPy's own kinds, too
-    if kind is Function:
-        return value.address
-    if issubclass(kind, Struct):
-        return value.packed()
-    wanted = np.int64 if kind is Ints else np.float64
-    if value.dtype != wanted or not value.flags.c_contiguous:
-        raise TypeError(f"got an array of {value.dtype}; required: contiguous {wanted.__name__}")
-    return address_of(value)
+def _array_packer(wanted: np.dtype) -> Callable[[Any], int]:
+    def address(array: Any) -> int:
+        if (array.dtype is not wanted and array.dtype != wanted) or not array.flags.c_contiguous:
+            raise TypeError(f"got an array of {array.dtype}; required: contiguous {wanted}")
+        return address_of(array)
+
+    return address
+
+
+_PACKERS: dict[Any, Callable[[Any], int | float]] = {
+    float: float, int: int, bool: int,  # NumPy's own kinds, too
+    Function: attrgetter("address"), Ints: _array_packer(np.dtype(np.int64)),
+    Reals: _array_packer(np.dtype(np.float64)), Lanes: _array_packer(np.dtype(np.float64)),
+}  # fmt: skip
+
+
+@lru_cache
+def _packers(kind: type[Struct]) -> dict[str, Callable[[Any], int | float]]:
+    """By field: from its value to what stands in memory."""
+    return {name: _PACKERS.get(field, Struct.packed) for name, field in fields_of(kind).items()}
 
 
 @lru_cache
@@ -147,10 +157,14 @@ def _format(kind: type[Struct]) -> str:
     return "".join("d" if field is float else "q" for field in fields_of(kind).values())
 
 
+CACHE_LINE = 64
+"""Bytes: a row that crosses lines takes as long as two."""
+
+
 def lanes(lanes: int, **rows: int) -> dict[str, Floats]:
-    """Rows of lanes, zero, by name; all in one piece of memory."""
-    memory = np.zeros(sum(rows.values()) * lanes)
-    found, start = {}, 0
+    """Rows of lanes, zero, by name; all in one piece of memory, a row within as few cache lines as possible."""
+    memory = np.zeros(sum(rows.values()) * lanes + CACHE_LINE // 8)
+    found, start = {}, -address_of(memory) % CACHE_LINE // 8
     for name, count in rows.items():
         found[name] = memory[start : start + count * lanes].reshape(count, lanes)
         start += count * lanes

@@ -1,4 +1,4 @@
-"""The lane function for many blocks of rows, part by part.
+"""Functions in parts: of large graphs, and for many blocks of rows.
 
 A lane function runs once through thousands of instructions. The processor waits twice: for results that the next
 instructions need, and for the instructions themselves, which are more than its cache of decoded ones holds. Here the
@@ -6,20 +6,33 @@ graph is cut into parts of a few dozen values, and each part runs for several bl
 does. Blocks do not depend on each other: while one waits, another computes, and a part is decoded once for all of
 them. What later parts need is kept in memory. Every value comes from the same operations as in the lane function, so
 that the bits are the same.
+
+The scalar and the lane function of a large graph are cut, too, into larger parts: LLVM then takes less time, and finds
+better places for fewer values.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tailwork.algebra.expression import CONSTANT, COPY, COS, INPUT, NEG, SIN
-from tailwork.kernels.emit import ATTRIBUTES, Emitter, fused_products, intrinsics, transposed
+from tailwork.kernels.emit import (
+    ATTRIBUTES,
+    Emitter,
+    block_loop,
+    fused_products,
+    intrinsics,
+    row_loop,
+    transposed,
+    whole_function,
+)
 from tailwork.kernels.graph import Graph
 
 PART = 45  # steps a part: with fewer, more is stored between parts; with more, fewer blocks overlap
+LARGE, LARGE_PART = 2_400, 200  # operations from which on a function itself is in parts, and steps of those
 GROUP = 6  # blocks that go through the parts together
 MEMORY = 1 << 17  # [bytes] at most for what a group keeps between parts; a group is smaller where that is not enough
 
@@ -38,7 +51,7 @@ class PartSteps:
         return {k: frozenset(self.step[entry] for entry in read) for k, read in self.reads.items()}
 
 
-def steps_of(graph: Graph) -> PartSteps:
+def graph_steps(graph: Graph) -> PartSteps:
     """The steps of a graph, in its own order."""
     held = fused_products(graph)
     angles: dict[int, int] = {}
@@ -113,24 +126,24 @@ def _backwards(needs: Mapping[int, frozenset[int]], last: Collection[int]) -> li
     return order[::-1]
 
 
-def parts_of(steps: PartSteps) -> list[list[int]]:
+def parts_of(steps: PartSteps, size: int = PART) -> list[list[int]]:
     """PartSteps in the better of two orders, that with fewer results alive, cut where few are alive."""
     needs = steps.needs()
     last = {steps.step[k] for k in steps.outputs}
     orders = [list(needs), _backwards(needs, last)]
     counts = [_alive(order, needs, last) for order in orders]
     order, alive = min(zip(orders, counts, strict=True), key=lambda both: sum(both[1]))
-    count = max(1, round(len(order) / PART))
+    count = max(1, round(len(order) / size))
     cuts = [0]
     for part in range(1, count):
         middle = len(order) * part // count
-        near = range(middle - PART // 4, middle + PART // 4 + 1)
+        near = range(middle - size // 4, middle + size // 4 + 1)
         cuts.append(min(near, key=lambda place: (alive[place], abs(place - middle))))
     return [order[a:b] for a, b in zip(cuts, [*cuts[1:], len(order)], strict=True)]
 
 
 @dataclass(frozen=True)
-class Places:
+class ValuePlaces:
     """Where numbers of a block are kept between parts: inputs first, outputs last."""
 
     place: dict[int, int]  # by entry
@@ -138,7 +151,7 @@ class Places:
     count: int
 
 
-def places_of(graph: Graph, steps: PartSteps, parts: Sequence[Sequence[int]]) -> Places:
+def places_of(graph: Graph, steps: PartSteps, parts: Sequence[Sequence[int]]) -> ValuePlaces:
     """A place for every entry that another part reads; used again once no step needs what it holds."""
     part = {k: number for number, members in enumerate(parts) for k in members}
     left: Counter[int] = Counter(steps.outputs)
@@ -159,17 +172,19 @@ def places_of(graph: Graph, steps: PartSteps, parts: Sequence[Sequence[int]]) ->
                         free.append(count)
                         count += 1
                     place[entry] = free.pop()
-    return Places(place, count, count + len(graph.outputs))
+    return ValuePlaces(place, count, count + len(graph.outputs))
 
 
 class PartEmitter(Emitter):
-    """Writes the body of one part after another."""
+    """Writes the body of one part after another. Inputs and outputs are with all else, or `apart`, at %x and %y."""
 
-    def __init__(self, graph: Graph, lanes: int) -> None:
+    def __init__(self, graph: Graph, lanes: int, size: int = PART, apart: bool = False) -> None:
         super().__init__(graph, lanes)
-        self.steps = steps_of(graph)
-        self.parts = parts_of(self.steps)
+        self.steps = graph_steps(graph)
+        self.parts = parts_of(self.steps, size)
         self.places = places_of(graph, self.steps, self.parts)
+        self.given, self.shift = ("%x", graph.inputs) if apart else ("%w", 0)
+        self.out = ("%y", 0) if apart else ("%w", self.places.outputs)
         self.done: set[int] = set()  # entries of parts already written
 
     def part(self, number: int) -> list[str]:
@@ -179,20 +194,50 @@ class PartEmitter(Emitter):
         for entry in computed:
             name = self._name(entry)
             if entry in self.places.place:
-                self.store(name, "%w", self.places.place[entry])
+                self.store(name, "%w", self.places.place[entry] - self.shift)
         if number == len(self.parts) - 1:
             for k, output in enumerate(self.graph.outputs):
-                self.store(self._name(output), "%w", self.places.outputs + k)
+                self.store(self._name(output), self.out[0], self.out[1] + k)
         self.done.update(computed)
         return self.lines
 
     def _value(self, k: int) -> str:
         op, first, _ = self.graph.entries[k]
         if k in self.done:
-            return self.load("%w", self.places.place[k])
+            return self.load("%w", self.places.place[k] - self.shift)
         if op == INPUT and first < self.graph.inputs:
-            return self.load("%w", int(first))
+            return self.load(self.given, int(first))
         return super()._value(k)
+
+
+def function(graph: Graph, name: str, lanes: int, library: Callable[[str], None]) -> str:
+    """One function `void name(const double* x, const double* c, double* y)`; entry k of all lanes stands together."""
+    if graph.flops <= LARGE:
+        return whole_function(graph, name, lanes, library)
+    emitter = PartEmitter(graph, lanes, LARGE_PART, apart=True)
+    arguments = "ptr noalias readonly %x, ptr noalias readonly %c, ptr noalias %y, ptr noalias %w"
+    numbers = range(len(emitter.parts))
+    functions = [_function(f"{name}{number}", arguments, emitter.part(number)) for number in numbers]
+    size = max((emitter.places.outputs - graph.inputs) * lanes, 1)
+    body = [f"  %w = alloca [{size} x double], align 64"]
+    body += [f"  call void @{name}{number}(ptr %x, ptr %c, ptr %y, ptr %w)" for number in numbers]
+    for declaration in emitter.library:
+        library(declaration)
+    return "\n".join([*functions, f"define void @{name}(ptr %x, ptr %c, ptr %y) #0 {{", *body, "  ret void", "}"])
+
+
+def scalar_module(prelude: Graph, main: Graph) -> str:
+    """Assembly of a kernel: prelude and scalar function, and the loop over rows."""
+    declarations = set(intrinsics(1))
+    functions = [function(prelude, "prelude", 1, declarations.add), function(main, "scalar", 1, declarations.add)]
+    return "\n".join([*functions, row_loop(main), *sorted(declarations), ATTRIBUTES])
+
+
+def lane_module(main: Graph, width: int) -> str:
+    """Assembly of a kernel's lane function, and the loop over blocks of rows."""
+    declarations = set(intrinsics(width))
+    lanes = function(main, "lanes", width, declarations.add)
+    return "\n".join([lanes, block_loop(main, width), *sorted(declarations), ATTRIBUTES])
 
 
 def module(graph: Graph, width: int) -> str:

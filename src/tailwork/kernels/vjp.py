@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from tailwork.algebra.expression import (
-    ADD,
-    ATAN2,
-    CONSTANT,
-    COPY,
-    COS,
-    DIV,
-    INPUT,
-    MAX,
-    MUL,
-    NEG,
-    SIN,
-    SQRT,
-    SUB,
-    Expression,
-    Scalar,
-    Tape,
-    is_zero,
-    step,
-)
+from tailwork.algebra import expression as ops
+from tailwork.algebra.expression import CONSTANT, INPUT, Expression, Scalar, Tape, is_zero, step
 from tailwork.kernels.graph import Graph, finished
 
+RULES: dict[int, Callable[[Scalar, Any, Any, Any], tuple[Scalar, ...]]] = {
+    ops.ADD: lambda w, y, a, b: (w, w),
+    ops.SUB: lambda w, y, a, b: (w, -w),
+    ops.MUL: lambda w, y, a, b: (w * b, w * a),
+    ops.DIV: lambda w, y, a, b: (w / b, -(w / b * y)),
+    ops.NEG: lambda w, y, a, b: (-w,),
+    ops.COPY: lambda w, y, a, b: (w,),
+    ops.SQRT: lambda w, y, a, b: (w * (0.5 / y),),
+    ops.SIN: lambda w, y, a, b: (w * a.cos(),),
+    ops.COS: lambda w, y, a, b: (-(w * a.sin()),),
+    ops.ATAN2: lambda w, y, a, b: (w / (a * a + b * b) * b, -(w / (a * a + b * b) * a)),
+    ops.MAX: lambda w, y, a, b: (w * step(a - b), w - w * step(a - b)),
+    ops.STEP: lambda w, y, a, b: (),  # which is flat
+}
+"""By operation y = f(a, b): the weights of a and b from the weight w of y. What is written twice is recorded once."""
 
-def vjp(graph: Graph, by: Sequence[int] | None = None, *, values: bool = False) -> Graph:
+
+def vjp(graph: Graph, by: Sequence[int] | None = None, *, values: bool = False, weighted: int | None = None) -> Graph:
     """wᵀ d(outputs)/d(inputs and parameters) as a graph of its own.
 
     Its inputs are those of the graph, then a weight w for each output; its outputs are derivatives by inputs, then by
@@ -37,18 +36,20 @@ def vjp(graph: Graph, by: Sequence[int] | None = None, *, values: bool = False) 
         graph: what is differentiated.
         by: numbers of the inputs that derivatives are wanted by; all of them by default.
         values: whether the graph's own outputs shall come last.
+        weighted: how many outputs, the first ones, have a weight; all of them by default.
     """
-    tape, weights = Tape(), len(graph.outputs)
+    tape, weights = Tape(), len(graph.outputs) if weighted is None else weighted
     places = replayed(graph, tape, weights)
     by_entry: dict[int, Scalar] = {}
-    for k, output in enumerate(graph.outputs):
+    for k, output in enumerate(graph.outputs[:weights]):
         _add(by_entry, output, tape.record(INPUT, graph.inputs + k))
     for k in range(len(graph.entries) - 1, -1, -1):
         operation, first, second = graph.entries[k]
         if k in by_entry and operation > CONSTANT:
             a, b = Expression(tape, places[int(first)]), Expression(tape, places[second]) if second >= 0 else None
-            for operand, weight in _operands(operation, by_entry[k], Expression(tape, places[k]), a, b):
-                _add(by_entry, int(first) if operand == 0 else second, weight)
+            shares = RULES[operation](by_entry[k], Expression(tape, places[k]), a, b)
+            for operand, weight in zip((int(first), second), shares, strict=False):
+                _add(by_entry, operand, weight)
     found: list[Scalar] = [0.0] * (graph.inputs + graph.parameters)
     for k, (operation, first, _) in enumerate(graph.entries):
         if operation == INPUT and k in by_entry:
@@ -75,36 +76,3 @@ def replayed(graph: Graph, tape: Tape, more: int) -> list[int]:
 def _add(by_entry: dict[int, Scalar], k: int, weight: Scalar) -> None:
     if not is_zero(weight):
         by_entry[k] = by_entry[k] + weight if k in by_entry else weight
-
-
-def _operands(
-    operation: int, w: Scalar, y: Expression, a: Expression, b: Expression | None
-) -> list[tuple[int, Scalar]]:
-    """(which operand, its share of the weight w) of one operation with the result y."""
-    if operation == NEG:
-        return [(0, -w)]
-    if operation == COPY:
-        return [(0, w)]
-    if operation == SQRT:
-        return [(0, w * (0.5 / y))]
-    if operation == SIN:
-        return [(0, w * a.cos())]
-    if operation == COS:
-        return [(0, -(w * a.sin()))]
-    if b is None:
-        return []  # a step, which is flat
-    if operation == ADD:
-        return [(0, w), (1, w)]
-    if operation == SUB:
-        return [(0, w), (1, -w)]
-    if operation == MUL:
-        return [(0, w * b), (1, w * a)]
-    if operation == DIV:
-        share = w / b
-        return [(0, share), (1, -(share * y))]
-    if operation == ATAN2:
-        share = w / (a * a + b * b)
-        return [(0, share * b), (1, -(share * a))]
-    assert operation == MAX, f"no rule for operation {operation}"
-    first = step(a - b)
-    return [(0, w * first), (1, w - w * first)]

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from tailwork.errors import FileError, RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, FileError, UnknownNameError
 from tailwork.lab.tails import redesigned
 from tailwork.model.summary import pinnable
-from tailwork.robots import Tail, liu2020, load, presets
+from tailwork.robots import liu2020, load, presets
 from tailwork.robots.io.load import is_import
 from tailwork.robots.io.toml import LARGEST_FILE, from_text
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.fit import NAMED, PUBLISHED, with_named_tail
-from tailwork.robots.tails.tail import tail_name
+from tailwork.robots.tails.tail import tail_name, tails_of
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.motions import KINDS, TailMotion
 from tailwork.studies.scenario import Scenario
-from tailwork.view.scene.colors import shown
+from tailwork.view.scene.colors import printed
 
 OWN = "own"  # the tail that the robot has itself
 NO_TAIL = "none"
@@ -58,15 +58,15 @@ class Choice:
         """By label of the tail: what is simulated.
 
         Raises:
-            RobotError: it is not possible.
+            ArgumentError: it is not possible.
         """
         if not 1 <= len(self.tails) <= 2:
-            raise RobotError("tails", [tail.name for tail in self.tails], "one tail or two")
+            raise ArgumentError("tails", [tail.name for tail in self.tails], "one tail or two")
         motion, found = self.tail_motion(), {}
         for tail in self.tails:
             if tail.name == NO_TAIL:
-                raise RobotError("tails", tail.name, "a tail to move")
-            label = shown(tail.name) if tail.name != OWN else "own tail"
+                raise ArgumentError("tails", tail.name, "a tail to move")
+            label = printed(tail.name) if tail.name != OWN else "own tail"
             robot = self._with(tail)
             found[label if label not in found else f"{label} 2"] = Scenario(robot, motion, self.policy)
         return found
@@ -88,7 +88,7 @@ def carrying(robot: Robot, tail: str) -> Robot:
 def tail_choices(robot: Robot) -> tuple[str, ...]:
     """The tails that a robot can be given: its own, where it has one that is not one of the paper's, and all others."""
     kinds = tuple(NAMED)
-    if not _has_tail(robot):
+    if not tails_of(robot):
         return kinds
     own = robot.part(tail_name(robot))
     return kinds if own in [carrying(robot, name).part("tail") for name in PUBLISHED] else (OWN, *kinds)
@@ -102,7 +102,7 @@ def policy_choices(robot: Robot) -> tuple[str, ...]:
 def carriers() -> dict[str, Robot]:
     """The presets that have a tail or can stand with one, by name; that of 2020 comes first."""
     found = {name: make() for name, make in presets().items()}
-    able = {name: robot for name, robot in found.items() if _has_tail(robot) or pinnable(robot)}
+    able = {name: robot for name, robot in found.items() if tails_of(robot) or pinnable(robot)}
     return dict(sorted(able.items(), key=lambda item: item[0] != "liu2020"))
 
 
@@ -113,11 +113,13 @@ def robot_from_file(name: str, content: bytes) -> Robot:
         TailworkError: it is none.
     """
     if len(content) > LARGEST_FILE:
-        raise RobotError(name, f"{len(content)} bytes", f"a robot file of at most {LARGEST_FILE} bytes")
+        raise ArgumentError(name, f"{len(content)} bytes", f"a robot file of at most {LARGEST_FILE} bytes")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise RobotError(name, "bytes that are no text", "a robot file: TOML, URDF or MJCF, saved as UTF-8") from None
+        raise ArgumentError(
+            name, "bytes that are no text", "a robot file: TOML, URDF or MJCF, saved as UTF-8"
+        ) from None
     if not is_import(name):
         return from_text(text, name)
     with tempfile.TemporaryDirectory() as folder:  # readers of these formats look for what lies beside the file
@@ -127,10 +129,6 @@ def robot_from_file(name: str, content: bytes) -> Robot:
             return load(file)
         except FileError as error:
             raise FileError(name, error.reason) from None
-
-
-def _has_tail(robot: Robot) -> bool:
-    return any(isinstance(part, Tail) for part in robot.parts.values())
 
 
 def first_choice(robot: Robot | None = None, tails: Sequence[str] = ()) -> Choice:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tailwork.typing import Floats
 from tailwork.view.scene import Ball, Bar, Box, Surface
-from tailwork.view.scene.scene import Shape
+from tailwork.view.scene.scene import SceneShape
 
 AROUND = 20  # corners of what is round
 ALONG = 6  # rings of half a ball
@@ -20,7 +20,7 @@ Mesh = tuple[Floats, NDArray[np.int64]]
 """Corners (corners, 3) [m] and triangles (triangles, 3), counter-clockwise seen from outside."""
 
 
-def mesh_of(shape: Shape) -> Mesh:
+def mesh_of(shape: SceneShape) -> Mesh:
     """The surface of a shape in its frame. Boxes, balls, rounded and flat bars have the same triangles each."""
     if isinstance(shape, Box):
         return _box(shape)

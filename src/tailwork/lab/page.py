@@ -54,7 +54,7 @@ def set_dark(client: ClientHandle, dark: bool) -> None:
     client.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=dark)
 
 
-def answers(client: ClientHandle) -> tuple[bool, bool]:
+def page_settings(client: ClientHandle) -> tuple[bool, bool]:
     """Whether the page should be dark, as last chosen here or as the browser's settings say; and whether shadows are
     drawn fast enough."""
     end = time.monotonic() + PATIENCE

@@ -5,29 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from tailwork.format import fixed, number
+from tailwork.format import fixed, rounded
 from tailwork.lab.experiment import Experiment, Outcome
 from tailwork.robots.io.toml import as_text
-from tailwork.studies.measures import AXES
+from tailwork.studies.measures import AXES, by_kind, whole_measure
+from tailwork.studies.possible import footnote, mark
 from tailwork.view.player import playback_page
 
 Row = tuple[str, tuple[str, ...]]  # what is measured, and how much for each tail
 
 MEASURES = {
-    "torso pitch [°]": "pitch",
-    "torso roll [°]": "roll",
-    "torso yaw [°]": "yaw",
-    "peak tail torque [N m]": "peak_tail_torque",
-    "peak cable tension [N]": "peak_tension",
-    "curvature error, rms [1/m]": "curvature_error_rms",
-    "work of the tail [J]": "tail_energy",
-    "least normal force of a foot [N]": "least_normal_force",
-    "friction needed": "friction_needed",
+    "pitch": "torso pitch [°]",
+    "roll": "torso roll [°]",
+    "yaw": "torso yaw [°]",
+    "peak_tail_torque": "peak tail torque [N m]",
+    "peak_joint_torque": "peak torque on a joint [N m]",
+    "peak_segment_torque": "peak torque on a segment [N m]",
+    "peak_tension": "peak cable tension [N]",
+    "curvature_error_rms": "curvature error, rms [1/m]",
+    "tail_energy": "work of the tail [J]",
+    "motor_load": "largest effort over its motor's limit",
+    "least_normal_force": "least normal force of a foot [N]",
+    "friction_needed": "friction needed",
 }
-"""What is shown, and the measure."""
+"""What is shown of each measure."""
 _CELL = "text-align:right;padding:0.1em 0 0.1em 0.7em;white-space:nowrap;font-variant-numeric:tabular-nums"
 _SIGNS = {"yes": "✓ yes", "no": "✗ no"}
 File = tuple[str, bytes]  # its name and what is in it
@@ -36,20 +38,23 @@ File = tuple[str, bytes]  # its name and what is in it
 def rows(experiment: Experiment, friction: float) -> list[Row]:
     """All that is shown; measures that no tail has are left out."""
     found: list[Row] = []
-    for text, name in MEASURES.items():
-        values = [outcome.measures[name] for outcome in experiment.outcomes]
-        if not all(math.isnan(value) for value in values):
-            angle = name in AXES
-            found.append((text, tuple(fixed(x, 2, signed=True) if angle else number(x, 3) for x in values)))
+    runs = [outcome.measures for outcome in experiment.outcomes]
+    for name in by_kind(map(whole_measure, MEASURES), runs):
+        if not all(math.isnan(own[name]) for own in runs):
+            cells = [fixed(own[name], 2, signed=True) if name in AXES else rounded(own[name], 3) for own in runs]
+            pairs = zip(cells, runs, strict=True)
+            found.append((MEASURES[name], tuple(mark(cell, name, own, friction) for cell, own in pairs)))
     if all(outcome.run.model.foot_names for outcome in experiment.outcomes):
         stay = tuple("yes" if outcome.run.assumption_held(friction) else "no" for outcome in experiment.outcomes)
         found.append((f"would the feet have stayed, with friction {friction:.2f}?", stay))
     return found
 
 
-def notes(experiment: Experiment) -> list[str]:
-    """What must be known: why a run has ended early, what is not as it seems."""
-    return [f"{outcome.label}: {note}" for outcome in experiment.outcomes for note in outcome.scene.caption.notes]
+def notes(experiment: Experiment, friction: float) -> list[str]:
+    """What must be known: what is impossible, why a run has ended early, what is not as it seems."""
+    marks = footnote((outcome.measures for outcome in experiment.outcomes), friction)
+    said = [f"{outcome.label}: {note}" for outcome in experiment.outcomes for note in outcome.scene.caption.notes]
+    return [marks, *said] if marks else said
 
 
 def results_html(experiment: Experiment, friction: float) -> str:
@@ -57,7 +62,7 @@ def results_html(experiment: Experiment, friction: float) -> str:
     head = "".join(f'<th style="{_CELL}">{_swatch(outcome)}{escape(outcome.label)}</th>'
                    for outcome in experiment.outcomes)  # fmt: skip
     body = "".join(_line(text, values) for text, values in rows(experiment, friction))
-    below = "".join(f'<p style="margin:0.4em 0 0">⚠ {escape(note)}</p>' for note in notes(experiment))
+    below = "".join(f'<p style="margin:0.4em 0 0">⚠ {escape(note)}</p>' for note in notes(experiment, friction))
     motion = escape(experiment.outcomes[0].scene.caption.motion)
     return (
         f'<div style="font-size:0.8em;padding:0.4em 0.9em;line-height:1.35"><p style="margin:0 0 0.3em">{motion}</p>'
@@ -86,10 +91,7 @@ def robot_file(outcome: Outcome) -> File:
 
 def run_file(outcome: Outcome) -> File:
     """The run as NetCDF."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "run.nc"
-        outcome.run.save(file)
-        return f"{_plain(outcome.scenario.robot.name)}-{outcome.scenario.motion.name}.nc", file.read_bytes()
+    return f"{_plain(outcome.scenario.robot.name)}-{outcome.scenario.motion.name}.nc", outcome.run.as_netcdf()
 
 
 def playback_file(outcomes: Sequence[Outcome]) -> File:

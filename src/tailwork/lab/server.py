@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from viser import ClientHandle, ViserServer
 
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.lab.choice import Choice
 from tailwork.lab.experiment import performed
 from tailwork.lab.guard import guarded
@@ -100,7 +100,7 @@ def open_lab(start: Choice, host: str = LOOPBACK, port: int = 0) -> Iterator[Lab
         port: 0 for any that is free.
 
     Raises:
-        RobotError: it cannot listen there.
+        ArgumentError: it cannot listen there.
     """
     _require_free(host, port)
     warnings.filterwarnings("ignore", "Queued a .* on a closed connection")  # what was on its way to one who has left
@@ -117,19 +117,19 @@ def open_lab(start: Choice, host: str = LOOPBACK, port: int = 0) -> Iterator[Lab
 
 def _require_free(host: str, port: int) -> None:
     if not 0 <= port <= 65535:
-        raise RobotError("--port", port, "a port from 1 to 65535, or 0 for any that is free")
+        raise ArgumentError("--port", port, "a port from 1 to 65535, or 0 for any that is free")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         socket.create_server((host, port), family=family).close()
     except socket.gaierror:
-        raise RobotError("--host", host, "an address or a name of this machine, such as 127.0.0.1") from None
+        raise ArgumentError("--host", host, "an address or a name of this machine, such as 127.0.0.1") from None
     except PermissionError:
-        raise RobotError("--port", port, "a port that you may use, such as 8080") from None
+        raise ArgumentError("--port", port, "a port that you may use, such as 8080") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise _taken(port) from None
-        raise RobotError("--host", host, f"an address of this machine ({error.strerror})") from None
+        raise ArgumentError("--host", host, f"an address of this machine ({error.strerror})") from None
 
 
-def _taken(port: int) -> RobotError:
-    return RobotError("--port", port, "a port that is free: another program has this one; try --port 0 for any")
+def _taken(port: int) -> ArgumentError:
+    return ArgumentError("--port", port, "a port that is free: another program has this one; try --port 0 for any")

@@ -16,10 +16,11 @@ from tailwork.lab.charts import Charts
 from tailwork.lab.choice import Choice, robot_from_file
 from tailwork.lab.controls import Controls
 from tailwork.lab.experiment import Experiment, Outcome, performed, to_compile
-from tailwork.lab.page import SPEEDS, Clock, add_results, answers, keep_dark, message_html, prepare, set_dark
+from tailwork.lab.page import SPEEDS, Clock, add_results, keep_dark, message_html, page_settings, prepare, set_dark
 from tailwork.lab.results import File, playback_file, results_html, robot_file, run_file
 from tailwork.lab.stage import LabStage, eye_for
 from tailwork.typing import Floats
+from tailwork.view.scene import still_scene
 
 FRAME = 1 / 30  # between two poses that are sent [s]
 PATIENCE = 2.0  # how long what cannot be interrupted is waited for [s]
@@ -100,6 +101,7 @@ class Session:
             new = to_compile(choice)
             if new:
                 self._say("busy", f"{'' if self.experiment else 'getting ready… '}{', '.join(new)}: {COMPILING}")
+                self._show_standing(choice)
             with nullcontext() if new else self._quick:  # what is compiled for long does not hold up what is quick
                 if not wanted():
                     return
@@ -170,6 +172,15 @@ class Session:
             self._look()
         self.client.flush()
 
+    def _show_standing(self, choice: Choice) -> None:
+        """The robots as they stand, while the first runs are being compiled."""
+        with self._lock:
+            if self.experiment is None:
+                scenes = [still_scene(one.robot, label) for label, one in choice.scenarios.items()]
+                self.stage.show(scenes, forces=False, traces=False)
+                self._look()
+                self.client.flush()
+
     def _restage(self) -> None:
         with self._lock:
             if self.experiment is not None:
@@ -184,7 +195,7 @@ class Session:
 
     def _ask(self) -> None:
         """What suits the browser."""
-        self.controls.dark.value, self.controls.shadows.value = answers(self.client)
+        self.controls.dark.value, self.controls.shadows.value = page_settings(self.client)
 
     def _darken(self, chosen: bool) -> None:
         dark = self.controls.dark.value
@@ -196,9 +207,9 @@ class Session:
     def _look(self) -> None:
         """Put the camera where all is seen."""
         with self._lock:
-            if self.experiment is None:
-                return
             camera, (lower, upper) = self.client.camera, self.stage.extent
+            if not (upper - lower).any():  # nothing is there yet
+                return
             radius = float(np.linalg.norm(upper - lower)) / 2.0
             position, look_at = eye_for((lower + upper) / 2.0, radius, camera.aspect, camera.fov, self.stage.forward)
             self._eye = position, camera.aspect

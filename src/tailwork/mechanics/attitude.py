@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
+from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt, step
 from tailwork.algebra.vectors import Array, array, times
 from tailwork.robots.limb import FORWARD_FRAMES
 
@@ -94,21 +94,23 @@ def torso_angles(layout: Layout, q: Sequence[Scalar]) -> tuple[Scalar, Scalar, S
     """Roll about the forward axis, pitch about the axis across (nose up) and yaw about z of the torso [rad].
 
     R = R_z(yaw) R_forward(roll) R_right(pitch), whichever axis is forward and whatever coordinates describe the
-    attitude. Facing y they are phi_y, phi_x and phi_z of rpy coordinates. Of a quaternion, yaw is within ±pi.
+    attitude. Facing y they are phi_y, phi_x and phi_z of rpy coordinates. Of a quaternion, roll is within ±pi/2, and
+    yaw within ±pi. The angles jump where a roll passes ±pi/2; see `simulation.pose.continuous_angles`.
     """
     if not layout.torso_free:
         return 0.0, 0.0, 0.0
     angles = q[3 : 3 + attitude_size(layout.attitude)]
-    yaw: Scalar = 0.0
+    yaw, side = 0.0, 1.0
     if layout.attitude != "quaternion":
         x, y, yaw = angles
         if layout.robot.forward == "y":
             return y, x, yaw
         angles = (x, y, 0.0)  # about z both turn alike, which keeps the yaw continuous beyond ±pi
+        side = 1.0 - 2.0 * step(-cos(x))  # of both triples of angles, that in which a roll beyond ±pi/2 is one
     axes = array(FORWARD_FRAMES[layout.robot.forward])
     r = times(times(axes.T, rotation_matrix(layout.attitude, angles)), axes)
-    roll = arctan2(-r[2, 0], sqrt(r[2, 1] * r[2, 1] + r[2, 2] * r[2, 2]))
-    return roll, arctan2(r[2, 1], r[2, 2]), yaw + arctan2(r[1, 0], r[0, 0])
+    roll = arctan2(-r[2, 0], side * sqrt(r[2, 1] * r[2, 1] + r[2, 2] * r[2, 2]))
+    return roll, arctan2(side * r[2, 1], side * r[2, 2]), yaw + arctan2(side * r[1, 0], side * r[0, 0])
 
 
 def torso_angle_rates(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:

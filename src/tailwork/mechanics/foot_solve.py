@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tailwork.algebra.columns import columns, plain
+from tailwork.algebra.columns import columns, stacked
 from tailwork.algebra.vectors import array, times, zeros
 from tailwork.errors import RobotError
 from tailwork.mechanics.kinematics import joint_frames
@@ -67,7 +67,7 @@ def iterated_angles(limb: Limb, foot: Floats, start: Floats, moves: Floats | Non
 
 def way_to_foot(limb: Limb) -> list[int]:
     """Hinges from the torso to the foot."""
-    way = [limb.index(_end(limb).joint)]
+    way = [limb.index(foot_of(limb).joint)]
     while (parent := limb.joints[way[0]].parent) is not None:
         way.insert(0, limb.index(parent))
     return way
@@ -76,12 +76,12 @@ def way_to_foot(limb: Limb) -> list[int]:
 def way_length(limb: Limb) -> float:
     """From the torso's point P along the limb to the foot [m]."""
     pieces = [limb.joints[k].offset for k in way_to_foot(limb)]
-    return sum(math.dist((0.0, 0.0, 0.0), piece) for piece in (*pieces, _end(limb).point))
+    return sum(math.dist((0.0, 0.0, 0.0), piece) for piece in (*pieces, foot_of(limb).point))
 
 
 def foot_and_jacobian(limb: Limb, coordinates: Floats) -> tuple[Floats, Floats]:
     """Place of the foot, and its derivatives by the coordinates."""
-    lead, end = coordinates.shape[:-1], _end(limb)
+    lead, end = coordinates.shape[:-1], foot_of(limb)
     values = columns(coordinates) if lead else coordinates.tolist()
     state = limb_state(limb, values, [0.0] * len(values))
     frames = joint_frames(limb, state.angles, zeros(3), array(IDENTITY))
@@ -89,10 +89,11 @@ def foot_and_jacobian(limb: Limb, coordinates: Floats) -> tuple[Floats, Floats]:
     foot = last.place + times(last.rotation, array(end.point))
     way = way_to_foot(limb)
     arms = array([frames[k].arm(foot) for k in way])  # joints × 3
-    return plain(foot, lead), plain(times(arms.T, state.gearing[way]), lead)
+    return stacked(foot, lead), stacked(times(arms.T, state.gearing[way]), lead)
 
 
-def _end(limb: Limb) -> Foot:
+def foot_of(limb: Limb) -> Foot:
+    """The limb's foot."""
     if limb.foot is None:
         raise RobotError("limb", [joint.name for joint in limb.joints], "a limb with a foot")
     return limb.foot
@@ -116,8 +117,9 @@ def with_dependent(layout: Layout) -> Layout:
         if len(limb.joints) == 3 and limb.closed_form is not None:
             continue
         if len(limb.joints) > 3:
-            place = np.array(_end(limb).place, dtype=float) - np.array(layout.robot.stand, dtype=float)
-            angles, _ = solved_angles(limb, place, np.zeros(len(limb.joints)))
+            place = np.array(foot_of(limb).place, dtype=float) - np.array(layout.robot.stand, dtype=float)
+            start = [float(limb.foot_angles.get(coordinate, 0.0)) for coordinate in limb.coordinates]
+            angles, _ = solved_angles(limb, place, np.array(start))
             jacobian = foot_and_jacobian(limb, angles)[1][:, _order(limb)]
             best = max(combinations(range(len(limb.joints)), 3), key=lambda k: abs(np.linalg.det(jacobian[:, k])))
         riding.append((name, tuple(best)))
@@ -143,7 +145,7 @@ def closed(layout: Layout, q: Floats) -> Floats:
         if missing > REACHED * way_length(limb):
             angles, missing = solved_angles(limb, foot, start)
         if missing > REACHED * way_length(limb):
-            shown = ", ".join(f"{x:.4g}" for x in _end(limb).place)
+            shown = ", ".join(f"{x:.4g}" for x in foot_of(limb).place)
             raise RobotError(f"{name}.foot", f"({shown}) m", f"a place in reach; this one is {missing:.3g} m out of it")
         result[here] = angles[order]
     return result

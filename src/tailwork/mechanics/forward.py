@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
-from tailwork.mechanics.contact import ContactImpedance, OnCoordinates, touching
-from tailwork.mechanics.elements import pull_arms, spring_torques
+from tailwork.mechanics.compliant.impedance import ContactImpedance, OnCoordinates, touching
 from tailwork.mechanics.frames import Link, one_frame, own_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import PinnedLeg, foot_force, leg_inertia, leg_needs, rate_bias
 from tailwork.mechanics.solve import Factored
+from tailwork.mechanics.springs_and_cables import pull_arms, spring_torques
 from tailwork.mechanics.sweeps import (
     NO_WRENCH,
     Inertia6,

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, times, zeros
-from tailwork.mechanics.elements import pull_arms
 from tailwork.mechanics.forward import Inputs, limb_needs, stance_needs
 from tailwork.mechanics.frames import Angle, cheaper_frames
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import leg_inertia, leg_work
+from tailwork.mechanics.springs_and_cables import pull_arms
 from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench, collected, composite, rigid
 from tailwork.mechanics.torso import (
     TorsoState,

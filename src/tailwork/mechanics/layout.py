@@ -12,12 +12,12 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from tailwork.errors import ArgumentError, RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError, check_known
 from tailwork.mechanics.attitude import ATTITUDES, attitude_size
-from tailwork.robots.limb import ContactPoint, Limb
+from tailwork.robots.limb import Actuator, ContactPoint, Limb
 from tailwork.robots.quantities import Described, Vector, vector
 from tailwork.robots.robot import Robot
-from tailwork.robots.stiffness import VariableStiffness
+from tailwork.robots.variable_stiffness import VariableStiffness
 
 ATTITUDE_NAMES = {3: ("phi_x", "phi_y", "phi_z"), 4: ("quat_w", "quat_x", "quat_y", "quat_z")}
 
@@ -146,6 +146,11 @@ class Layout:
         return [self.limbs[name].coordinate_unit(c) for name in self.moving for c in self.limbs[name].coordinates]
 
     @cached_property
+    def actuators(self) -> list[Actuator]:
+        """All actuators, in the order of tau."""
+        return [actuator for name in self.actuated for actuator in self.limbs[name].actuators]
+
+    @cached_property
     def actuator_names(self) -> tuple[str, ...]:
         """Names of the entries of tau."""
         return tuple(f"{name}.{actuator.name}" for name in self.actuated for actuator in self.limbs[name].actuators)
@@ -153,8 +158,7 @@ class Layout:
     @cached_property
     def stiffnesses(self) -> dict[int, VariableStiffness]:
         """Actuators that are stiffnesses of springs, by their number."""
-        every = [actuator for name in self.actuated for actuator in self.limbs[name].actuators]
-        return {k: actuator for k, actuator in enumerate(every) if isinstance(actuator, VariableStiffness)}
+        return {k: own for k, own in enumerate(self.actuators) if isinstance(own, VariableStiffness)}
 
     @cached_property
     def actuator_units(self) -> tuple[str, ...]:
@@ -196,12 +200,11 @@ def make_layout(
     limbs = robot.limbs()
     legs = [name for name, limb in limbs.items() if limb.foot is not None]
     pinned = _stance(stance, limbs, legs)
-    if torso not in ("free", "fixed"):
+    if not isinstance(torso, str) or torso not in ("free", "fixed"):
         raise ArgumentError("torso", torso, "'free' or 'fixed'")
     if torso == "fixed" and pinned:
         raise ArgumentError("stance", stance, "'none' with a fixed torso: a leg between two fixed ends cannot move")
-    if attitude not in ATTITUDES:
-        raise UnknownNameError.among("attitude", str(attitude), ATTITUDES, "attitude")
+    check_known("attitude", [attitude], ATTITUDES, "attitude")
     imposed = _names("prescribed", prescribed, "a list of limb names, such as ['tail']")
     for name in imposed:
         if name not in limbs:
@@ -213,7 +216,7 @@ def make_layout(
     for push in pushes:
         check_push(push, limbs, torso)
     if torso == "fixed" and not limbs:
-        raise RobotError("torso", torso, "'free', or a robot with limbs: here nothing can move")
+        raise ArgumentError("torso", torso, "'free', or a robot with limbs: here nothing can move")
     return Layout(robot, pinned, imposed, torso, attitude, tuple(pushes))
 
 
@@ -254,9 +257,11 @@ def _stance(stance: str | Sequence[str], limbs: dict[str, Limb], legs: list[str]
         parents, last = [limb.index(joint.parent) for joint in limb.joints], limb.joints[-1].name
         if len(limb.joints) < 3:
             required = f"at least three hinges for a leg to be pinned; the foot of one with {len(limb.joints)} holds"
-            raise RobotError("stance", name, f"{required} the torso. Take stance='none', and ground for it to stand on")
+            raise ArgumentError(
+                "stance", name, f"{required} the torso. Take stance='none' (policy 'airborne' in studies)"
+            )
         in_a_row = parents == list(range(-1, len(parents) - 1)) and not any(joint.slides for joint in limb.joints)
         if not in_a_row or limb.gearing is not None or limb.foot is None or limb.foot.joint != last:
             required = "a leg of hinges in a row, not geared, with its foot on the last body, to be pinned"
-            raise RobotError("stance", name, f"{required}; leave it out of the stance, or take stance='none'")
+            raise ArgumentError("stance", name, f"{required}; leave it out of the stance, or take stance='none'")
     return tuple(name for name in legs if name in stance)

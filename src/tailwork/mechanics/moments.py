@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from tailwork.algebra.expression import Scalar
-from tailwork.algebra.vectors import Array, array, congruence, cross, dot, symmetric, times, zeros
+from tailwork.algebra.vectors import Array, array, congruence, cross, dot, symmetric_matrix, times, zeros
 from tailwork.robots.body import Body
 
 
@@ -91,7 +91,7 @@ def moments_of(body: Body | None) -> Moments:
     xx, yy, zz, xy, xz, yz = body.inertia
     com = array(body.com)
     # Second central moments from the inertia tensor: the trace enters halved.
-    central = symmetric(((yy + zz - xx) * 0.5, (xx + zz - yy) * 0.5, (xx + yy - zz) * 0.5, -xy, -xz, -yz))
+    central = symmetric_matrix(((yy + zz - xx) * 0.5, (xx + zz - yy) * 0.5, (xx + yy - zz) * 0.5, -xy, -xz, -yz))
     return Moments(body.mass, zeros(3), central).about(com)
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, cross, dot, skew, times, zeros
 from tailwork.mechanics.air import air_of, drag_on
-from tailwork.mechanics.elements import damping_power, pull_arms, spring_energy, spring_torques
 from tailwork.mechanics.forward import (
     ForwardSolution,
     Inputs,
@@ -21,6 +20,7 @@ from tailwork.mechanics.forward import (
 from tailwork.mechanics.kinematics import MovingBody, at_rest, bodies, frame_jacobians, limb_states
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import extension
+from tailwork.mechanics.springs_and_cables import damping_power, pull_arms, spring_energy, spring_torques
 from tailwork.mechanics.sweeps import Wrench
 from tailwork.mechanics.torso import pinned_values, torso_state
 from tailwork.robots.limb import Motor

@@ -118,7 +118,7 @@ def leg_angles(limb: Limb, foot: Array) -> list[Angle]:
 
 
 def closed_values(limb: Limb, riding: Riding, foot: Array) -> list[Scalar]:
-    """Joint angles [rad] that bring the foot to its place from P [m], from those in the configuration; not a number
+    """Joint angles [rad] that bring the foot to its place from P [m], from those in the configuration; NaN
     where these are too far from it."""
     values = list(riding.values)
     for step in range(NEWTON_STEPS):
@@ -129,7 +129,7 @@ def closed_values(limb: Limb, riding: Riding, foot: Array) -> list[Scalar]:
         share: Scalar = 1.0
         if step == 0:
             left = FARTHEST * FARTHEST - dot(change, change)
-            share = sqrt(left) / sqrt(left + 1e-300)  # 1, or not a number
+            share = sqrt(left) / sqrt(left + 1e-300)  # 1, or NaN
         for k, x in zip(riding.dependent, change, strict=True):
             values[k] = values[k] + x * share
     return values

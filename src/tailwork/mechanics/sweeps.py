@@ -149,7 +149,7 @@ def rigid(moments: Moments) -> Inertia6:
 
 
 @dataclass
-class Articulated:
+class ArticulatedInertia:
     """A free limb reduced to the torso: wrench on the limb = inertia · (torso acceleration) + wrench.
 
     `solve` gives the joint accelerations that belong to an acceleration of the torso.
@@ -198,7 +198,7 @@ class Articulated:
 def articulated(
     links: Sequence[Link], bias: Sequence[Wrench], torques: Sequence[Scalar],
     added: Mapping[int, Inertia6] = MappingProxyType({}),
-) -> Articulated:  # fmt: skip
+) -> ArticulatedInertia:  # fmt: skip
     """Tip to root: eliminate each joint's acceleration by its own equation of virtual work.
 
     Linear in the number of joints; the articulated-body algorithm of Featherstone with the bias motion taken out.
@@ -219,7 +219,7 @@ def articulated(
         inertia, wrench = _without_joint(inertia, wrench, link, u_lin, u_ang, per_d, u, torques[k])
         inertias[link.parent] = inertias[link.parent] + inertia.carried(link)
         wrenches[link.parent] = wrenches[link.parent] + carried(link, wrench)
-    return Articulated(inertias[-1], wrenches[-1], links, steps)
+    return ArticulatedInertia(inertias[-1], wrenches[-1], links, steps)
 
 
 def _without_joint(

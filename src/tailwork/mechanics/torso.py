@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tailwork.algebra.expression import Scalar, arctan2, cos, sin
+from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
 from tailwork.algebra.vectors import Array, array, cross, times, zeros
 from tailwork.mechanics.air import air_of, drag_on, has_drag, limb_drag
 from tailwork.mechanics.attitude import attitude_rates, attitude_size, rotation_matrix
@@ -62,7 +62,7 @@ def torso_state(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -> Tor
         velocity=times(rotation.T, array(list(v[:3]))),
         omega=times(rotation.T, array(list(v[3:6]))),
         gravity=rotation[2] * down,
-        moments=moments_of(layout.robot.torso_body()),
+        moments=moments_of(layout.robot.torso_with_actuators()),
         feet=feet,
         riding={
             name: Riding(list(q[layout.coordinates[name]]), list(v[layout.rates[name]]), joints)
@@ -91,6 +91,21 @@ def coordinate_rates(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar]) -
             rows = zip(leg.rates, leg.values, q[layout.coordinates[name]], strict=True)
             rates += [rate + (to - x) * CLOSING if k in joints else rate for k, (rate, to, x) in enumerate(rows)]
     return rates
+
+
+def moved(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar], time: Scalar, at_end: bool = False) -> list[Scalar]:
+    """q after a time [s] at velocities v; with the rates of the attitude's angles as they are then, if `at_end`."""
+    rates = coordinate_rates(layout, q, v)
+    found = [x + rate * time for x, rate in zip(q, rates, strict=True)]
+    if not layout.torso_free:
+        return found
+    if attitude_size(layout.attitude) == 4:
+        per_length = 1.0 / sqrt(sum((x * x for x in found[3:7]), 0.0))
+        found[3:7] = [x * per_length for x in found[3:7]]
+    elif at_end:
+        rates = coordinate_rates(layout, found, v)
+        found[3:6] = [x + rate * time for x, rate in zip(q[3:6], rates[3:6], strict=True)]
+    return found
 
 
 @dataclass

@@ -127,11 +127,7 @@ def _header(model: Model, own: str, functions: Sequence[str], paths: Sequence[st
 def _functions(model: Model, own: str, functions: Sequence[str], paths: Sequence[str]) -> str:
     """The functions of the header, which call CasADi's."""
     values = ",\n    ".join(_number(model._numbers[path]) for path in paths)
-    lines = [
-        f'#include "{own}.h"',
-        "",
-        f"const double {own}_parameters[{len(paths)}] = {{\n    {values}\n}};",
-    ]
+    lines = [f'#include "{own}.h"', "", f"const double {own}_parameters[{len(paths)}] = {{\n    {values}\n}};"]
     for name in functions:
         inputs, answers = _counts(model, name)
         casadi_name = f"{own}_{name}_casadi"

@@ -9,7 +9,8 @@ from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.pinned import extension as extension_of
 from tailwork.mechanics.pinned import reach
 from tailwork.mechanics.torso import stance_leg, torso_state
-from tailwork.robots.limb import as_vector, clearance_of
+from tailwork.robots.closed_form import clearance_of
+from tailwork.robots.limb import as_vector
 from tailwork.typing import Floats
 
 SHOWN = 5
@@ -56,9 +57,10 @@ def _out_of_reach(layout: Layout, q: Floats) -> str:
         foot = torso.from_inertial(place - torso.position)
         extension, (least, most) = float(extension_of(limb, foot)), reach(limb)
         if not least < extension < most:
+            remedy = "" if np.any(q[:3]) else "; the torso is at the origin: start from model.standing()"
             return (
                 f"{name} cannot reach its foot at ({place[0]:.4g}, {place[1]:.4g}, {place[2]:.4g}) m: extension "
-                f"{extension:.4f} of thigh and shank, required: above {least:.4g} and below {most:.4g}"
+                f"{extension:.4f} of thigh and shank, required: above {least:.4g} and below {most:.4g}{remedy}"
             )
         if name in layout.dependent and not _closes(layout, q, name):
             return f"the angles of {name} do not bring its foot to its place within 1 mrad: Model.closed(q) finds such"

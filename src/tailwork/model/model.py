@@ -5,58 +5,41 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import ArgumentError, RobotError, StateError, UnknownNameError
-from tailwork.kernels.kernel import Kernel, keeps_kernels
-from tailwork.locks import lock
-from tailwork.mechanics.foot_solve import closed, with_dependent
-from tailwork.mechanics.kinematics import joint_names, named_points, point_names
-from tailwork.mechanics.layout import Layout, Push, check_push, make_layout
+from tailwork.errors import ArgumentError, StateError, as_floats
+from tailwork.format import first_few
+from tailwork.mechanics.foot_solve import closed
+from tailwork.mechanics.kinematics import joint_names, point_names
+from tailwork.mechanics.layout import Push
 from tailwork.mechanics.observe import part_names
 from tailwork.mechanics.rigid.problem import stopped_joints
-from tailwork.model.admissible import Admissible, admissible_efforts
-from tailwork.model.allocation import Allocation, States, allocated, missing_text, pulling_groups, unreachable
-from tailwork.model.call import Call, CompiledCall
 from tailwork.model.checks import show_rows
-from tailwork.model.contact import ContactForces, Impact, contact_forces, delassus, impact
-from tailwork.model.questions import QUESTIONS, argument_names, recorded
-from tailwork.model.results import Energy, Momentum, PartMomenta, PathValues
-from tailwork.model.rules import rules_for
-from tailwork.robots.paths import numbers, rebuild, structure, total_paths
-from tailwork.robots.robot import Robot, listed
+from tailwork.model.compiled import Compiled
+from tailwork.model.efforts.admissible import Admissible, admissible_efforts
+from tailwork.model.efforts.allocation import (
+    NONE_PINNED,
+    Allocation,
+    States,
+    allocated,
+    check_reached,
+    pulling_groups,
+)
+from tailwork.model.efforts.rules import rules_for
+from tailwork.model.points import Point, frame_and_offset, named_places
+from tailwork.model.results import ContactForces, Energy, Impact, Momentum, PartMomenta, PathValues
+from tailwork.robots.paths import total_paths
+from tailwork.robots.robot import Robot
 from tailwork.typing import Floats
-
-if TYPE_CHECKING:
-    import casadi
 
 LIU2018_REDUNDANT: tuple[str, ...] = ("leg3.ha", "leg4.ha", "leg1.hb", "leg2.hb", "leg3.hb", "leg4.hb")
 """The six redundant actuators of the 2018 paper (Eq. 28)."""
 
-_kernels: dict[tuple[Any, ...], tuple[Kernel, tuple[str, ...]]] = {}
-"""Kernels of this process by question and structure: a changed number finds its kernel here."""
-keeps_kernels(_kernels.clear)
-_compiling = lock()
 
-
-class Structure:
-    """What shapes the equations of a model, as a key: its hash is computed once."""
-
-    def __init__(self, content: tuple[Any, ...]) -> None:
-        self.content = content
-        self._hash = hash(content)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Structure) and self.content == other.content)
-
-
-class Model:
+class Model(Compiled):
     """Whole-body dynamics of a robot for a given stance.
 
     State: q = [p, attitude, limb coordinates], v = [v, omega, limb rates]; p [m], v [m/s] and omega [rad/s] in the
@@ -78,18 +61,7 @@ class Model:
         self, robot: Robot, stance: str | Sequence[str] = "all", *, prescribed: Sequence[str] = (), torso: str = "free",
         attitude: str = "rpy", pushes: Sequence[Push] = (),
     ) -> None:  # fmt: skip
-        if not isinstance(robot, Robot):
-            raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
-        own = numbers(robot)
-        if not all(isinstance(value, float) for value in own.values()):
-            raise RobotError("robot", robot.name, "numbers only; for symbols take the functions of Model.casadi")
-        self.robot = robot
-        self.layout = with_dependent(make_layout(robot, stance, prescribed, torso, attitude, pushes))
-        self._numbers = own
-        described = structure((robot.torso, robot.parts, robot.stops, robot.contacts, robot.air))
-        driven = (self.layout.drive(), self.layout.riding)
-        self.structure = Structure((described, robot.forward, robot.gravity != 0.0, driven))
-        self._calls: dict[str, Call] = {}
+        super().__init__(robot, stance, prescribed, torso, attitude, pushes)
         self._systems: dict[Any, Any] = {}  # simulations of late; see tailwork.simulation.system
         self.pulling = pulling_groups(self.layout)
         self.cables = [k for group in self.pulling for k in group.cables]
@@ -140,21 +112,20 @@ class Model:
         """The parts that `part_momenta` tells apart: the torso and every limb."""
         return tuple(part_names(self.layout))
 
-    @property
-    def parameter_names(self) -> tuple[str, ...]:
-        """Paths of the robot's numbers that are inputs of the compiled forward dynamics."""
-        return self._recipe("forward_dynamics")[1]
-
     def standing(self) -> Floats:
         """The state q in which the robot stands: P where the robot says, everything else at zero [m, rad].
 
-        Angles of pinned legs without a closed form are those that bring their feet to their places; see `closed`.
+        Angles of pinned legs without a closed form are those that bring their feet to their places, solved from the
+        angles with which the robot says that they stand (`Foot.angles`); see `closed`.
         """
         q = np.zeros(len(self.coordinate_names))
         if self.layout.torso_free:
             q[:3] = self.robot.stand
             if self.layout.attitude == "quaternion":
                 q[3] = 1.0
+        for name in self.layout.dependent:
+            for coordinate, angle in self.layout.limbs[name].foot_angles.items():
+                q[self.coordinate_names.index(f"{name}.{coordinate}")] = angle
         return closed(self.layout, q) if self.layout.dependent else q
 
     def closed(self, q: ArrayLike) -> Floats:
@@ -166,9 +137,10 @@ class Model:
         Raises:
             RobotError: a foot is out of reach.
         """
-        given = np.asarray(q, dtype=np.float64)
+        required = f"{len(self.coordinate_names)} finite numbers, a single state"
+        given = as_floats("q", q, required)
         if given.shape != (len(self.coordinate_names),) or not np.isfinite(given).all():
-            raise StateError("q", f"required: {len(self.coordinate_names)} finite numbers, a single state")
+            raise StateError("q", f"required: {required}")
         return closed(self.layout, given)
 
     @cached_property
@@ -178,8 +150,7 @@ class Model:
     @cached_property
     def _named_points(self) -> dict[str, tuple[int, Floats]]:
         """By name of a point: its frame and its place there [m]."""
-        places = named_points(self.layout).items()
-        return {name: self._place(limb, joint, offset) for name, (limb, joint, offset) in places}
+        return named_places(self.layout)
 
     @cached_property
     def _totals(self) -> dict[str, float]:
@@ -194,8 +165,8 @@ class Model:
         imposed = f"\n  prescribed: {', '.join(layout.prescribed)}" if layout.prescribed else ""
         return (
             f"Model of {self.robot.name}: {torso}, pinned feet: {', '.join(self.foot_names) or 'none'}\n"
-            f"  {len(self.velocity_names)} velocities: {listed(self.velocity_names)}\n"
-            f"  {len(self.actuator_names)} actuators: {listed(self.actuator_names)}{imposed}"
+            f"  {len(self.velocity_names)} velocities: {first_few(self.velocity_names)}\n"
+            f"  {len(self.actuator_names)} actuators: {first_few(self.actuator_names)}{imposed}"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -244,6 +215,9 @@ class Model:
 
         Arguments as for `forward_dynamics`.
         """
+        if self.layout.legs and not self.layout.stance:
+            required = f"a model with pinned feet. {NONE_PINNED}; forces of a run on ground are in its data"
+            raise ArgumentError("stance", "none", required)
         return self.path(q, v, tau, prescribed_acceleration=prescribed_acceleration, forces=forces).foot_forces
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
@@ -287,7 +261,7 @@ class Model:
         Raises UnreachableError where no efforts give this acceleration, or where a cable would have to push.
         """
         allocation = self.allocation(q, v, a, redundant=redundant, forces=forces)
-        self._check_reached(allocation, "a")
+        check_reached(self.layout, allocation, self.cables, "a")
         return allocation.efforts
 
     def admissible_efforts(
@@ -319,7 +293,7 @@ class Model:
         """
         zero = np.zeros(len(self.velocity_names))
         allocation = self.allocation(q, zero, zero)
-        self._check_reached(allocation, "q")
+        check_reached(self.layout, allocation, self.cables, "q")
         return allocation.efforts
 
     # Contact
@@ -344,6 +318,8 @@ class Model:
             q: coordinates.
             normals: of the ground, a unit vector (3,) for all points or (points, 3); None: straight up.
         """
+        from tailwork.model.contact.impact import delassus  # which brings the solver
+
         return delassus(self, q, normals)
 
     def impact(
@@ -363,6 +339,8 @@ class Model:
             points: that touch, by name; None: those at the plane z = 0 or below it.
             normals: as for `delassus`.
         """
+        from tailwork.model.contact.impact import impact
+
         return impact(self, q, v, friction, restitution, points, normals)
 
     def contact_forces(
@@ -382,6 +360,8 @@ class Model:
             prescribed_acceleration: of the prescribed coordinates [rad/s²].
             forces: of the pushes, inertial frame [N].
         """
+        from tailwork.model.contact.impact import contact_forces
+
         return contact_forces(self, q, v, tau, modes, friction, normals, prescribed_acceleration, forces)
 
     # Observation
@@ -426,7 +406,7 @@ class Model:
         found = self.ask("joint_rates", q=q, v=v)["rates"]
         return {name: found[..., k] for k, name in enumerate(self._joint_names)}
 
-    def point_jacobian(self, point: str | tuple[str, str | None, Sequence[float]], q: ArrayLike) -> Floats:
+    def point_jacobian(self, point: Point, q: ArrayLike) -> Floats:
         """J(q) of a point, (..., 3, velocities): its velocity in the inertial frame is J v [m/s].
 
         Feet of stance legs and what moves with them follow from the torso; J has that in it.
@@ -436,70 +416,26 @@ class Model:
                 frame of that joint [m], such as ("tail", "tb", (0.0, −0.48, 0.0)).
             q: coordinates.
         """
-        k, offset = self._frame_and_offset(point)
+        k, offset = frame_and_offset(self.layout, self._named_points, point)
         found = self.ask("frame_jacobians", q=q)
         away = found["rotations"][..., k, :, :] @ offset
         columns = np.swapaxes(found["angular"][..., k, :, :], -1, -2)
         return found["linear"][..., k, :, :] + np.swapaxes(np.cross(columns, away[..., None, :]), -1, -2)
 
-    def point_drift(self, point: str | tuple[str, str | None, Sequence[float]], q: ArrayLike, v: ArrayLike) -> Floats:
+    def point_drift(self, point: Point, q: ArrayLike, v: ArrayLike) -> Floats:
         """J-dot v of a point, (..., 3) [m/s²]: its acceleration in the inertial frame is J a + this.
 
         Arguments as for `point_jacobian`, and the velocities.
         """
-        k, offset = self._frame_and_offset(point)
+        k, offset = frame_and_offset(self.layout, self._named_points, point)
         found, rotation = self.ask("frame_drifts", q=q, v=v), self.ask("frame_jacobians", q=q)["rotations"]
         omega, alpha = found["omega"][..., k, :], found["alpha"][..., k, :]
         own = found["acceleration"][..., k, :] + np.cross(alpha, offset) + np.cross(omega, np.cross(omega, offset))
         return (rotation[..., k, :, :] @ own[..., None])[..., 0]
 
-    def _frame_and_offset(self, point: str | tuple[str, str | None, Sequence[float]]) -> tuple[int, Floats]:
-        """Number of the frame that holds a point, the torso's first, and the point in it [m]."""
-        if isinstance(point, str):
-            known = self._named_points
-            if point not in known:
-                raise UnknownNameError.among("point", point, known, "point")
-            return known[point]
-        try:
-            limb, name, offset = point
-        except (TypeError, ValueError, OverflowError):
-            required = "the name of a point, or limb, joint and offset, such as ('tail', 'tb', (0.0, -0.48, 0.0))"
-            raise ArgumentError("point", point, required) from None
-        checked = Push(limb, name, offset)  # type: ignore[arg-type]  # which checks it
-        check_push(checked, self.layout.limbs)
-        return self._place(limb, 0 if limb == "torso" else self.layout.limbs[limb].index(name), checked.point)
-
-    def _place(self, limb: str, joint: int, offset: Sequence[Any]) -> tuple[int, Floats]:
-        """Number of the frame of a joint, and a point in it [m]."""
-        limbs = self.layout.limbs
-        before = [] if limb == "torso" else list(limbs)[: list(limbs).index(limb)]
-        first = 0 if limb == "torso" else 1 + sum(len(limbs[name].joints) for name in before)
-        return first + joint, np.array(offset, dtype=float)
-
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Time derivative of q [m/s, rad/s]: of the angles, not omega."""
         return self.ask("coordinate_rates", q=q, v=v)["rates"]
-
-    def evaluator(self, question: str) -> CompiledCall:
-        """One of the model's functions without checks, for inner loops; names as for `casadi`."""
-        return CompiledCall(self._call(_known(question)))
-
-    def casadi(self, question: str) -> casadi.Function:
-        """One of the model's functions as a casadi.Function, with the design parameters as its last argument.
-
-        Args:
-            question: "forward_dynamics", "path", "generalised_force", "mass_matrix", "actuation_matrix", "energy",
-                "air_forces", "centroidal_momentum", "centroidal_momentum_matrix", "part_momenta", "center_of_mass",
-                "points", "joint_angles", "joint_rates", "frame_jacobians", "frame_drifts", "delassus", "contact_state",
-                "contact_change", "impact_rows" or "coordinate_rates".
-        """
-        from tailwork.kernels.casadi_export import casadi_function  # takes long to import
-
-        graph, names = recorded(self._layout_with, _known(question))
-        sizes = {argument: len(argument_names(self.layout, argument)) for argument in QUESTIONS[question].arguments}
-        return casadi_function(
-            question, graph, sizes | {"parameters": len(names)}, QUESTIONS[question].answers(self.layout)
-        )
 
     def export_c(self, folder: str | os.PathLike[str], functions: Sequence[str]) -> tuple[str, ...]:
         """Writes functions of the model as C, with a header and an example; returns the names of the files.
@@ -511,43 +447,6 @@ class Model:
         from tailwork.model.c_code import export_c
 
         return export_c(self, folder, functions)
-
-    def parameters(self) -> Floats:
-        """Values of the design parameters in SI units, in the order of `parameter_names`."""
-        return np.array([self._numbers[name] for name in self.parameter_names])
-
-    # Compilation and calls
-
-    def _layout_with(self, exchange: Any) -> Layout:
-        robot = rebuild(self.robot, lambda path, value, kind: exchange(path, value))
-        return self.layout.with_robot(robot)
-
-    def _recipe(self, name: str) -> tuple[Kernel, tuple[str, ...]]:
-        key = (name, self.structure)
-        found = _kernels.get(key)  # those that are there do not wait for one that is being compiled
-        if found is not None:
-            return found
-        with _compiling:
-            if key not in _kernels:
-                try:
-                    graph, parameters = recorded(self._layout_with, name)
-                except ZeroDivisionError:
-                    required = "every hinge to move some inertia, and springs and cables of some length"
-                    raise RobotError("robot", self.robot.name, required) from None
-                _kernels[key] = (Kernel(graph, self.robot.name), parameters)
-            return _kernels[key]
-
-    def _call(self, name: str) -> Call:
-        call = self._calls.get(name)
-        if call is None:
-            kernel, parameters = self._recipe(name)
-            values = np.array([self._numbers[path] for path in parameters])
-            call = self._calls[name] = Call(self.layout, name, kernel, kernel.constants(values))
-        return call
-
-    def ask(self, question: str, **arguments: ArrayLike | None) -> dict[str, Floats]:
-        """A function by name; arguments and answers by name, in SI units. Signs of tensions go unchecked."""
-        return self._call(question)(arguments)
 
     def _check_pulling(self, tau: ArrayLike) -> None:
         if not self.cables:
@@ -562,20 +461,3 @@ class Model:
                 f"{show_rows(bad, efforts.shape[:-1])}; a cable can only pull: required: 0 or more",
                 bad,
             )
-
-    def _check_reached(self, allocation: Allocation, argument: str) -> None:
-        bad = tuple(int(k) for k in np.flatnonzero(np.logical_not(allocation.reached)))
-        if not bad:
-            return
-        efforts = allocation.efforts.reshape(-1, allocation.efforts.shape[-1])[bad[0]]
-        why = missing_text(self.layout, allocation.residual.reshape(-1, allocation.residual.shape[-1])[bad[0]])
-        for k in (k for k in self.cables if efforts[k] < 0.0):
-            why = f"{self.actuator_names[k]} would have to push"
-        condition = f" (condition number {allocation.condition.ravel()[bad[0]]:.3g})"
-        raise unreachable(argument, bad, allocation.condition.shape, "", why + condition)
-
-
-def _known(question: str) -> str:
-    if question not in QUESTIONS:
-        raise UnknownNameError.among("question", question, QUESTIONS, "function")
-    return question

@@ -16,7 +16,7 @@ from tailwork.mechanics.forward import Inputs, forward_dynamics
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.rigid.problem import ContactProblem, Plane, contact_problem, stopped_joints
 from tailwork.mechanics.torso import coordinate_rates
-from tailwork.model.contact_solver import contact_rows, solver_rows
+from tailwork.model.contact.gauss_seidel import contact_rows, solver_rows
 
 POSE = frozenset(("stand.x", "stand.y", "stand.z"))
 """Numbers of a robot that no equation uses: they say where it starts."""

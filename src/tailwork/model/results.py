@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
 
 from tailwork.typing import Floats
 
@@ -46,3 +49,24 @@ class PathValues(NamedTuple):
     powers: Floats  # (..., actuators + prescribed coordinates) [W]
     dissipation: Floats  # (...), power that the dampers take [W]
     outside_power: Floats  # (...), power that outside forces and the air give [W]
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """What an impact does. Leading dimensions as those of the arguments."""
+
+    v: Floats  # (..., velocities) after it [m/s, rad/s]
+    impulses: Floats  # (..., points, 3), of the ground on the robot, inertial frame [N s]
+    stops: Floats  # (..., joints with a range): of the stops, away from them [N m s or N s]
+    slips: np.ndarray  # (..., points): which slip; yes or no
+    loss: Floats  # (...), of kinetic energy [J]
+    sweeps: np.ndarray  # (...): how many the solution took
+    residual: Floats  # (...), how far the solution is from the laws of contact [m/s]; not small: none was found
+
+
+@dataclass(frozen=True, eq=False)
+class ContactForces:
+    """What contacts do that stay as they are. Leading dimensions as those of the arguments."""
+
+    acceleration: Floats  # (..., velocities) [m/s², rad/s²]
+    forces: Floats  # (..., points, 3), of the ground on the robot, inertial frame [N]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tailwork.model.allocation import Allocation
+from tailwork.model.efforts.allocation import Allocation
 from tailwork.model.model import LIU2018_REDUNDANT, Model
 from tailwork.robots.robot import Robot
 from tailwork.typing import Floats

@@ -43,7 +43,9 @@ class Paper:
 
     def tables(self, result: Any) -> Mapping[str, Any]:
         """Tables of the report that the terminal shows, too, by title: `tailwork.view.report.page.Table`."""
-        return self._module("report").report(result).tables
+        from tailwork.papers.report import claim_table  # slow to import, and needed for pictures only
+
+        return {self.title: claim_table(result.claims), **self._module("report").report(result).tables}
 
     def write_report(self, result: Any, folder: Path, progress: Progress = silent, processes: int = 1) -> Path:
         """Draw the figures into `folder`/figures and write `folder`/report.html; its path."""

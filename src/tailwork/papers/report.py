@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from numpy.typing import ArrayLike
 
 from tailwork.papers.claims import Claim
 from tailwork.studies.compare.comparison import Progress
-from tailwork.typing import Floats
-from tailwork.view.draw.style import PAGE, RULE, arranged, legend_below, look, new_figure, titled, zero_line
+from tailwork.studies.possible import MARK
+from tailwork.view.draw.style import RULE, arranged, look, panel_grid, zero_line
+from tailwork.view.figures.runs import Panel
 from tailwork.view.report.page import Drawings, Picture, Playback, Report, Section, Table, write_numbers, write_report
+
+NARROW = 4.1  # [in]: a figure that is no wider is shown whole on a phone
+SHADES = (RULE, "#c3cad2")
 
 
 def claim_table(claims: Sequence[Claim]) -> Table:
-    """Paper and ours side by side."""
-    header = ("quantity", "paper", "ours", "note")
-    return Table(header, [(c.quantity, c.paper, c.ours, c.reading) for c in claims])
+    """Paper and ours side by side, numbers with minus signs."""
+    rows = [[re.sub(r"(?<!\w)-(?=\d)", "−", said) for said in (c.quantity, c.paper, c.ours, c.reading)] for c in claims]
+    note = f"{MARK} not possible on real ground: see the note beside it." if any(MARK in c.ours for c in claims) else ""
+    return Table(("quantity", "paper", "ours", "note"), rows, note=note)
 
 
 @dataclass(frozen=True)
@@ -58,28 +64,33 @@ class PaperReport:
 
 
 def panels_over_time(
-    times: Floats, panels: Mapping[str, Mapping[str, ArrayLike]], styles: Mapping[str, Mapping[str, Any]], *,
-    xlabel: str, title: str, ylabel: str = "", stance: float | None = None,
+    panels: Sequence[Panel], styles: Mapping[str, Mapping[str, Any]], *, title: str, columns: int = 1,
+    height: float = 1.5, xlabel: str = "time [ms]", per_second: float = 1e3, ylabel: str = "", zero: bool = True,
+    shaded: Mapping[str, Sequence[tuple[float, float]]] = MappingProxyType({}),
 ) -> Figure:  # fmt: skip
-    """Panels side by side, each with the same lines over time, in the unit of `xlabel`; values by panel and line.
+    """Panels over time, `height` [in] each; a label has the same line in all, and the unit of `xlabel` is `per_second`.
 
-    With a `ylabel`, panels share their axis and have titles. A `stance`, how long the foot stands, is shaded.
+    With a `ylabel`, panels share their axis, and their quantities stand above them. `shaded`: by what it is, from when
+    to when [s].
     """
     with look():
-        figure = new_figure(PAGE, 2.8)
-        row = figure.subplots(1, len(panels), sharex=True, sharey=bool(ylabel))
-        for axes, (name, lines) in zip(row, panels.items(), strict=True):
-            if stance is not None:
-                axes.axvspan(0.0, stance, color=RULE, alpha=0.6, linewidth=0.0, zorder=0.4, gid="stance")
+        figure, places = panel_grid(len(panels), columns, NARROW, height, 0.7)
+        for k, (axes, panel) in enumerate(zip(places, panels, strict=True)):
+            if ylabel and k:
+                axes.sharey(places[0])
+            for shade, spans in zip(SHADES, shaded.values(), strict=False):
+                for start, end in spans:
+                    axes.axvspan(per_second * start, per_second * end, color=shade, linewidth=0.0, zorder=0.4)
+            if panel.log:
+                axes.set_yscale("log")
+            elif zero:
                 zero_line(axes)
-            for line, values in lines.items():
-                axes.plot(times, values, gid=line, **styles[line])
-            axes.set(xlabel=xlabel, **({"title": name} if ylabel else {"ylabel": name}))
-        if ylabel:
-            row[0].set_ylabel(ylabel)
-        titled(figure, title)
+            for line, (times, values) in panel.lines.items():
+                axes.plot(per_second * times, values, gid=line, **styles[line])
+            axes.set(xlabel=xlabel if k + columns >= len(panels) else "", ylabel=ylabel or panel.quantity)
+            if ylabel:
+                axes.set_title(panel.quantity)
         keys = [Line2D([], [], **style) for style in styles.values()]
-        if stance is not None:
-            keys.append(Line2D([], [], color=RULE, linewidth=6.0, label="stance in the gait"))
-        legend_below(figure, keys)
-        return arranged(figure)
+        for shade, name in zip(SHADES, shaded, strict=False):
+            keys.append(Line2D([], [], color=shade, linewidth=6.0, label=name))
+        return arranged(figure, title, keys)

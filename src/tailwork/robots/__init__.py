@@ -1,32 +1,18 @@
 """Robots: a torso and limbs, described once, in SI units."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from tailwork.lazy import lazily
 from tailwork.robots.air import Air, Drag, TailDrag, slender_drag
 from tailwork.robots.body import Body, bar, point_mass
-from tailwork.robots.io.from_tree import Imported
 from tailwork.robots.io.kinds import register
 from tailwork.robots.io.load import import_robot, load
 from tailwork.robots.legs.dh import DhChain, DhRow, dh_frames, dh_transform
 from tailwork.robots.legs.insect import InsectLeg
 from tailwork.robots.legs.offset_leg import OffsetLeg
 from tailwork.robots.legs.three_hinge import ThreeHingeLegs
-from tailwork.robots.limb import (
-    FORWARD_FRAMES,
-    BendingSpring,
-    Cable,
-    ContactPoint,
-    Foot,
-    Hole,
-    Joint,
-    JointSpring,
-    Limb,
-    Motor,
-    PointSpring,
-    StopSpring,
-    Tip,
-    placed,
-)
+from tailwork.robots.limb import FORWARD_FRAMES, Cable, ContactPoint, Foot, Hole, Joint, Limb, Motor, Tip, placed
 from tailwork.robots.presets.biswal import biswal
 from tailwork.robots.presets.blaberus import blaberus
 from tailwork.robots.presets.gecko import gecko
@@ -37,7 +23,7 @@ from tailwork.robots.presets.spirit40 import spirit40
 from tailwork.robots.presets.tails import cheetah_tail, gecko_tail, spirit_tail
 from tailwork.robots.robot import FreeLimb, PlateTorso, Robot, Stops, Torso
 from tailwork.robots.shapes import Shape
-from tailwork.robots.stiffness import VariableStiffness
+from tailwork.robots.springs import BendingSpring, JointSpring, PointSpring, StopSpring
 from tailwork.robots.tails import (
     R3,
     Articulated,
@@ -53,6 +39,12 @@ from tailwork.robots.tails import (
     tail_name,
     usrt,
 )
+from tailwork.robots.variable_stiffness import VariableStiffness
+
+if TYPE_CHECKING:
+    from tailwork.robots.io.from_tree import Imported
+
+__getattr__ = lazily(__name__, {"io.from_tree": ("Imported",)})
 
 __all__ = [
     "FORWARD_FRAMES", "R3", "Air", "Articulated", "BendingSpring", "Body", "Cable", "ContactPoint", "Continuum",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, is_zero, sqrt
 from tailwork.errors import RobotError
-from tailwork.robots.quantities import Described, Vector, nonnegative, positive, vector
+from tailwork.robots.quantities import RobotPart, Vector, nonnegative, positive, vector
 
 
 @dataclass(frozen=True, kw_only=True)
-class Air(Described):
+class Air(RobotPart):
     """The air around a robot, at rest or in a steady wind."""
 
     density: Scalar = positive("kg/m^3", 1.184)  # dry air at 25 °C and one atmosphere
@@ -19,7 +19,7 @@ class Air(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drag(Described):
+class Drag(RobotPart):
     """An element of a body that the air drags on: force = −½ density · coefficient · area · |u| u at its point.
 
     u is the velocity of the point against the air. A slender element with an `axis` feels only the part of u across
@@ -40,7 +40,7 @@ class Drag(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TailDrag(Described):
+class TailDrag(RobotPart):
     """Drag of the air on a tail: its links are round bars in cross-flow, its tip may have a sail."""
 
     radius: Scalar = nonnegative("m", 0.0)  # of the tail with its fur or feathers; 0: its links are not dragged on

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tailwork.algebra.expression import Scalar
 from tailwork.robots.air import Drag
-from tailwork.robots.quantities import Described, Symmetric, Vector, caption, positive, symmetric, vector
+from tailwork.robots.quantities import RobotPart, Symmetric, Vector, caption, positive, symmetric, vector
 from tailwork.robots.shapes import Shape
 
 
 @dataclass(frozen=True, kw_only=True)
-class Body(Described):
+class Body(RobotPart):
     """A rigid body in the frame that carries it."""
 
     mass: Scalar = positive("kg")  # of the body
@@ -19,6 +19,17 @@ class Body(Described):
     inertia: Symmetric = symmetric("kg m^2", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # about the centre of mass
     shapes: tuple[Shape, ...] = caption(())  # to draw it, in its frame; none: as its limb is drawn by default
     drag: tuple[Drag, ...] = ()  # elements that the air drags on
+
+
+def with_point_mass(body: Body, mass: Scalar, place: Vector) -> Body:
+    """A body with a mass [kg] fixed to it at a point of its frame [m]."""
+    total = body.mass + mass
+    x, y, z = (a - b for a, b in zip(place, body.com, strict=True))
+    share, reduced = mass / total, body.mass * mass / total
+    more = (y * y + z * z, x * x + z * z, x * x + y * y, -(x * y), -(x * z), -(y * z))
+    cx, cy, cz = (a + b * share for a, b in zip(body.com, (x, y, z), strict=True))
+    xx, yy, zz, xy, xz, yz = (a + b * reduced for a, b in zip(body.inertia, more, strict=True))
+    return replace(body, mass=total, com=(cx, cy, cz), inertia=(xx, yy, zz, xy, xz, yz))
 
 
 def point_mass(mass: Scalar, place: Vector) -> Body:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -13,20 +12,22 @@ from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array, times
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.body import Body
+from tailwork.robots.closed_form import ClosedForm, PlacedForm
 from tailwork.robots.quantities import (
-    Described,
     Matrix,
+    RobotPart,
     Vector,
-    all_numbers,
+    check_name,
     check_rotation,
     interval,
     matrix,
     nonnegative,
     number,
-    positive,
+    numbers,
     vector,
 )
-from tailwork.robots.stiffness import VariableStiffness
+from tailwork.robots.springs import BendingSpring, JointSpring, PointSpring, Spring, StopSpring
+from tailwork.robots.variable_stiffness import VariableStiffness
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FORWARD_FRAMES: dict[str, Matrix] = {"y": IDENTITY, "x": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0))}
@@ -37,14 +38,8 @@ MOST_JOINTS = 256
 """Limbs with more joints than this are refused: a typing error, or equations too large to compile."""
 
 
-def check_name(path: str, name: str) -> None:
-    """Names are words in paths ("tail.limb.joints.ta.offset"), so they have no dots."""
-    if not name or "." in name:
-        raise RobotError(path, name, "a name: text that is not empty and has no dot")
-
-
 @dataclass(frozen=True, kw_only=True)
-class Joint(Described):
+class Joint(RobotPart):
     """A hinge or a slider, and the body it carries.
 
     The joint frame of a hinge sits on it and turns with the body: it lies at `offset` in the frame of the parent joint
@@ -62,7 +57,7 @@ class Joint(Described):
     motion: str = "hinge"  # or "slider"
     range: tuple[Scalar, Scalar] | None = interval("rad")  # of its angle, or way [m]; None: not limited
     speed_limit: Scalar = nonnegative("rad/s", 0.0)  # largest rate, either way; m/s of a slider; 0: not known
-    friction: Scalar = nonnegative("N m", 0.0)  # dry friction, see `mechanics.elements`; N of a slider
+    friction: Scalar = nonnegative("N m", 0.0)  # dry friction, see `mechanics.springs_and_cables`; N of a slider
 
     @property
     def slides(self) -> bool:
@@ -82,80 +77,7 @@ class Joint(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointSpring(Described):
-    """A spring and damper on one joint: torque = preload − stiffness (angle − rest) − damping · rate.
-
-    On a slider the units are N/m, m and N s/m.
-    """
-
-    kind: ClassVar[str] = "joint"
-
-    joint: str  # the joint
-    stiffness: Scalar = nonnegative("N m/rad", 0.0)  # of the spring
-    rest: Scalar = number("rad", 0.0)  # the angle at which the spring gives no torque
-    damping: Scalar = nonnegative("N m s/rad", 0.0)  # of the damper
-    preload: Scalar = number("N m", 0.0)  # a torque that is always there; its energy is −preload · angle
-
-
-@dataclass(frozen=True, kw_only=True)
-class StopSpring(Described):
-    """Stops at both ends of a joint's way: torque = −stiffness · depth · (1 + damping · rate of depth) beyond them.
-
-    It never pulls (Hunt & Crossley's law). On a slider the units are m, N/m and s/m.
-    """
-
-    kind: ClassVar[str] = "stop"
-
-    joint: str  # the joint
-    lower: Scalar = number("rad")  # where one stop begins
-    upper: Scalar = number("rad")  # where the other does
-    stiffness: Scalar = positive("N m/rad")  # of each stop
-    damping: Scalar = nonnegative("s/rad", 0.0)  # share by which a rate of 1 rad/s into the stop adds to its torque
-
-    def check(self) -> None:
-        """A way between the stops."""
-        if all_numbers(self.lower, self.upper) and not self.lower < self.upper:
-            raise RobotError("upper", self.upper, f"more than the lower one, {self.lower:g}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class BendingSpring(Described):
-    """A spring and damper on the net bending angle sigma of a universal joint: cos sigma = cos a · cos b.
-
-    Energy ½ stiffness sigma²; dissipation ½ damping sigma-dot² (Liu & Ben-Tzvi 2020, Eqs. 48, 63, 64). At
-    sigma = 0 the direction of bending, and with it the paper's damping, is undefined. There we damp both rates
-    alike, which is the limit of every motion that leaves the straight joint, and blend over to the paper's law
-    within the angle `blend`: damping matrix c (g gᵀ + blend² 1)/(sin² sigma + blend²), g = sin sigma · grad sigma.
-    """
-
-    kind: ClassVar[str] = "bending"
-
-    first: str  # the first hinge of the universal joint
-    second: str  # the second, whose axis crosses that of the first at right angles
-    stiffness: Scalar = nonnegative("N m/rad")  # of the spring
-    damping: Scalar = nonnegative("N m s/rad", 0.0)  # of the damper
-    blend: Scalar = positive("rad", 0.01)  # within which damping goes over to that of both rates alike
-
-
-@dataclass(frozen=True, kw_only=True)
-class PointSpring(Described):
-    """A straight spring between points of two bodies: tension = stiffness (length − rest_length)."""
-
-    kind: ClassVar[str] = "point"
-
-    first: str | None  # joint whose body holds the point; None: the torso
-    first_point: Vector = vector("m")  # in that joint's frame
-    second: str | None  # likewise, of the other end
-    second_point: Vector = vector("m")  # in that joint's frame
-    stiffness: Scalar = nonnegative("N/m")  # of the spring
-    rest_length: Scalar = nonnegative("m")  # at which it neither pulls nor pushes
-
-
-Spring: TypeAlias = JointSpring | StopSpring | BendingSpring | PointSpring
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hole(Described):
+class Hole(RobotPart):
     """A point of a body that a cable runs through."""
 
     joint: str | None  # whose body has the hole; None: the torso
@@ -163,7 +85,7 @@ class Hole(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cable(Described):
+class Cable(RobotPart):
     """An actuator: a cable through holes, held at the last one, pulled at the first. It can only pull.
 
     Effort: its tension [N]. Generalised force = −tension · d(length)/d(angles).
@@ -183,7 +105,7 @@ class Cable(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Motor(Described):
+class Motor(RobotPart):
     """An actuator on one coordinate: generalised force = ratio · effort.
 
     A torque has ratio 1. A cable on a pulley has the arm [m] as its ratio and its tension [N] as its effort. Where the
@@ -208,7 +130,7 @@ Actuator: TypeAlias = Motor | Cable | VariableStiffness
 
 
 @dataclass(frozen=True, kw_only=True)
-class Foot(Described):
+class Foot(RobotPart):
     """The point of a limb that can stand on the ground, and where it stands.
 
     With a radius the foot is a ball about the point, which touches the ground at its lowest point (along the ground's
@@ -219,11 +141,19 @@ class Foot(Described):
     point: Vector = vector("m")  # in the frame of that joint
     place: Vector = vector("m")  # of the point, in the inertial frame
     radius: Scalar = nonnegative("m", 0.0)  # of the ball; 0: a point
+    angles: tuple[Scalar, ...] = numbers("rad, m", ())  # of the limb's coordinates where it stands; where a closed form
+    # has them they are not needed, elsewhere the limb is solved from there (none: from zero)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContactPoint(Described):
-    """A further point of a body, or a ball about it, that can touch the ground."""
+class ContactPoint(RobotPart):
+    """A further point of a body, or a ball about it, that can touch the ground.
+
+    It stands among the contacts of a limb, or of a robot: there `joint` is None for a point of the torso, or names limb
+    and joint, "FL.calf" (`Robot.with_contact` writes it). Among `Robot.contact_points` a point is called by its limb,
+    "torso.nose" or "FL.knee"; in a robot's contacts its name may begin with the limb's, "FL_knee", so that names
+    differ.
+    """
 
     name: str  # of the point
     joint: str | None = None  # whose body holds it; None: the torso
@@ -238,35 +168,15 @@ class ContactPoint(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tip(Described):
+class Tip(RobotPart):
     """The far end of a limb, to draw it and to ask where it is."""
 
     joint: str  # whose body ends there
     point: Vector = vector("m")  # in the frame of that joint
 
 
-class ClosedForm(Protocol):
-    """Joint angles of a leg from the place of its foot. Each kind of leg brings its own.
-
-    A form may also have `clearance(foot)`: how far the foot is from where its first hinge has no answer; see
-    `clearance_of`.
-    """
-
-    def angles(self, foot: Vector) -> list[tuple[Scalar, Scalar]]:
-        """(cosine, sine) of each joint angle for a foot at `foot`, seen from the torso frame [m]."""
-        ...
-
-    def extension(self, foot: Vector) -> Scalar:
-        """Distance to the foot as a share of the longest the leg can reach; 1 is a straight leg."""
-        ...
-
-    def reach(self) -> tuple[Scalar, Scalar]:
-        """Least and greatest extension."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
-class Limb(Described):
+class Limb(RobotPart):
     """A tree of bodies on hinges and sliders. Joints are listed parents first.
 
     Coordinates: by default one per joint, in the order of the joints. `coordinates` may list the joints' names in
@@ -309,6 +219,11 @@ class Limb(Described):
         for joint in self.joints:
             if joint.body is None and joint.name not in parents:
                 raise RobotError(f"joints.{joint.name}.body", None, "a body on a joint that carries no other joint")
+
+    @property
+    def foot_angles(self) -> dict[str, Scalar]:
+        """By coordinate: the value with which the limb stands, as its foot says [rad, m]; none where it does not."""
+        return dict(zip(self.coordinates, () if self.foot is None else self.foot.angles, strict=False))
 
     def _check_gearing(self, names: list[str]) -> None:
         for k, name in enumerate(self.coordinates):
@@ -362,6 +277,8 @@ class Limb(Described):
                 self._check_universal(path, spring)
         if self.foot is not None:
             known("foot.joint", self.foot.joint, names, "joint")
+            if self.foot.angles and len(self.foot.angles) != len(self.coordinates):
+                raise RobotError("foot.angles", len(self.foot.angles), f"one of each of {', '.join(self.coordinates)}")
         if self.tip is not None:
             known("tip.joint", self.tip.joint, names, "joint")
         check_contact_names(self.contacts)
@@ -391,11 +308,14 @@ class Limb(Described):
 
     def coordinate_unit(self, name: str) -> str:
         """Unit of a coordinate: "m" where it moves sliders alone, else "rad"."""
+        return "m" if all(joint.slides for joint in self.moved(name)) else "rad"
+
+    def moved(self, coordinate: str) -> list[Joint]:
+        """Joints that a coordinate moves: one, or several alike, as of a segment of links."""
         if self.gearing is None:
-            return "m" if self.joint(name).slides else "rad"
-        k = self.coordinates.index(name)
-        moved = [joint for joint, row in zip(self.joints, self.gearing, strict=True) if row[k] != 0.0]
-        return "m" if all(joint.slides for joint in moved) else "rad"
+            return [self.joint(coordinate)]
+        k = self.coordinates.index(coordinate)
+        return [joint for joint, row in zip(self.joints, self.gearing, strict=True) if row[k] != 0.0]
 
     def effort_unit(self, actuator: Actuator) -> str:
         """Unit of an actuator's effort."""
@@ -416,40 +336,6 @@ def check_contact_names(contacts: tuple[ContactPoint, ...]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise RobotError(f"contacts.{name}.name", name, "a name that no other contact point beside it has")
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlacedForm:
-    """A closed form for a leg that is placed on the torso."""
-
-    form: ClosedForm  # in the leg's own frame
-    offset: Vector  # of that frame, in the torso frame [m]
-    rotation: Matrix  # columns: its axes in the torso frame
-
-    def _own(self, foot: Vector) -> Vector:
-        away = [x - y for x, y in zip(foot, self.offset, strict=True)]
-        return as_vector([sum((self.rotation[i][k] * away[i] for i in range(3)), 0.0) for k in range(3)])
-
-    def angles(self, foot: Vector) -> list[tuple[Scalar, Scalar]]:
-        """(cosine, sine) of each joint angle for a foot at `foot` in the torso frame [m]."""
-        return self.form.angles(self._own(foot))
-
-    def extension(self, foot: Vector) -> Scalar:
-        """Distance to the foot as a share of the longest the leg can reach."""
-        return self.form.extension(self._own(foot))
-
-    def reach(self) -> tuple[Scalar, Scalar]:
-        """Least and greatest extension."""
-        return self.form.reach()
-
-
-def clearance_of(form: ClosedForm | None) -> Callable[[Vector], Scalar] | None:
-    """By the place of a foot in the torso frame [m]: how far it is from where the first hinge of its leg has no answer,
-    as a share of the leg's bars; 0 there and beyond. None: the form has no such limit, or does not say."""
-    if isinstance(form, PlacedForm):
-        inner = clearance_of(form.form)
-        return None if inner is None else lambda foot: inner(form._own(foot))
-    return getattr(form, "clearance", None)
 
 
 def placed(limb: Limb, offset: Vector, rotation: Matrix) -> Limb:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.robots.quantities import Described, Kind, component_names, label
 
+PUTS_ON = "`Robot.with_tail`, or --tail of a command, puts one on"
 KEEP = object()
 """What a change says of an item that stays: what is inside it may still change."""
 
@@ -43,7 +44,7 @@ def changed(node: Any, change: Callable[[str, Any, Kind | None], Any]) -> Any:
                 new[f.name] = {name: new.pop(name) for name in parts}
         try:
             return dataclasses.replace(value, **new)
-        except RobotError as error:
+        except ArgumentError as error:
             raise (error.within(path) if path else error) from None
 
     return walk(node, None, "")
@@ -86,7 +87,7 @@ def rebuild(node: Any, visit: Callable[[str, Any, Kind], Any]) -> Any:
     return changed(node, change)
 
 
-def numbers(robot: Any) -> dict[str, float]:
+def robot_numbers(robot: Any) -> dict[str, float]:
     """All numbers of a robot by path; what is structure (axes, fixed rotations, gearing, counts) is not among them."""
     return {path: value for path, value, _ in visited(robot)}
 
@@ -127,18 +128,31 @@ def _nonzero(value: Any, zeros: bool) -> Any:
 
 def replace(robot: Any, changes: Mapping[str, Any]) -> Any:
     """A copy of a robot with the values at the given paths exchanged, all at once, each checked as on creation."""
-    valid = paths(robot)
-    known, earlier = set(valid), list[str]()
+    offered, earlier = total_paths(robot), list[str]()
     for path, value in changes.items():
-        if path not in known:
-            raise UnknownNameError.among(str(path), str(path), valid, "path in this robot")
+        if path not in offered and not (isinstance(path, str) and _has(robot, path)):
+            if str(path).startswith("tail.") and "tail" not in getattr(robot, "parts", {"tail": None}):
+                raise RobotError(str(path), value, f"a robot with a tail: this one has none; {PUTS_ON}")
+            raise UnknownNameError.among(str(path), str(path), paths(robot), "path in this robot")
         if any(path.startswith(f"{other}.") or other.startswith(f"{path}.") for other in earlier):
             raise RobotError(path, value, "a change of the whole or changes inside it, not both at once")
         earlier.append(path)
-    totals = {path: value for path, value in changes.items() if path in total_paths(robot)}
+    totals = {path: value for path, value in changes.items() if path in offered}
     own = {path: value for path, value in changes.items() if path not in totals}
-    found = changed(robot, lambda path, item, kind: own.get(path, KEEP))
+    around = {path[:k] for path in own for k, letter in enumerate(path) if letter == "."}
+    found = changed(robot, lambda path, item, kind: own.get(path, KEEP if path in around else item))
     return with_totals(found, totals, own) if totals else found
+
+
+def _has(robot: Any, path: str) -> bool:
+    """Whether there is something at a path."""
+    value, kind = robot, None
+    for word in path.split("."):
+        found = next(((item, inner) for name, item, inner in inside(value, kind) if name == word), None)
+        if found is None:
+            return False
+        value, kind = found
+    return True
 
 
 def total_paths(robot: Any) -> dict[str, str]:
@@ -156,18 +170,24 @@ def with_totals(robot: Any, totals: Mapping[str, Any], own: Mapping[str, Any] | 
     for path, value in totals.items():
         name, _, total = path.partition(".")
         by_part.setdefault(name, {})[total] = value
-        for field in robot.parts[name].follow(total):
-            for other in own or ():
-                if other == f"{name}.{field}" or other.startswith(f"{name}.{field}."):
-                    inside = other.removeprefix(f"{name}.")
-                    raise RobotError(other, (own or {})[other], f"either {inside} or {total}, from which it follows")
+    check_totals(robot, totals, own or {})
     parts = dict(robot.parts)
     for name, values in by_part.items():
         try:
             parts[name] = parts[name].with_totals(values)
-        except RobotError as error:
+        except ArgumentError as error:
             raise error.within(name) from None
     return dataclasses.replace(robot, parts=parts)
+
+
+def check_totals(robot: Any, totals: Iterable[str], own: Mapping[str, Any]) -> None:
+    """Refuses paths beside those of whole parts that they follow from."""
+    for name, _, total in (path.partition(".") for path in totals):
+        for field in robot.parts[name].follow(total):
+            for other in own:
+                if other == f"{name}.{field}" or other.startswith(f"{name}.{field}."):
+                    inside = other.removeprefix(f"{name}.")
+                    raise RobotError(other, own[other], f"either {inside} or {total}, from which it follows")
 
 
 def paths(robot: Any) -> list[str]:

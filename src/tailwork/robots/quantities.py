@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tailwork.algebra.expression import Scalar
-from tailwork.errors import RobotError, is_finite_number
+from tailwork.errors import ArgumentError, RobotError, is_finite_number
 
 Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
 Symmetric: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
@@ -28,6 +28,10 @@ Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 VECTOR_COMPONENTS = ("x", "y", "z")
 RANGE_COMPONENTS = ("lower", "upper")
 SYMMETRIC_COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
+
+
+SMALLEST = 1e-150
+"""The smallest number that is positive enough: its square is a number too."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +65,14 @@ def _field(kind: Kind, default: Any) -> Any:
 
 
 def positive(unit: str, default: Any = MISSING) -> Any:
-    """A number > 0."""
-    return _field(Kind(unit, requirement="greater than 0", allowed=lambda x: x > 0), default)
+    """A number > 0, of which squares can be divided by."""
+    return _field(Kind(unit, requirement="greater than 0", allowed=lambda x: x >= SMALLEST), default)
 
 
-def nonnegative(unit: str, default: Any = MISSING) -> Any:
-    """A number ≥ 0."""
-    return _field(Kind(unit, requirement="not negative", allowed=lambda x: x >= 0), default)
+def nonnegative(unit: str, default: Any = MISSING, *, written: bool = True) -> Any:
+    """A number ≥ 0; `written`: whether files name it also where it has its default."""
+    found = _field(Kind(unit, requirement="not negative", allowed=lambda x: x >= 0), default)
+    return found if written else field(default=default, metadata={**found.metadata, "written": False})
 
 
 def number(unit: str, default: Any = MISSING) -> Any:
@@ -123,7 +128,7 @@ def component_names(shape: tuple[int, ...], count: int) -> list[str]:
 
 
 def checked(path: str, value: Any, kind: Kind) -> Any:
-    """The value as tuples of floats (symbols pass as they are), or a RobotError with the path of the wrong number."""
+    """The value as tuples of floats (symbols pass as they are); an `ArgumentError` has the path of what is wrong."""
 
     def tower(here: str, x: Any, shape: tuple[int, ...]) -> Any:
         if not shape:
@@ -135,9 +140,9 @@ def checked(path: str, value: Any, kind: Kind) -> Any:
                     raise TypeError
                 items = tuple(x)
             except TypeError:
-                raise RobotError(path, value, kind.phrase()) from None
+                raise ArgumentError(path, value, kind.phrase()) from None
         if shape[0] >= 0 and len(items) != shape[0]:
-            raise RobotError(here, x, kind.phrase(shape))
+            raise ArgumentError(here, x, kind.phrase(shape))
         names = component_names(shape, len(items))
         return tuple(tower(f"{here}.{n}", item, shape[1:]) for n, item in zip(names, items, strict=True))
 
@@ -145,7 +150,7 @@ def checked(path: str, value: Any, kind: Kind) -> Any:
         return None
     result = tower(path, value, kind.shape)
     if kind.shape == (2,) and all_numbers(*result) and not result[0] < result[1]:
-        raise RobotError(path, value, f"{kind.phrase()}: the lower one below the upper")
+        raise ArgumentError(path, value, f"{kind.phrase()}: the lower one below the upper")
     if kind.shape == (6,):
         _check_inertia(path, result)
     return result
@@ -156,7 +161,7 @@ def _checked_number(path: str, x: Any, kind: Kind) -> Scalar:
         return x  # the usual case, first: a tail has thousands of numbers
     if isinstance(x, str):
         wanted = f"{kind.phrase(())}; write a plain number" + (f" in {kind.unit}" if kind.unit else "")
-        raise RobotError(path, x, f"{wanted}, without quotes or a unit")
+        raise ArgumentError(path, x, f"{wanted}, without quotes or a unit")
     if isinstance(x, (np.generic, np.ndarray)) and x.ndim == 0:
         x = x.item()
     if isinstance(x, numbers_module.Number) and not isinstance(x, bool):
@@ -166,9 +171,11 @@ def _checked_number(path: str, x: Any, kind: Kind) -> Scalar:
             number = math.nan
         if math.isfinite(number) and (kind.allowed is None or kind.allowed(number)):
             return number
+        if 0.0 < number < SMALLEST:
+            raise ArgumentError(path, x, f"{kind.phrase(())} and not below {SMALLEST:g}")
     elif hasattr(x, "sqrt") and not kind.structure:
         return x  # a symbol: what tailwork.algebra can take the square root of
-    raise RobotError(path, x, kind.phrase(()))
+    raise ArgumentError(path, x, kind.phrase(()))
 
 
 def _check_inertia(path: str, inertia: Symmetric) -> None:
@@ -184,7 +191,7 @@ def _check_inertia(path: str, inertia: Symmetric) -> None:
     spread = (moments.sum() / 2 - moments).min()
     if min(moments.min(), spread) < -1e-12:
         first, second, third = moments * scale
-        raise RobotError(
+        raise ArgumentError(
             path,
             inertia,
             "moments of inertia that a body can have: none negative, none larger than the sum of the other two "
@@ -192,13 +199,19 @@ def _check_inertia(path: str, inertia: Symmetric) -> None:
         )
 
 
+def check_name(path: str, name: str) -> None:
+    """Names are words in paths ("tail.limb.joints.ta.offset"), so they have no dots."""
+    if not name or "." in name:
+        raise ArgumentError(path, name, "a name: text that is not empty and has no dot")
+
+
 def check_rotation(path: str, rotation: Any) -> None:
     """Refuses a 3×3 matrix that is not a rotation."""
     r = np.array(rotation)
     if np.abs(r.T @ r - np.eye(3)).max() > 1e-9:
-        raise RobotError(path, rotation, "a rotation matrix (orthonormal columns)")
+        raise ArgumentError(path, rotation, "a rotation matrix (orthonormal columns)")
     if np.linalg.det(r) < 0:
-        raise RobotError(path, rotation, "a rotation matrix, not a reflection")
+        raise ArgumentError(path, rotation, "a rotation matrix, not a reflection")
 
 
 @functools.cache
@@ -235,23 +248,23 @@ NUMBERS: tuple[tuple[Any, Any, str], ...] = (
 
 
 def fitted(path: str, value: Any, hint: Any) -> Any:
-    """The value if it is what the hint of its field promises (lists become tuples), or a RobotError."""
+    """The value if it is what the hint of its field promises (lists become tuples), or an ArgumentError."""
     options = alternatives(hint)
     if Any in options or (value is None and types.NoneType in options):
         return value
     items = item_hint(hint)
     if items is not None:
         if not isinstance(value, (list, tuple)):
-            raise RobotError(path, value, "a list")
+            raise ArgumentError(path, value, "a list")
         return tuple(fitted(f"{path}.{label(item, k)}", item, items) for k, item in enumerate(value))
     for cls, numeric, required in NUMBERS:
         if cls in options:
             if not isinstance(value, numeric) or not is_finite_number(value):
-                raise RobotError(path, value, required)
+                raise ArgumentError(path, value, required)
             return cls(value)
     if all(map(_is_plain_class, options)) and not isinstance(value, options):
         named = " or ".join("text" if c is str else f"a {c.__name__}" for c in options if c is not types.NoneType)
-        raise RobotError(path, value, named)
+        raise ArgumentError(path, value, named)
     return value
 
 
@@ -274,7 +287,19 @@ class Described:
         self.check()
 
     def check(self) -> None:
-        """Checks that concern several fields at once; raises RobotError."""
+        """Checks that concern several fields at once; raises ArgumentError."""
+
+
+class RobotPart(Described):
+    """Base of the parts of a robot: what is wrong with one is a `RobotError`."""
+
+    def __post_init__(self) -> None:
+        try:
+            super().__post_init__()
+        except ArgumentError as error:
+            if type(error) is not ArgumentError:
+                raise
+            raise RobotError(error.path, error.value, error.required) from None
 
 
 def all_numbers(*values: Any) -> bool:

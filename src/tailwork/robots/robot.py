@@ -5,19 +5,32 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from tailwork.algebra.expression import Scalar, is_zero
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError, check_known
+from tailwork.format import first_few
 from tailwork.robots.air import Air, Drag
-from tailwork.robots.body import Body, plate_inertia
-from tailwork.robots.limb import FORWARD_FRAMES, ContactPoint, Foot, Limb, StopSpring, check_contact_names
+from tailwork.robots.body import Body, plate_inertia, with_point_mass
+from tailwork.robots.limb import FORWARD_FRAMES, ContactPoint, Foot, Limb, check_contact_names
 from tailwork.robots.paths import replace
-from tailwork.robots.quantities import Described, Symmetric, Vector, caption, nonnegative, positive, symmetric, vector
+from tailwork.robots.quantities import (
+    Described,
+    RobotPart,
+    Symmetric,
+    Vector,
+    caption,
+    nonnegative,
+    positive,
+    symmetric,
+    vector,
+)
 from tailwork.robots.shapes import Shape
+from tailwork.robots.springs import StopSpring
 
 MOST_ROBOT_JOINTS = 1024
 """Robots with more hinges than this are refused, as are limbs with more than `limb.MOST_JOINTS`."""
@@ -35,7 +48,7 @@ class TorsoPart(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Torso(Described):
+class Torso(RobotPart):
     """A torso given by its mass, centre of mass and central inertia."""
 
     kind: ClassVar[str] = "torso"
@@ -56,7 +69,7 @@ class Torso(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlateTorso(Described):
+class PlateTorso(RobotPart):
     """A torso that is a uniform thin plate (Liu & Ben-Tzvi 2020, Table 1)."""
 
     kind: ClassVar[str] = "plate"
@@ -75,7 +88,7 @@ class PlateTorso(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FreeLimb(Described):
+class FreeLimb(RobotPart):
     """A limb written out joint by joint, as a part of a robot."""
 
     kind: ClassVar[str] = "limb"
@@ -88,7 +101,7 @@ class FreeLimb(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stops(Described):
+class Stops(RobotPart):
     """Stops of all joints that have a range: what `StopSpring` says, with these numbers."""
 
     stiffness: Scalar = positive("N m/rad")  # of hinges
@@ -116,7 +129,7 @@ class Stops(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Robot(Described):
+class Robot(RobotPart):
     """A torso with parts on it, and the gravity it lives in.
 
     The torso frame has z up and `forward` forward: legs and tails face along it, tails leave backwards. Places (hips,
@@ -130,7 +143,7 @@ class Robot(Described):
     gravity: Scalar = nonnegative("m/s^2", 9.81)  # along −z of the inertial frame
     stand: Vector = vector("m", (0.0, 0.0, 0.0))  # where P is when the robot stands, in the inertial frame
     forward: str = "y"  # axis of the torso frame that points forward: "y" (x right) or "x" (y left, as in URDF)
-    contacts: tuple[ContactPoint, ...] = ()  # points of the torso that can touch the ground
+    contacts: tuple[ContactPoint, ...] = ()  # points that can touch the ground, beside those that parts have
     stops: Stops | None = None  # of all joints that have a range; None: ranges are watched and stop nothing
     air: Air | None = None  # what bodies with drag move in; None: still air of standard density
 
@@ -151,14 +164,10 @@ class Robot(Described):
             if not _describes(part, "limbs"):
                 raise RobotError(name, part, "a part that builds limbs (legs, a tail, a FreeLimb)")
         check_contact_names(self.contacts)
-        for contact in self.contacts:
-            if contact.joint is not None:
-                required = "no joint: these are points of the torso; those of a limb are in its own contacts"
-                raise RobotError(f"contacts.{contact.name}.joint", contact.joint, required)
         object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
         try:
             self.torso_body()
-        except RobotError as error:
+        except ArgumentError as error:
             raise error.within("torso") from None
         object.__setattr__(self, "_limbs", self._built())
 
@@ -180,27 +189,42 @@ class Robot(Described):
         masses = self.masses()
         lines = [f"Robot {self.name}: {weighed(masses)}, facing {self.forward}", f"  torso: {weighed(['torso'])}"]
         for name, part in self.parts.items():
-            limbs = part.limbs(name, self.forward)
+            limbs = _limbs(part, name, self.forward)
             joints = sum(len(limb.joints) for limb in limbs.values())
             said = f"  {name}: {type(part).__name__}, {weighed(limbs)}, {joints} joints"
-            lines.append(said + (f" in {listed(list(limbs))}" if list(limbs) != [name] else ""))
+            lines.append(said + (f" in {first_few(list(limbs))}" if list(limbs) != [name] else ""))
         return "\n".join(lines)
 
     def masses(self) -> dict[str, Scalar]:
-        """Masses of the torso, under "torso", and of each limb [kg]."""
+        """Masses of the torso, under "torso", and of each limb, of tails with their actuators [kg]."""
         found: dict[str, Scalar] = {"torso": self.torso_body().mass}
         for name, limb in self.limbs().items():
             found[name] = sum((joint.body.mass for joint in limb.joints if joint.body is not None), 0.0)
+        for name, mass, _ in self._actuators():
+            found[name] = found[name] + mass
         return found
 
     def mass(self) -> Scalar:
         """Mass of the whole robot [kg]."""
-        bodies = [self.torso_body(), *(joint.body for limb in self.limbs().values() for joint in limb.joints)]
-        return sum((body.mass for body in bodies if body is not None), 0.0)
+        return sum(self.masses().values(), 0.0)
 
     def torso_body(self) -> Body:
-        """The torso as a rigid body in the torso frame."""
+        """The torso as a rigid body in the torso frame, without the actuators of tails."""
         return self.torso.body(self.forward)
+
+    def torso_with_actuators(self) -> Body:
+        """The torso as a rigid body in the torso frame, with what is fixed to it: the actuators of tails, each a point
+        mass at the tail's mount (`actuator_mass`)."""
+        body = self.torso_body()
+        for _, mass, place in self._actuators():
+            body = with_point_mass(body, mass, place)
+        return body
+
+    def _actuators(self) -> list[tuple[str, Scalar, Vector]]:
+        """By tail that says so: the limb, and mass [kg] and place of its actuators in the torso frame [m]."""
+        carried = {name: getattr(part, "actuator_mass", 0.0) for name, part in self.parts.items()}
+        return [(name, mass, self.limbs()[name].joints[0].offset)
+                for name, mass in carried.items() if not is_zero(mass)]  # fmt: skip
 
     def limbs(self) -> dict[str, Limb]:
         """All limbs by name: those of every part, in order."""
@@ -209,6 +233,10 @@ class Robot(Described):
     def feet(self) -> dict[str, Foot]:
         """The feet, by the names of their limbs."""
         return {name: limb.foot for name, limb in self.limbs().items() if limb.foot is not None}
+
+    def torso_contacts(self) -> tuple[ContactPoint, ...]:
+        """The contact points of the torso."""
+        return tuple(contact for contact in self.contacts if contact.joint is None)
 
     def has_drag(self) -> bool:
         """Whether the air drags on any body."""
@@ -226,7 +254,7 @@ class Robot(Described):
             for name, foot in self.feet().items()
         }
         on_limbs = ((name, contact) for name, limb in self.limbs().items() for contact in limb.contacts)
-        for name, contact in (*on_limbs, *(("torso", contact) for contact in self.contacts)):
+        for name, contact in (*on_limbs, *(("torso", contact) for contact in self.torso_contacts())):
             points[f"{name}.{contact.name}"] = (name, contact)
         return points
 
@@ -235,7 +263,7 @@ class Robot(Described):
         joints = 0
         for name, part in self.parts.items():
             try:
-                built = part.limbs(name, self.forward)
+                built = _limbs(part, name, self.forward)
                 turn = getattr(part, "mount_rotation", ())
                 if any(turn) and built == dataclasses.replace(part, mount_rotation=(0.0,) * 3).limbs(
                     name, self.forward
@@ -246,18 +274,24 @@ class Robot(Described):
                 if getattr(part, "drag", None) and not any(body.drag for body in carried):
                     required = "none: this kind of tail has no links to drag on, or its `limbs` no `self.on_torso`"
                     raise RobotError("drag", getattr(part, "drag", None), required)
-            except RobotError as error:
+            except ArgumentError as error:
                 raise error.within(name) from None
             for limb_name, limb in built.items():
                 if limb_name in limbs:
                     raise RobotError(name, limb_name, "limb names that differ")
                 try:
                     limbs[limb_name] = limb if self.stops is None else self.stops.on(limb)
-                except RobotError as error:
+                except ArgumentError as error:
                     raise error.within("stops") from None
                 joints += len(limb.joints)
             if joints > MOST_ROBOT_JOINTS:
                 raise RobotError(name, part, f"at most {MOST_ROBOT_JOINTS} joints in the whole robot")
+        for contact in self.contacts:
+            if contact.joint is not None:
+                name, _, joint = contact.joint.partition(".")
+                check_known(f"contacts.{contact.name}.joint", [name], limbs, "limb, before a dot and its joint")
+                own = dataclasses.replace(contact, name=contact.name.removeprefix(f"{name}_"), joint=joint)
+                limbs[name] = dataclasses.replace(limbs[name], contacts=(*limbs[name].contacts, own))
         return limbs
 
     def part(self, name: str) -> Any:
@@ -267,17 +301,20 @@ class Robot(Described):
         return self.parts[name]
 
     def without(self, name: str) -> Robot:
-        """A copy that lacks a part."""
-        self.part(name)
-        return dataclasses.replace(self, parts={n: p for n, p in self.parts.items() if n != name})
+        """A copy that lacks a part, and the contact points on it."""
+        gone = [f"{limb}." for limb in _limbs(self.part(name), name, self.forward)]
+        kept = tuple(x for x in self.contacts if x.joint is None or not x.joint.startswith(tuple(gone)))
+        parts = {n: p for n, p in self.parts.items() if n != name}
+        return dataclasses.replace(self, parts=parts, contacts=kept)
 
     def with_part(self, name: str, part: Any) -> Robot:
         """A copy with a part added or exchanged."""
         return dataclasses.replace(self, parts={**self.parts, name: part})
 
     def with_tail(
-        self, tail: Any, mount: Sequence[Scalar] | None = None, rotation: Sequence[float] | None = None
-    ) -> Robot:
+        self, tail: Any, mount: Sequence[Scalar] | None = None, rotation: Sequence[float] | None = None, *,
+        mass: float | None = None, length: float | None = None,
+    ) -> Robot:  # fmt: skip
         """A copy with a tail, as the part "tail", in the place of one that is there.
 
         Args:
@@ -287,10 +324,53 @@ class Robot(Described):
             mount: where it is fixed, in the torso frame [m]. By default the tail's own mount, if it has one other than
                 the origin; else where and as the tail is that it replaces; else the middle of the rear of the torso.
             rotation: how it is turned there, its `mount_rotation`: roll, pitch, yaw [rad]; by default the tail's own.
-        """
-        from tailwork.robots.tails.fit import with_tail  # here, because it knows the kinds of tails
+            mass: in total [kg], all else in proportion; by default as above.
+            length: from mount to tip [m], likewise.
 
-        return with_tail(self, tail, mount, rotation)
+        A warning says where its size looks like a typing error, such as grams for kilograms.
+        """
+        from tailwork.robots.sizes import size_warnings  # here, because both know the kinds of tails
+        from tailwork.robots.tails.fit import with_tail
+
+        found = with_tail(self, tail, mount, rotation, mass=mass, length=length)
+        for said in size_warnings(found):
+            warnings.warn(said, stacklevel=2)
+        return found
+
+    def with_contact(
+        self, limb: str = "torso", joint: str | None = None, point: Vector | None = None, *, radius: Scalar = 0.0,
+        name: str | None = None, friction: Scalar = 1.0, restitution: Scalar = 1.0,
+    ) -> Robot:  # fmt: skip
+        """A copy with a further point that can touch the ground, on the torso or on any limb.
+
+        Args:
+            limb: "torso", or a limb by name, as `limbs` has them ("FL", "tail").
+            joint: of that limb, whose body has the point; by default that of its tip. None for the torso.
+            point: in the frame of the torso, or of that joint, whose origin is the joint itself (the calf's: the
+                knee) [m]. By default the tip, or the origin.
+            radius: of a ball about the point [m]; 0: a point.
+            name: of the point; by default of its joint, "tip", or a number. Among `contact_points` it stands behind the
+                limb: "FL.calf", "tail.tip", "torso.1".
+            friction: times the ground's [1].
+            restitution: times that of rigid ground [1].
+        """
+        if limb == "torso":
+            where, called = None, str(len(self.torso_contacts()) + 1)
+        else:
+            check_known("limb", [limb], ["torso", *self._limbs], "limb")  # type: ignore[attr-defined]
+            own: Limb = self._limbs[limb]  # type: ignore[attr-defined]
+            if joint is None and own.tip is None:
+                raise ArgumentError("joint", joint, f"a joint of {limb}, which has no tip: one of {_names(own.joints)}")
+            called, where = (joint, joint) if joint is not None else ("tip", own.tip and own.tip.joint)
+            point = own.tip.point if point is None and joint is None and own.tip is not None else point
+        if joint is not None and where is None:
+            raise ArgumentError("joint", joint, "none on the torso, or a limb that has the joint")
+        contact = ContactPoint(
+            name=("" if where is None else f"{limb}_") + (called if name is None else name),
+            joint=None if where is None else f"{limb}.{where}", point=(0.0, 0.0, 0.0) if point is None else point,
+            radius=radius, friction=friction, restitution=restitution,
+        )  # fmt: skip
+        return dataclasses.replace(self, contacts=(*self.contacts, contact))
 
     def replace(self, changes: Mapping[str, Any]) -> Robot:
         """A changed copy, all changes at once or none: {"torso.mass": 13.0, "tail.mount.y": −0.3, "tail.mass": 0.9}.
@@ -303,7 +383,7 @@ class Robot(Described):
         """Writes the robot to a TOML file, which `tailwork.load` reads back exactly."""
         from tailwork.robots.io import toml  # here, because it knows every kind of part and so imports this module
 
-        toml.save(self, path)
+        toml.save_toml(self, path)
 
     def export(self, path: str | os.PathLike[str], stance: str | Sequence[str] = "none") -> tuple[str, ...]:
         """Writes the robot for other programs, with every digit; returns what the format cannot say, in words.
@@ -326,11 +406,18 @@ class Robot(Described):
         return export(self, path, stance)
 
 
-def listed(names: Sequence[str], most: int = 8) -> str:
-    """Names one after the other, the first few of many."""
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+def _names(items: Iterable[Any]) -> str:
+    return ", ".join(item.name for item in items)
 
 
 def _describes(value: Any, method: str) -> bool:
     """Whether a value is a description (not the class of one) that has the method."""
     return isinstance(value, Described) and hasattr(value, method)
+
+
+def _limbs(part: Any, name: str, forward: str) -> dict[str, Limb]:
+    """The limbs of a part, kept with it: parts do not change, and most changes of a robot leave most of them alone."""
+    kept = vars(part).setdefault("_limbs", {})
+    if (name, forward) not in kept:
+        kept[name, forward] = part.limbs(name, forward)
+    return kept[name, forward]

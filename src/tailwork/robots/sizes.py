@@ -6,15 +6,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tailwork.algebra.expression import Scalar, sqrt
+from tailwork.algebra.expression import Scalar
+from tailwork.algebra.vectors import vector_length
 from tailwork.robots.limb import Limb
-from tailwork.robots.quantities import Vector
+from tailwork.robots.quantities import Vector, all_numbers
 from tailwork.robots.robot import PlateTorso, Robot
-from tailwork.robots.shapes import Shape
-from tailwork.robots.tails.tail import Tail
+from tailwork.robots.tails.tail import tails_of
 
 ROUNDING = 9
 """Digits after the point of a mount [m]: hips that are alike on both sides give zeros, which cost no operations."""
+
+HEAVIEST, LONGEST = 3.0, 20.0
+"""Tails that are so many times as heavy as the rest of the robot, or as long as its torso, look like typing errors."""
 
 
 @dataclass(frozen=True)
@@ -30,17 +33,36 @@ def leg_length(limb: Limb) -> Scalar:
     end = limb.foot or limb.tip
     if end is None:
         return 0.0
-    total, joint = _norm(end.point), limb.joint(end.joint)
+    total, joint = vector_length(end.point), limb.joint(end.joint)
     while joint.parent is not None:
-        total, joint = total + _norm(joint.offset), limb.joint(joint.parent)
+        total, joint = total + vector_length(joint.offset), limb.joint(joint.parent)
     return total
 
 
 def mass_without_tails(robot: Robot) -> Scalar:
     """Mass of torso and all limbs but tails [kg]: what the legs carry whichever tail the robot has."""
     masses = robot.masses()
-    tails = {name for part, own in robot.parts.items() if isinstance(own, Tail) for name in own.limbs(part)}
+    tails = {name for part, own in tails_of(robot).items() for name in own.limbs(part)}
     return sum((mass for name, mass in masses.items() if name not in tails), 0.0)
+
+
+def size_warnings(robot: Robot) -> list[str]:
+    """Tails of a size that looks like a typing error, such as grams for kilograms, each with what it may be."""
+    found = []
+    for name, part in tails_of(robot).items():
+        sizes = (part.carried_mass(), mass_without_tails(robot), part.total_length(), *part.mount_place(robot.forward))
+        if not all_numbers(*sizes) or not (rest := float(sizes[1])) > 0.0:
+            continue
+        mass, length, torso = float(sizes[0]), float(sizes[2]), torso_size(robot).length
+        away = math.hypot(*(float(x) for x in sizes[3:]))
+        if mass > HEAVIEST * rest:
+            said = f"the {name} weighs {mass:.4g} kg on a robot of {rest:.4g} kg; masses are in kg"
+            found.append(f"{said}: {mass:.4g} g are {mass / 1e3:.4g}")
+        for said, far in (("long", length), ("from the middle of the torso to its mount", away)):
+            if torso > 0.0 and far > LONGEST * torso:
+                said = f"the {name} is {far:.4g} m {said}, and the torso is {torso:.3g} m long; lengths are in m"
+                found.append(f"{said}: {far:.4g} mm are {far / 1e3:.4g}")
+    return found
 
 
 def torso_size(robot: Robot) -> TorsoSize:
@@ -59,7 +81,8 @@ def torso_size(robot: Robot) -> TorsoSize:
     rear = [min(along)] if hips else []
     if not rear or isinstance(robot.torso, PlateTorso):
         rear.append(center[ahead] - box / 2.0)
-    rear += [shape.place[ahead] - _half_width(shape, ahead) for shape in robot.torso_body().shapes]
+    back = [-float(k == ahead) for k in range(3)]
+    rear += [shape.place[ahead] - shape.reach(back) for shape in robot.torso_body().shapes]
     last = [place for place in hips if place[ahead] == min(along)] or [center]
     middle = [sum(place[k] for place in last) / len(last) for k in range(3)]
     middle[ahead] = min(rear)
@@ -81,24 +104,6 @@ def _box(robot: Robot) -> tuple[tuple[float, ...], float]:
         return _numbers(body.com), float(robot.torso.length)
     along, *across = (float(body.inertia[k]) for k in ((0, 1, 2) if robot.forward == "x" else (1, 0, 2)))
     return _numbers(body.com), math.sqrt(max(6.0 * (sum(across) - along) / float(body.mass), 0.0))
-
-
-def _half_width(shape: Shape, axis: int) -> float:
-    """How far a shape reaches back from its place along an axis of its body [m]."""
-    row, size = shape.rotation[axis], shape.size
-    if shape.kind == "mesh":
-        return -min(sum(a * x for a, x in zip(row, vertex, strict=True)) for vertex in shape.vertices)
-    if shape.kind == "box":
-        return sum(abs(a) * x for a, x in zip(row, size, strict=True)) / 2.0
-    along = abs(row[2])  # the share of the shape's own axis
-    wide = size[0] * (math.sqrt(max(0.0, 1.0 - along * along)) if shape.kind == "cylinder" else 1.0)
-    return wide + (along * size[1] / 2.0 if len(size) > 1 else 0.0)
-
-
-def _norm(vector: Vector) -> Scalar:
-    """Length of a vector [m]; of one along an axis without a root of zeros."""
-    own = [x for x in vector if not isinstance(x, float) or x != 0.0]
-    return sqrt(sum((x * x for x in own), 0.0)) if own else 0.0
 
 
 def _numbers(vector: Vector) -> tuple[float, ...]:

@@ -16,7 +16,8 @@ from tailwork.mechanics.kinematics import limb_states
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path
 from tailwork.mechanics.pinned import reach
-from tailwork.robots.limb import Cable, Joint, Motor, as_vector, clearance_of
+from tailwork.robots.closed_form import clearance_of
+from tailwork.robots.limb import Cable, Joint, Motor, as_vector
 
 ACTIONS = ("stop", "record")
 ROUNDING = 1e-9
@@ -233,8 +234,7 @@ def size(x: Scalar) -> Scalar:
 
 def limited(layout: Layout) -> dict[str, tuple[int, Scalar]]:
     """By actuator with a limit: its number and the limit [N m or N]."""
-    actuators = [actuator for name in layout.actuated for actuator in layout.limbs[name].actuators]
-    named = zip(layout.actuator_names, actuators, strict=True)
+    named = zip(layout.actuator_names, layout.actuators, strict=True)
     return {name: (k, actuator.limit) for k, (name, actuator) in enumerate(named) if not is_zero(actuator.limit)}
 
 
@@ -252,8 +252,7 @@ def limited_motions(layout: Layout) -> dict[str, tuple[int, Scalar]]:
 
 def cables(layout: Layout) -> list[int]:
     """Which actuators are cables."""
-    all_actuators = [actuator for name in layout.actuated for actuator in layout.limbs[name].actuators]
-    return [k for k, actuator in enumerate(all_actuators) if isinstance(actuator, Cable)]
+    return [k for k, actuator in enumerate(layout.actuators) if isinstance(actuator, Cable)]
 
 
 @dataclass(frozen=True, kw_only=True)

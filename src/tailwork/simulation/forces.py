@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tailwork.algebra.expression import Scalar, step
-from tailwork.control.profiles import Profiles, held
-from tailwork.errors import RobotError
+from tailwork.algebra.expression import Scalar
+from tailwork.control.profiles import Profiles, Pulse, held
+from tailwork.errors import ArgumentError
 from tailwork.mechanics.layout import Push
-from tailwork.robots.quantities import Described, Kind, Vector, all_numbers, checked, number, positive, vector
+from tailwork.robots.quantities import Described, Kind, Vector, checked, vector
 from tailwork.typing import Floats
 
 NEWTONS = Kind("N")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pulse(Described):
-    """A value from a start on, for a duration, and zero before and from its end on."""
-
-    size: Scalar = number("SI")  # of the pulse
-    start: Scalar = number("s", 0.0)  # when it begins
-    duration: Scalar = positive("s")  # how long it lasts
-
-    def value(self, t: Scalar) -> Scalar:
-        """The pulse [SI]."""
-        return self.size * (step(self.start + self.duration - t) - step(self.start - t))
-
-    def rate(self, t: Scalar) -> Scalar:
-        """Zero but at the jumps [SI/s]."""
-        return 0.0
-
-    def acceleration(self, t: Scalar) -> Scalar:
-        """Zero but at the jumps [SI/s²]."""
-        return 0.0
-
-    def jumps(self) -> tuple[float, ...]:
-        """Times at which it jumps [s]."""
-        ends = (self.start, self.start + self.duration)
-        return tuple(float(time) for time in ends) if all_numbers(*ends) else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,19 +49,38 @@ class Force(Described):
         """The force [N] at times [s], (times, 3)."""
         return np.array([self.value(float(t)) for t in times], dtype=np.float64).reshape(len(times), 3)
 
-    def jumps(self) -> tuple[float, ...]:
-        """Times at which it jumps [s]."""
-        return tuple(time for part in (self.x, self.y, self.z) if isinstance(part, Pulse) for time in part.jumps())
+
+def pulse_times(forces: Sequence[Force]) -> dict[str, Scalar]:
+    """Start and duration [s] of each pulse, by name: the numbers that say when forces jump."""
+    return {
+        f"force.{k + 1}.{axis}.{name}": getattr(part, name)
+        for k, force in enumerate(forces)
+        for axis in "xyz"
+        if isinstance(part := getattr(force, axis), Pulse)
+        for name in ("start", "duration")
+    }
 
 
-def pulse(size: float, duration: float, start: float = 0.0) -> Pulse:
-    """A value [SI] for a duration [s] from a start [s] on."""
-    return Pulse(size=size, duration=duration, start=start)
+def breaks_of(
+    forces: Sequence[Force], begin: float, end: float, columns: Mapping[str, Floats] | None = None, count: int = 1
+) -> Floats:
+    """Where forces jump within a time, in order: a time just before, at which steps end, and that from which they go on
+    [s], (runs, jumps, 2); infinite behind the last. `columns` are numbers that differ by run, (runs,)."""
+    given: Mapping[str, Any] = columns or {}
+    numbers = [np.broadcast_to(given.get(name, own), (count,)) for name, own in pulse_times(forces).items()]
+    at = np.zeros((count, len(numbers)))
+    for k, (start, length) in enumerate(zip(numbers[::2], numbers[1::2], strict=True)):
+        at[:, 2 * k], at[:, 2 * k + 1] = start, start + length
+    slack = 4.0 * np.spacing(max(abs(begin), abs(end)))  # a sum of two times does not come to the jump by rounding
+    at = np.sort(np.where((at > begin + slack) & (at < end), at, np.inf), axis=1)
+    at[:, 1:][at[:, 1:] <= at[:, :-1] + 2.0 * slack] = np.inf  # forces that begin or end together jump once
+    at = np.sort(at, axis=1)[:, : int(np.isfinite(at).sum(axis=1).max(initial=0))]
+    return np.stack([at - slack, at], axis=2)
 
 
 def check_forces(forces: object) -> tuple[Force, ...]:
     """Make sure that these are forces."""
     own = (forces,) if isinstance(forces, Force) else forces
     if not isinstance(own, (list, tuple)) or not all(isinstance(force, Force) for force in own):
-        raise RobotError("forces", forces, "forces, such as Force(limb='torso', x=pulse(30.0, 0.1))")
+        raise ArgumentError("forces", forces, "forces, such as Force(limb='torso', x=pulse(30.0, 0.1))")
     return tuple(own)

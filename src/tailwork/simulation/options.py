@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, TypedDict
 
-from tailwork.errors import ArgumentError, UnknownNameError, is_finite_number
+from tailwork.errors import ArgumentError, UnknownNameError, check_positive
 
-MOST = 10**15
-"""Steps or samples that anybody may ask for."""
+MOST = {"samples": 10**7, "max_steps": 10**15}
+"""What anybody may ask for: so many samples of a run fill gigabytes."""
+
+
+ARGUMENTS = ("state", "duration", "control", "motions", "forces", "events", "limits", "ground", "contact", "start_time")
+"""What functions that simulate take besides options."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +40,12 @@ class Options:
             check_positive(name, getattr(self, name))
         for name, least in (("samples", 2), ("max_steps", 1)):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= MOST:
-                raise ArgumentError(name, value, f"an integer, at least {least} and at most {MOST:,}")
+            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= MOST[name]:
+                raise ArgumentError(name, value, f"an integer, at least {least} and at most {MOST[name]:,}")
+        if not isinstance(self.method, str):
+            raise ArgumentError("method", self.method, "a name, such as 'auto'")
+        if not callable(self.progress):
+            raise ArgumentError("progress", self.progress, "a function of (runs done, all runs)")
 
 
 class OptionArguments(TypedDict, total=False):
@@ -54,16 +62,11 @@ class OptionArguments(TypedDict, total=False):
     progress: Callable[[int, int], None]
 
 
-def options_of(arguments: Mapping[str, Any]) -> Options:
-    """Options from keyword arguments; unknown names are refused."""
+def options_of(arguments: Mapping[str, Any], others: Iterable[str] = ARGUMENTS) -> Options:
+    """Options from keyword arguments; unknown names are refused, with the nearest of these and of `others`, which the
+    caller takes besides."""
     known = [f.name for f in fields(Options)]
     for name in arguments:
         if name not in known:
-            raise UnknownNameError.among(name, name, known, "option")
+            raise UnknownNameError.among(name, name, [*others, *known], "argument")
     return Options(**arguments)
-
-
-def check_positive(name: str, value: Any) -> None:
-    """Make sure that a number is finite and greater than 0."""
-    if not is_finite_number(value) or value <= 0:
-        raise ArgumentError(name, value, "a finite number greater than 0")

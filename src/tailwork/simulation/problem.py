@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import ArgumentError, StateError, is_finite_number, shown
+from tailwork.control.servo import JointServo
+from tailwork.errors import ArgumentError, StateError, check_positive, is_finite_number, shown
 from tailwork.model import Model
+from tailwork.robots.paths import replace as exchange
 from tailwork.simulation.contact.ground import CompliantGround, RigidGround
+from tailwork.simulation.equations import PrescribedMotion
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force, check_forces
 from tailwork.simulation.initial import Standing
-from tailwork.simulation.options import check_positive
 from tailwork.simulation.run import Contact
-from tailwork.simulation.system import Motion, System, system_of
+from tailwork.simulation.system import System, system_of
 from tailwork.typing import Floats
 
 LIMITS = ("report", "respect")
@@ -52,7 +54,7 @@ class Problem:
     duration: float  # of the run [s]
     control: tuple[Law, ...] = ()  # laws, compiled with the robot; their efforts add up
     controller: Controller | None = None  # in Python; its efforts add to those of the laws
-    motions: Mapping[str, Motion] = field(default_factory=dict)  # by limb: imposed, or for laws to follow
+    motions: Mapping[str, PrescribedMotion] = field(default_factory=dict)  # by limb: imposed, or for laws to follow
     forces: tuple[Force, ...] = ()  # from outside, in time
     events: tuple[Event, ...] = DEFAULT_EVENTS  # what to watch
     limits: str = "report"  # efforts beyond an actuator's limit: "report" them, or "respect" the limit as well
@@ -63,7 +65,7 @@ class Problem:
     def __post_init__(self) -> None:
         _check_model(self.model)
         check_positive("duration", self.duration)
-        if self.limits not in LIMITS:
+        if not isinstance(self.limits, str) or self.limits not in LIMITS:
             raise ArgumentError("limits", self.limits, "'report' or 'respect'")
         if not is_finite_number(self.start_time):
             raise ArgumentError("start_time", self.start_time, "a finite number [s]")
@@ -74,6 +76,41 @@ class Problem:
             raise ArgumentError("contact", self.contact, "none without a ground")
         if self.ground is not None and not isinstance(self.ground, (CompliantGround, RigidGround)):
             raise ArgumentError("ground", self.ground, GROUND)
+
+    @property
+    def rigid_ground(self) -> RigidGround:
+        """The ground of a run that is differentiated by its state."""
+        if isinstance(self.ground, RigidGround):
+            return self.ground
+        raise ArgumentError("ground", self.ground, "a RigidGround: runs on compliant ground are not differentiated")
+
+    def with_numbers(self, values: Mapping[str, float]) -> Problem:
+        """The same problem with other numbers [SI], by name as `System` has them; of rigid ground as "ground.…"."""
+        of_robot = dict(values)
+
+        def changed(prefix: str, part: Any) -> Any:
+            own = {name.removeprefix(prefix): of_robot.pop(name) for name in values if name.startswith(prefix)}
+            return part if not own else replace(part, **own) if isinstance(part, JointServo) else exchange(part, own)
+
+        found = replace(
+            self, control=tuple(changed(f"control.{k + 1}.", law) for k, law in enumerate(self.control)),
+            forces=tuple(changed(f"force.{k + 1}.", force) for k, force in enumerate(self.forces)),
+            motions={limb: {name: changed(f"motion.{limb}.{name}.", own) for name, own in motion.items()}
+                     if isinstance(motion, Mapping) else changed(f"motion.{limb}.", motion)
+                     for limb, motion in self.motions.items()},
+        )  # fmt: skip
+        if isinstance(self.initial, Standing):
+            found = replace(found, initial=changed("initial.", self.initial))
+        own = {name.removeprefix("ground."): of_robot.pop(name) for name in values if name.startswith("ground.")}
+        if own:
+            found = replace(found, ground=self.rigid_ground.with_numbers(own))
+        if not of_robot:
+            return found
+        layout = self.model.layout
+        return replace(found, model=Model(
+            self.model.robot.replace(of_robot), layout.stance, prescribed=layout.prescribed, torso=layout.torso,
+            attitude=layout.attitude, pushes=layout.pushes,
+        ))  # fmt: skip
 
     def system(self, varied: Sequence[str] = (), scaled: str = "") -> System:
         """The compiled equations; see `System` for the arguments."""
@@ -92,6 +129,8 @@ def problem_of(
     laws, controller = _control(control)
     initial = state if isinstance(state, Standing) else states_of(model, state)
     motions = {} if motions is None else motions
+    if not isinstance(more.get("events", ()), (list, tuple)):
+        raise ArgumentError("events", more["events"], "a list of events, such as [LegStraight(), FootPulls()]")
     more = {name: tuple(value) if name == "events" else value for name, value in more.items()}
     return Problem(
         model=model, initial=initial, duration=duration, control=laws, controller=controller, motions=motions,
@@ -105,8 +144,15 @@ def _check_model(model: Any) -> None:
 
 
 def _control(control: Any) -> tuple[tuple[Law, ...], Controller | None]:
-    """Laws, and at most one controller in Python."""
-    given = list(control) if isinstance(control, (list, tuple)) else [control]
+    """Laws, and at most one controller in Python; None: nothing acts."""
+    given = list(control) if isinstance(control, (list, tuple)) else [] if control is None else [control]
+    for one in given:
+        if isinstance(one, type):
+            known = fields(one) if is_dataclass(one) else ()
+            numbers = "…" if any(f.default is MISSING and f.default_factory is MISSING for f in known) else ""
+            raise ArgumentError("control", one, f"a law, not its class: write {one.__name__}({numbers})")
+    if given and all(is_finite_number(one) for one in (control if isinstance(control, np.ndarray) else given)):
+        raise ArgumentError("control", control, "a law; of constant efforts that is Constant(values=…)")
     laws = [one for one in given if hasattr(one, "efforts")]
     others = [one for one in given if not hasattr(one, "efforts")]
     required = "a law, a function of (t, q, v) that returns efforts, or a list of laws and at most one such function"
@@ -121,13 +167,17 @@ def states_of(model: Model, state: Any) -> tuple[Floats, Floats]:
     rows: list[Floats] = []
     for name, given, wanted in (("q", pair[0], model.coordinate_names), ("v", pair[1], model.velocity_names)):
         try:
-            array = np.asarray(given, dtype=np.float64)
+            array = np.asarray(given, dtype=np.float64) if not np.iscomplexobj(given) else None
         except (TypeError, ValueError, OverflowError):
-            raise StateError(
-                name, f"got {shown(given)}; required: numbers, {len(wanted)} a state, or equations such as Standing()"
-            ) from None
+            array = None
+        if array is None:
+            required = f"numbers, {len(wanted)} a state, or equations such as Standing()"
+            raise StateError(name, f"got {shown(given)}; required: {required}")
         if array.ndim not in (1, 2) or array.shape[-1] != len(wanted) or not len(array):
-            raise StateError(name, f"got shape {np.shape(given)}; required: ({len(wanted)},), or (runs, {len(wanted)})")
+            both = array.shape == (len(model.coordinate_names) + len(model.velocity_names),)
+            remedy = "; of q and v after each other: write (q, v)" if both else ""
+            required = f"({len(wanted)},), or (runs, {len(wanted)}){remedy}"
+            raise StateError(name, f"got shape {np.shape(given)}; required: {required}")
         if not np.isfinite(array).all():
             bad = np.flatnonzero(~np.isfinite(np.atleast_2d(array)).all(axis=1))
             raise StateError(name, "required: finite numbers", tuple(map(int, bad)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -45,7 +47,9 @@ class Arrays:
 
         named = {name: own for name, own in self.coordinates.items() if name != "time"}
         if len(named) == len(self.coordinates) or any(own for _, _, own in named.values()):
-            return xarray.Dataset(self.variables, self.coordinates, self.attributes)
+            from tailwork.simulation.names_index import with_names
+
+            return with_names(xarray.Dataset(self.variables, self.coordinates, self.attributes))
         # Indexes of names are the same for all runs of a robot, and to make them takes longer than a short run.
         known = _named_coordinates(tuple((name, dims, tuple(x.tolist())) for name, (dims, x, _) in named.items()))
         dims, times, about = self.coordinates["time"]
@@ -62,7 +66,9 @@ def _named_coordinates(named: tuple[tuple[str, tuple[str, ...], tuple[Any, ...]]
     """Coordinates of names, with their indexes."""
     import xarray
 
-    return xarray.Dataset(coords={name: (dims, np.array(values)) for name, dims, values in named}).coords
+    from tailwork.simulation.names_index import with_names
+
+    return with_names(xarray.Dataset(coords={name: (dims, np.array(values)) for name, dims, values in named})).coords
 
 
 def arrays_of(data: xarray.Dataset) -> Arrays:
@@ -200,3 +206,23 @@ def named_arrays(
     named = {name: ((name,), np.array(own), {}) for name, own in names.items() if name in used}
     each = {f"{name}_unit": ((name,), np.array(own), {}) for name, own in units.items() if name in used}
     return Arrays(present, {"time": (("time",), times, {"units": "s"})} | named | each, {"robot": model.robot.name})
+
+
+def content_digest(content: Arrays, attributes: Mapping[str, Any]) -> str:
+    """Of all that a run's file says: names, dimensions, units and values of its variables, whichever way a file keeps
+    them, and every attribute but this one."""
+    found = hashlib.sha256()
+    for name, (dims, values, own) in sorted({**content.variables, **content.coordinates}.items()):
+        said = {key: _canonical(value) for key, value in own.items()}
+        found.update(json.dumps([name, dims, np.shape(values), said], sort_keys=True).encode())
+        numbers = np.asarray(values).dtype.kind in "fiub"
+        kept = np.ascontiguousarray(values, dtype="<f8").tobytes() if numbers else json.dumps(list(map(str, values)))
+        found.update(kept if isinstance(kept, bytes) else kept.encode())
+    said = {key: _canonical(value) for key, value in attributes.items() if key != "content"}
+    found.update(json.dumps(said, sort_keys=True).encode())
+    return found.hexdigest()
+
+
+def _canonical(value: Any) -> str:
+    """An attribute as text, the same before it is written and after it is read."""
+    return value if isinstance(value, str) else repr(np.asarray(value, dtype=np.float64).tolist())

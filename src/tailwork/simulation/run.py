@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import math
@@ -12,46 +11,41 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tailwork.errors import FileError, StateError, TailworkError
+from tailwork.errors import ArgumentError, FileError, StateError, TailworkError, check_known, no_attribute
 from tailwork.files import read_bytes, write_whole
-from tailwork.mechanics.contact import friction_ratio
+from tailwork.format import first_few, fixed
+from tailwork.mechanics.compliant.impedance import friction_ratio
 from tailwork.mechanics.layout import Layout, Push
 from tailwork.model import Model
 from tailwork.model.results import PathValues
 from tailwork.robots.io.toml import as_text, from_text
-from tailwork.robots.robot import Robot, listed
+from tailwork.robots.robot import Robot
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, RigidGround, ground_from_text
+from tailwork.simulation.integrate.balance import POOR_ON_GROUND, TRUSTED, balance_error, poor_balance
 from tailwork.simulation.integrate.dense import Trajectory
-from tailwork.simulation.record import Arrays, SampledTrajectory, arrays_of
-from tailwork.simulation.system import System
+from tailwork.simulation.pose import continuous_angles, torso_rotations
+from tailwork.simulation.record import Arrays, SampledTrajectory, arrays_of, content_digest
+from tailwork.simulation.stopping import Stopped
 from tailwork.typing import Floats
 
 if TYPE_CHECKING:
     import xarray
 
+TURN, MANY_TURNS = 2.0 * math.pi, 3.0
+"""[rad]; a limb that is driven around more often was perhaps asked for degrees."""
+TILTED = 45.0
+"""From so far on a summary says how far the torso is from upright [deg]."""
+CERTAIN = 0.2
+"""Cosine of a roll near 90°, below which pitch and yaw are not well defined, so that their most is not looked for."""
 FORMAT = 2
 """Of the files of runs. Files without a number and a digest are older and are read all the same."""
 MAGIC = b"CDF"
 """What a NetCDF file of this kind begins with."""
-TRUSTED = 0.02
-"""Balances by fixed steps that are worse than this are pointed out."""
-POOR_ON_GROUND = "these balances are poor; take a shorter step, or a slower or softer controller"
-PER_TOLERANCE, BEST = 1000.0, 1e-6
-"""Energy balances by steps that are chosen are pointed out where they are worse than so many times the relative
-tolerance, and than this. The robots of the papers keep below ten times within 10 s, and below a hundred within 100 s.
-"""
-
-
-@dataclass(frozen=True)
-class Stopped:
-    """Why and when a run ended before its time."""
-
-    time: float  # when [s]
-    reason: str  # in words
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +113,48 @@ class Run:
         """
         return self._arrays.dataset
 
+    def __getitem__(self, key: str | tuple[str, str]) -> xarray.DataArray:
+        """A quantity of `data` over time, run["tau"], or one row of it by name, run["tau", "tail.ta"], in its unit. A
+        coordinate or a velocity has its name alone, run["phi_z"].
+
+        Raises:
+            UnknownNameError: there is none; the message offers the nearest names.
+        """
+        model, known = self.model, list(map(str, self.data))
+        for whole, names in (("v", model.velocity_names), ("q", model.coordinate_names)):
+            key = (whole, key) if isinstance(key, str) and key not in known and key in names else key
+        quantity, *rows = key if isinstance(key, tuple) and key else (key,)
+        if not rows and quantity not in known:
+            whole = next((whole for whole, names in self._rows().items() if quantity in names), "")
+            if whole:
+                raise ArgumentError("run", quantity, f"the quantity that it is a row of: run[{whole!r}, {quantity!r}]")
+            known += [*model.coordinate_names, *model.velocity_names, *map(str, self.data.coords)]
+        check_known("run", [quantity], known, "quantity, coordinate or velocity")
+        found = self.data[quantity]
+        if not rows:
+            return found
+        dimension = next((str(name) for name in found.dims[1:] if name in found.coords), None)
+        if dimension is None or len(rows) > 1:
+            raise ArgumentError(str(quantity), key, f"run[{str(quantity)!r}], or one of its rows by name")
+        if quantity == "tau" and rows[0] in model.prescribed_names:
+            required = f"an actuator that moves something: the motion of {rows[0]} is prescribed, and what it takes is "
+            raise ArgumentError("tau", rows[0], f"{required}run['prescribed_effort', {rows[0]!r}]")
+        check_known(str(quantity), rows, list(map(str, found[dimension].to_numpy())), dimension)
+        return found.sel({dimension: rows[0]})
+
+    def _rows(self) -> dict[str, tuple[str, ...]]:
+        """By quantity: names of its rows that stand for it alone."""
+        model = self.model
+        efforts = {"tau": model.actuator_names, "prescribed_effort": model.prescribed_names}
+        return {**efforts, "foot_force": model.foot_names}
+
+    def __getattr__(self, name: str) -> Any:
+        """Only of names that a run does not have: where the quantity is."""
+        if name.startswith("_") or name in type(self).__dataclass_fields__:
+            raise no_attribute(self, name, ())
+        names = (*map(str, self.data), *map(str, self.data.coords))
+        raise no_attribute(self, name, (*names, *self.model.coordinate_names, *self.model.velocity_names))
+
     @property
     def _arrays(self) -> Arrays:
         return self.record if isinstance(self.record, Arrays) else self.record.arrays
@@ -183,10 +219,31 @@ class Run:
         """What speaks against trusting the run, in words; empty: nothing that is known."""
         if self.ground is None:
             said = poor_balance(self.energy_balance_error(), self.trusted)
-            return (said,) if said else ()
-        closed = float(np.nan_to_num(self.momentum_balance_error()))
-        poor = max(self.energy_balance_error(), closed) > self.trusted
-        return (POOR_ON_GROUND,) if poor else ()
+        else:
+            closed = float(np.nan_to_num(self.momentum_balance_error()))
+            said = POOR_ON_GROUND if max(self.energy_balance_error(), closed) > self.trusted else ""
+        return tuple(filter(None, (said, self._in_degrees())))
+
+    def _in_degrees(self) -> str:
+        """A hint where angles look as if they were given in degrees: the run starts beyond a turn, or a limb is driven
+        around several times."""
+        model, q = self.model, self._positions()
+        layout, most = model.layout, np.abs(q).max(axis=0)
+        turned = [(k, False) for k in range(3, 6) if layout.torso_free and layout.attitude != "quaternion"]
+        efforts = zip(model.actuator_names, self._efforts().T, strict=True)
+        used = {name.partition(".")[0] for name, own in efforts if own.any()}
+        for name, limb in layout.limbs.items():
+            hinges = {joint.name for joint in limb.joints if not joint.slides}
+            if name in layout.coordinates and getattr(layout.robot.parts.get(name), "points", True):  # wheels spin
+                first, driven = layout.coordinates[name].start, name in layout.prescribed or name in used
+                turned += [(first + k, driven) for k, c in enumerate(limb.coordinates) if c in hinges]
+        for k, driven in turned:
+            name, start, far = model.coordinate_names[k], abs(q[0, k]) / TURN, most[k] / TURN
+            if start > 1.0:
+                return f"{name} starts {start:.3g} turns off, at {start * TURN:.4g} rad: was it meant in degrees?"
+            if driven and far > MANY_TURNS:
+                return f"{name} is driven around {far:.3g} times, to {far * TURN:.4g} rad: was it meant in degrees?"
+        return ""
 
     def foot_closure_error(self) -> float:
         """Farthest that a pinned foot is from its place [m]."""
@@ -203,6 +260,16 @@ class Run:
     def _foot_forces(self) -> Floats:
         """Of pinned feet at the times of the data, (times, feet, 3) [N]."""
         return self.record["foot_force"] if isinstance(self.record, Arrays) else self.record.at_samples.path.foot_forces
+
+    def _positions(self) -> Floats:
+        """q at the times of the data, (times, coordinates) [m, rad]."""
+        return self.record["q"] if isinstance(self.record, Arrays) else self.record.at_samples.q
+
+    def _efforts(self) -> Floats:
+        """tau at the times of the data, (times, actuators) [N m, N]; arrays have none of a robot without actuators."""
+        if not isinstance(self.record, Arrays):
+            return self.record.at_samples.tau
+        return self.record["tau"] if self.model.actuator_names else np.zeros((len(self.record["time"]), 0))
 
     def min_normal_force(self) -> float:
         """Smallest normal force on a pinned foot [N]; negative: a foot would have had to pull."""
@@ -230,9 +297,8 @@ class Run:
     def path(self, times: Floats) -> PathValues:
         """Accelerations, foot forces, powers and so on at any times within the run [s]."""
         if self.trajectory is None:
-            raise StateError(
-                "times", "a run on ground or from a file knows only the times in `data`; simulate it again"
-            )
+            reason = "a run on ground or from a file knows only the times in `data`; simulate it again"
+            raise StateError("times", reason)
         return self.trajectory.system.path(times, *self.trajectory.full(times))
 
     def save(self, file: str | os.PathLike[str], more: Mapping[str, str] | None = None) -> None:
@@ -242,6 +308,10 @@ class Run:
             file: its path.
             more: further attributes of the file.
         """
+        write_whole(file, self.as_netcdf(more))
+
+    def as_netcdf(self, more: Mapping[str, str] | None = None) -> bytes:
+        """What `save` writes."""
         layout, content = self.model.layout, self._final_arrays()
         attributes = {
             "format": FORMAT,
@@ -259,8 +329,8 @@ class Run:
         # Text as ASCII: not every reader of NetCDF takes more.
         plain = {key: value.encode("unicode_escape").decode() if isinstance(value, str) else value
                  for key, value in {**content.attributes, **attributes, **(more or {})}.items()}  # fmt: skip
-        plain["content"] = _digest(content, plain)
-        write_whole(file, bytes(self.data.assign_attrs(plain).to_netcdf(None, engine="scipy")))
+        plain["content"] = content_digest(content, plain)
+        return bytes(self.data.assign_attrs(plain).to_netcdf(None, engine="scipy"))
 
     def summary(self) -> str:
         """The run in a few lines."""
@@ -268,7 +338,20 @@ class Run:
         if self.stopped is not None:
             lines.append(f"stopped at {self.stopped.time:.4f} s: {self.stopped.reason}")
         ended = None if self.stopped is None else (self.stopped.time, self.stopped.reason)
-        lines += [f"at {time:.4f} s: {what}" for time, what in self.events if (time, what) != ended]
+        happened: dict[str, list[str]] = {}
+        for time, what in self.events:
+            if (time, what) != ended:
+                happened.setdefault(what, []).append(f"{time:.4f}")
+        # What happens at the same times, but for the name that it begins with, is one line.
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for what, when in happened.items():
+            name, _, rest = what.partition(" ")
+            alike.setdefault((rest, *when), []).append(name)
+        for (rest, *when), names in alike.items():
+            others = f" (and {first_few(names[1:])})" if names[1:] else ""
+            often = f" {len(when)}×" if len(when) > 1 else ""
+            lines.append(f"at {first_few(when, 3)} s: {names[0]} {rest}{others}{often}")
+        lines += self._moved()
         lines.append(f"energy balance to {self.energy_balance_error():.1e}")
         if self.ground is not None:
             closed = self.momentum_balance_error()
@@ -278,94 +361,64 @@ class Run:
             lines += self._touching()
         if self.model.foot_names:
             normal, friction = self.min_normal_force(), self.friction_needed()
-            stay = f"the feet would stay where friction is at least {friction:.3g}"
+            stay = f"the feet stay only where friction is at least {friction:.3g}"
             lines.append(f"smallest normal force {normal:.4g} N: {stay if normal > 0 else 'a foot would have to pull'}")
         return "\n".join(lines)
+
+    def _moved(self) -> list[str]:
+        """How far the torso has moved and turned at the end, and the farthest that it was turned."""
+        layout = self.model.layout
+        if not layout.torso_free:
+            return []
+        q = self._positions()
+        angles = continuous_angles(layout, q)  # roll, pitch, yaw [rad]
+        turned, certain = np.degrees(angles - angles[:, :1]), np.abs(np.cos(angles[0])) > CERTAIN
+        told = [f"{name} {fixed(x, 3, signed=True)} m" for name, x in zip("xyz", q[-1, :3] - q[0, :3], strict=True)]
+        for name, own in zip(("roll", "pitch", "yaw"), turned.round(2), strict=True):
+            most = np.abs(own[certain]).max(initial=0.0)
+            more = f" (most {most:.2f}°)" if most > abs(own[-1]) else ""
+            told.append(f"{name} {fixed(own[-1], 2, signed=True)}°{more}")
+        tilt = float(np.degrees(np.arccos(np.clip(torso_rotations(layout, q[-1:])[0, 2, 2], -1.0, 1.0))))
+        said = f", {tilt:.0f}° from upright" if tilt > TILTED else ""
+        return [f"torso: {', '.join(told)}{said}"]
 
     def _touching(self) -> list[str]:
         """By foot on ground, and by other contact points that touched: how its time was spent, when it first slipped or
         left the ground; on rigid ground when it lifts, lands and slips."""
-        times, states = self._arrays["time"], self._arrays["contact"]
+        begin, end = float(self._arrays["time"][0]), float(self._arrays["time"][-1])
         lines = []
-        for k, foot in enumerate(self._arrays["foot"]):
-            spent: dict[str, float] = {name: 0.0 for name in CONTACT_NAMES}
-            firsts: dict[str, str] = {}
-            since, before = float(times[0]), CONTACT_NAMES[states[0, k]]
-            for time, name, state in self.changes:
-                if name != foot:
-                    continue
-                spent[before] += time - since
-                since, before = time, state
-                if state != "stick" and state not in firsts:
-                    firsts[state] = f"first {'slips' if state == 'slip' else 'leaves the ground'} at {time:.4f} s"
-            if isinstance(self.ground, RigidGround):
-                firsts = self._phases(str(foot), CONTACT_NAMES[states[0, k]])
-            spent[before] += float(times[-1]) - since
+        for foot, first in zip(self._arrays["foot"], self._arrays["contact"][0], strict=True):
+            phases = [(begin, CONTACT_NAMES[first]), *((time, own) for time, name, own in self.changes if name == foot)]
+            spent: dict[str, float] = dict.fromkeys(CONTACT_NAMES, 0.0)
+            for (since, own), (until, _) in pairwise([*phases, (end, "")]):
+                spent[own] += until - since
             if foot not in self.model.layout.legs and not spent["stick"] + spent["slip"]:
                 continue
             whole = sum(spent.values()) or 1.0
-            shares = [f"{name} {time / whole:.0%}" for name, time in spent.items()]
-            lines.append(f"{foot}: " + ", ".join([*shares, *firsts.values()]))
+            shares = [f"{name} {abs(time) / whole:.0%}" for name, time in spent.items()]
+            phrases = _repeated(phases) if isinstance(self.ground, RigidGround) else _firsts(phases)
+            lines.append(f"{foot}: " + ", ".join([*shares, *phrases]))
         return lines
 
-    def _phases(self, foot: str, before: str) -> dict[str, str]:
-        """When a point lands, lifts and begins to slip, in words."""
-        found: dict[str, list[float]] = {"lands": [], "lifts": [], "slips": []}
-        for time, name, state in self.changes:
-            if name == foot:
-                found["lands"] += [time] if before == "air" and state != "air" else []
-                found["lifts"] += [time] if state == "air" else []
-                found["slips"] += [time] if state == "slip" else []
-                before = state
-        said = {verb: listed([f"{time:.4f}" for time in when], 3) for verb, when in found.items() if when}
-        return {verb: f"{verb} {len(found[verb])}× (at {when} s)" for verb, when in said.items()}
+
+def _firsts(phases: Sequence[tuple[float, str]]) -> list[str]:
+    """When a foot first slips and leaves the ground, in words; from (time [s], contact) of its phases."""
+    firsts: dict[str, str] = {}
+    for time, own in phases[1:]:
+        if own != "stick":
+            firsts.setdefault(own, f"first {'slips' if own == 'slip' else 'leaves the ground'} at {time:.4f} s")
+    return list(firsts.values())
 
 
-def balance_error(system: System, moments: Floats) -> float:
-    """How well the energy of a run balances [1]; infinite where that cannot be evaluated.
-
-    Args:
-        system: what was simulated.
-        moments: time [s], work so far [J] and state, a row each.
-    """
-    if not np.isfinite(moments).all():
-        return math.inf
-    q, v, _, _ = system.full(moments[:, 0], moments[:, 2:], np.zeros((len(moments), system.control_inputs)))
-    try:
-        energy = system.model.energy(q, v)
-    except StateError:
-        return math.inf
-    return float(unbalanced(np.stack([energy.kinetic, energy.gravitational], axis=-1), moments[:, 1]))
-
-
-def unbalanced(energies: Floats, work: Floats) -> Floats:
-    """Largest difference between energy gained and work done, as a share of the energy that moved or was in motion.
-
-    Args:
-        energies: kinetic and gravitational energy over time, (…, times, 2) [J].
-        work: done until then by all other forces, those of springs and dampers among them, (…, times) [J].
-    """
-    parts = np.concatenate([energies, work[..., None]], axis=-1)
-    moved = np.maximum(np.ptp(parts, axis=-2).max(axis=-1), energies[..., 0].max(axis=-1))
-    # Where next to nothing moves, rounding is judged against a millionth of the energy that is there.
-    moved = np.maximum(moved, 1e-6 * np.abs(parts).max(axis=(-2, -1)))
-    total = energies.sum(axis=-1)
-    return np.abs(total - total[..., :1] - work).max(axis=-1) / np.maximum(moved, 1e-300)
-
-
-def trusted_balance(rtol: float, step: float | None) -> float:
-    """The energy balance that can be expected of steps chosen by a relative tolerance [1], or of fixed ones."""
-    return TRUSTED if step is not None else min(max(PER_TOLERANCE * rtol, BEST), TRUSTED)
-
-
-def poor_balance(error: float, trusted: float) -> str:
-    """What there is to say of an energy balance [1]; empty: nothing, or it is not known."""
-    if math.isnan(error) or error <= trusted:
-        return ""
-    return (
-        f"energy balances to {error:.1e} only, {trusted:.0e} was expected: do not trust these numbers; ask for a "
-        "smaller rtol or step, or look where the motion comes near to what the model cannot do"
-    )
+def _repeated(phases: Sequence[tuple[float, str]]) -> list[str]:
+    """When a point lands, lifts and begins to slip, in words; likewise."""
+    found = {
+        "lands": [time for (_, before), (time, own) in pairwise(phases) if before == "air" != own],
+        "lifts": [time for time, own in phases[1:] if own == "air"],
+        "slips": [time for time, own in phases[1:] if own == "slip"],
+    }
+    said = {verb: first_few([f"{time:.4f}" for time in when], 3) for verb, when in found.items() if when}
+    return [f"{verb} {len(found[verb])}× (at {when} s)" for verb, when in said.items()]
 
 
 def load_run(file: str | os.PathLike[str]) -> Run:
@@ -386,7 +439,7 @@ def load_run(file: str | os.PathLike[str]) -> Run:
     if not isinstance(known, (int, np.integer)) or known > FORMAT:
         reason = f"written by a newer tailwork (format {known}; this one reads up to {FORMAT}): update tailwork"
         raise FileError(file, reason)
-    if ("content" in own or known == FORMAT) and own.get("content") != _digest(content, own):
+    if ("content" in own or known == FORMAT) and own.get("content") != content_digest(content, own):
         raise FileError(file, "damaged: its content is not what was written; copy it anew, or simulate again")
     try:
         own = {k: x.encode().decode("unicode_escape") if isinstance(x, str) else x for k, x in own.items()}
@@ -419,23 +472,3 @@ def _drive(layout: Layout) -> dict[str, Any]:
 def _restored(robot: Robot, drive: Mapping[str, Any], pushes: Sequence[Push], content: Arrays, *rest: Any) -> Run:
     """A run from a file or a pickle."""
     return Run(Model(robot, **drive, pushes=pushes), content, *rest)
-
-
-def _digest(content: Arrays, attributes: Mapping[str, Any]) -> str:
-    """Of all that a run's file says: names, dimensions, units and values of its variables, whichever way a file keeps
-    them, and every attribute but this one."""
-    found = hashlib.sha256()
-    for name, (dims, values, own) in sorted({**content.variables, **content.coordinates}.items()):
-        said = {key: _canonical(value) for key, value in own.items()}
-        found.update(json.dumps([name, dims, np.shape(values), said], sort_keys=True).encode())
-        numbers = np.asarray(values).dtype.kind in "fiub"
-        kept = np.ascontiguousarray(values, dtype="<f8").tobytes() if numbers else json.dumps(list(map(str, values)))
-        found.update(kept if isinstance(kept, bytes) else kept.encode())
-    said = {key: _canonical(value) for key, value in attributes.items() if key != "content"}
-    found.update(json.dumps(said, sort_keys=True).encode())
-    return found.hexdigest()
-
-
-def _canonical(value: Any) -> str:
-    """An attribute as text, the same before it is written and after it is read."""
-    return value if isinstance(value, str) else repr(np.asarray(value, dtype=np.float64).tolist())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Unpack
@@ -14,31 +15,26 @@ from tailwork.control.context import Law
 from tailwork.errors import ArgumentError, ControllerError, StateError, is_finite_number
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CompliantGround, RigidGround
-from tailwork.simulation.contact.on_ground import simulate_on_ground
-from tailwork.simulation.contact.ways import way_on_ground
-from tailwork.simulation.event_driven.runs import simulate_events
+from tailwork.simulation.equations import PrescribedMotion
 from tailwork.simulation.events import DEFAULT_EVENTS, ROUNDING, Event, FootPulls, FootSlips, check_not_rigid
-from tailwork.simulation.forces import Force
+from tailwork.simulation.forces import Force, breaks_of
 from tailwork.simulation.initial import Standing
+from tailwork.simulation.integrate.balance import trusted_balance
 from tailwork.simulation.integrate.choose import chosen_method
 from tailwork.simulation.integrate.compiled import Settings
 from tailwork.simulation.integrate.dense import Piece, Trajectory
-from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, STUCK, TOO_LONG
 from tailwork.simulation.integrate.integrator import Integrator, SingleRuns, Start, Steps
 from tailwork.simulation.integrate.tableaus import EVENT_DRIVEN, IMPLICIT_EULER, TIME_STEPPING
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import GROUND, Controller, Problem, State, problem_of
 from tailwork.simulation.record import SampledTrajectory
-from tailwork.simulation.run import Contact, Run, Stopped, trusted_balance
-from tailwork.simulation.system import Motion, System
+from tailwork.simulation.run import Contact, Run
+from tailwork.simulation.stopping import FINISHED, TOO_LONG, Stopped, why_stopped
+from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 LONGEST = 120
 """Characters of a controller's answer that an error shows."""
-STUCK_REASON = (
-    "no step is small enough, or the given one is too long: the motion comes to where the model ends, such as a "
-    "straight leg"
-)
 
 
 def simulate(
@@ -47,7 +43,7 @@ def simulate(
     duration: float,
     *,
     control: Law | Controller | Sequence[Law | Controller] = (),
-    motions: Mapping[str, Motion] | None = None,
+    motions: Mapping[str, PrescribedMotion] | None = None,
     forces: Force | Sequence[Force] = (),
     events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
@@ -60,18 +56,18 @@ def simulate(
 
     The arguments are those of a `Problem`, with these differences: `state` is its initial state, q alone at rest,
     (q, v) or equations such as `Standing()` (entries of prescribed limbs are taken from their motion); `control` may
-    hold laws and one controller in Python. On compliant ground only feet touch: a robot that falls goes through, which
-    is among the run's events; on rigid ground all contact points touch. Keyword arguments beyond these are fields of
-    `Options`.
+    hold laws and one controller in Python. On ground feet and other contact points touch: bodies without any go
+    through, which is among the run's events. Keyword arguments beyond these are fields of `Options`.
 
     Raises:
         ControllerError: a controller in Python answered with something else than efforts; its `run` is the run so far.
     """
+    how = options_of(options)
     problem = problem_of(
         model, state, duration, control=control, motions=motions, forces=forces, events=events, limits=limits,
         ground=ground, contact=contact, start_time=start_time,
     )  # fmt: skip
-    return run_of(problem, options_of(options))
+    return run_of(problem, how)
 
 
 def run_of(problem: Problem, options: Options) -> Run:
@@ -85,6 +81,8 @@ def run_of(problem: Problem, options: Options) -> Run:
             law.check_start(model, q[0], v[0])
     asking = None if controller is None else _Asking(controller, system)
     if options.method == EVENT_DRIVEN:
+        from tailwork.simulation.event_driven.runs import simulate_events  # slow to import
+
         last = start + problem.duration
         efforts = None if asking is None else asking.efforts
         return simulate_events(system, problem.ground, x, start, last, _ends(problem, options, last), efforts, options)
@@ -98,8 +96,8 @@ def run_of(problem: Problem, options: Options) -> Run:
     step = options.step
     length, most = step or min(1e-4, problem.duration), options.max_steps
     settings = Settings(options.rtol, options.atol, step or 0.0, length, most)
-    way = Integrator(system, method, settings, problem.duration)
-    single = SingleRuns.kept(way, Start(x[None].copy(), held[None].copy(), {}))
+    integrator = Integrator(system, method, settings, problem.duration)
+    single = SingleRuns.kept(integrator, Start(x[None].copy(), held[None].copy(), {}))
     pieces: list[Piece] = []
     happened: list[tuple[float, str]] = []
     below: set[int] = set()  # events that have happened and still hold
@@ -155,19 +153,23 @@ def _ends(problem: Problem, options: Options, last: float) -> Iterator[tuple[flo
     most = 0.25 / float(np.spacing(max(abs(start), abs(last))))
     if problem.controller is not None and rate > most:
         raise ArgumentError("control_rate", rate, f"at most {most:.3g} Hz, what can be told apart at {last:g} s")
-    jumps = sorted({time for force in problem.forces for time in force.jumps() if start < time < last})
+    often = options.max_steps / (last - start)
+    if problem.controller is not None and rate > often:
+        required = f"at most {often:.3g} Hz: a run has at most {options.max_steps:,} steps (max_steps)"
+        raise ArgumentError("control_rate", rate, f"{required}, and this controller is asked more often")
+    breaks = breaks_of(problem.forces, start, last)[0].tolist()
     ticks, begun = count(1), start
     tick = start + next(ticks) / rate if problem.controller is not None else last
     while True:
-        jump = jumps[0] if jumps else last
+        before, jump = breaks[0] if breaks else (last, last)
         end = min(jump, tick, last)
         if end >= last:
             yield last, last, False
             return
         jumping, asks = end == jump, end == tick
-        jumps = jumps[1:] if jumping else jumps
+        breaks = breaks[1:] if jumping else breaks
         tick = start + next(ticks) / rate if asks else tick
-        before = float(np.nextafter(end, start)) if jumping else end
+        before = before if jumping else end
         if before > begun:  # a jump may follow within rounding of a tick
             yield before, end, asks
         begun = end
@@ -194,15 +196,18 @@ def _on_ground(problem: Problem, options: Options, system: System, x: Floats, as
     """The run of a problem on compliant or rigid ground."""
     if problem.ground is None:
         raise ArgumentError("ground", problem.ground, GROUND)
-    way = way_on_ground(system, problem.ground, problem.start_time)
+    from tailwork.simulation.contact.choose import integrator_on_ground
+    from tailwork.simulation.contact.on_ground import simulate_on_ground  # slow to import
+
+    integrator = integrator_on_ground(system, problem.ground, problem.start_time)
     for event in problem.events:
         if isinstance(event, (FootPulls, FootSlips)):
             required = "events of other things than pinned feet: what feet do is in the run's `changes`"
             raise ArgumentError("events", event, required)
-    if options.method not in ("auto", way.method):
-        raise ArgumentError("method", options.method, f"'auto' or '{way.method}' on this ground")
+    if options.method not in ("auto", integrator.method):
+        raise ArgumentError("method", options.method, f"'auto' or '{integrator.method}' on this ground")
     return simulate_on_ground(
-        way, x, problem.contact, problem.duration, options.step, options.samples, options.max_steps,
+        integrator, x, problem.contact, problem.duration, options.step, options.samples, options.max_steps,
         None if asking is None else asking.efforts, options.control_rate,
     )  # fmt: skip
 
@@ -213,6 +218,13 @@ class _Asking:
     def __init__(self, controller: Controller, system: System) -> None:
         self.controller, self.system, self.model = controller, system, system.model
         self.last: tuple[float, Floats] | None = None  # when it answered last, and what
+        try:
+            inspect.signature(controller).bind(0.0, 0.0, 0.0)
+        except TypeError as error:
+            required = "a controller of (t, q, v): time [s], configuration, generalized velocity"
+            raise ControllerError(f"got a function that cannot be called so ({error}); required: {required}") from None
+        except ValueError:  # of a function that does not say what it takes
+            pass
         reset = getattr(controller, "reset", None)
         if callable(reset):
             reset()
@@ -276,13 +288,6 @@ def _short(answer: Any) -> str:
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
 
 
-def why_ended(status: int, event: int, names: Sequence[str]) -> str:
-    """Why a run ended before its time, from its status and the event that stopped it; empty: it did not."""
-    if status == AT_EVENT:
-        return names[event]
-    return {FINISHED: "", STUCK: STUCK_REASON}.get(status, "more steps than allowed")
-
-
 def _stopped(steps: Steps, names: list[str]) -> Stopped | None:
-    said = why_ended(steps.status, steps.event, names)
+    said = why_stopped(steps.status, steps.event, names)
     return Stopped(float(steps.times[-1]), said) if said else None

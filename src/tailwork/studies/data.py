@@ -36,20 +36,20 @@ def digest(data: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def plain(value: Any, but: tuple[type, ...] = ()) -> Any:
+def json_value(value: Any, but: tuple[type, ...] = ()) -> Any:
     """A value as JSON holds it: arrays and tuples as lists, numbers that are none as null, infinite ones as text.
 
     Fields that hold one of some types are left out.
     """
     if is_dataclass(value) and not isinstance(value, type):
         own = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {name: plain(one, but) for name, one in own.items() if not isinstance(one, but)}
+        return {name: json_value(one, but) for name, one in own.items() if not isinstance(one, but)}
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return json_value(value.tolist())
     if isinstance(value, Mapping):
-        return {str(name): plain(one, but) for name, one in value.items()}
+        return {str(name): json_value(one, but) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(one, but) for one in value]
+        return [json_value(one, but) for one in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value

@@ -9,7 +9,7 @@ import numpy as np
 from tailwork.control.context import Law
 from tailwork.control.laws import Constant
 from tailwork.control.standing import HoldPosture, RestTorques, gain_factors
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
 from tailwork.typing import Floats
@@ -83,4 +83,4 @@ def check_paper(torques: Floats) -> None:
     of the paper, with any of its tails."""
     if len(torques) != len(EQUATION_85) or np.abs(torques - np.array(EQUATION_85)).max() > NEARLY:
         required = "'constant', 'joint' or 'foot': the torques of Eq. 85 do not balance this robot"
-        raise RobotError("policy", "paper", required)
+        raise ArgumentError("policy", "paper", required)

@@ -12,16 +12,11 @@ import numpy as np
 
 from tailwork.algebra.expression import Scalar, arctan2, larger, sqrt, step
 from tailwork.algebra.vectors import Array, array, cross, dot
-from tailwork.errors import RobotError, UnknownNameError, check_known
-from tailwork.kernels.graph import Graph, finished
-from tailwork.kernels.kernel import Kernel
-from tailwork.mechanics.observe import path
+from tailwork.errors import ArgumentError, UnknownNameError, check_known
 from tailwork.robots.tails.tail import direction_vector
-from tailwork.simulation.batch import ENERGY_BALANCE
-from tailwork.simulation.system import System
+from tailwork.simulation.batch.batch import ENERGY_BALANCE
 from tailwork.studies.sample import DEGREES, Sample
 from tailwork.studies.scenario import ActuatorMass
-from tailwork.typing import Floats
 
 AXES = ("pitch", "roll", "yaw")
 STILL = 1e-6  # [deg]; a tail that has been carried less than this has not moved
@@ -55,11 +50,6 @@ class Measure:
     def __post_init__(self) -> None:
         check_known(f"measures.{self.name}.reduction", [self.reduction], REDUCTIONS, "reduction")
 
-    @property
-    def way(self) -> str:
-        """The reduction."""
-        return self.reduction
-
 
 @dataclass(frozen=True)
 class Combined:
@@ -74,10 +64,15 @@ class Combined:
     hidden: bool = False  # whether it only serves others
 
     @property
-    def way(self) -> str:
+    def reduction(self) -> str:
         """What a limit on it must look at: the worst time, or the run as a whole."""
         return "max" if self.worst else "final"
 
+
+KINDS = {
+    f"peak_tail_{what}": (f"peak_joint_{what}", f"peak_segment_{what}") for what in ("torque", "speed")
+}  # fmt: skip
+"""Measures of coordinates of different kinds, by that of all: a torque on a segment bends all of its joints."""
 
 MEASURES: dict[str, Measure | Combined] = {}
 """All measures by name, in the order of tables."""
@@ -85,8 +80,10 @@ MEASURES: dict[str, Measure | Combined] = {}
 
 def add_measure(measure: Measure | Combined) -> None:
     """Put a measure into the table: every command, study and report has it from then on."""
+    if not isinstance(measure, (Measure, Combined)):
+        raise ArgumentError("measures", measure, "a Measure or a Combined")
     if measure.name in MEASURES:
-        raise RobotError("measures", measure.name, "a name that no other measure has")
+        raise ArgumentError("measures", measure.name, "a name that no other measure has")
     check_known(f"measures.{measure.name}.of", getattr(measure, "of", ()), MEASURES, "measure")
     MEASURES[measure.name] = measure
 
@@ -176,7 +173,7 @@ def _angle(name: str) -> Quantity:
     return lambda s: [s.angles[name]]
 
 
-def _size(x: Any) -> Any:
+def size_of(x: Any) -> Any:
     """|x| of a number that may carry its derivative as an imaginary part."""
     return np.where(np.real(x) < 0.0, -x, x)
 
@@ -206,7 +203,7 @@ def _table() -> Iterable[Measure | Combined]:
                   lambda s: list(s.direction), "length")  # fmt: skip
     yield Combined(
         "effectiveness", "1", "torso rotation about the motion's axis for each degree that the tail moves",
-        ("turn", "tail_rotation"), lambda v, _: _ratio(_size(v["turn"]), v["tail_rotation"], STILL),
+        ("turn", "tail_rotation"), lambda v, _: _ratio(size_of(v["turn"]), v["tail_rotation"], STILL),
     )  # fmt: skip
     yield Measure("tail_deviation", "deg", "largest angle between the tail's centre of mass and where it should be",
                   _deviation, "max")  # fmt: skip
@@ -223,17 +220,26 @@ def _table() -> Iterable[Measure | Combined]:
     for group, whose in (("torso", "the torso"), ("legs", "all else"), ("tail", "the tail")):
         yield Measure(f"{group}_momentum", "N m s", f"largest angular momentum of {whose} about the centre of mass",
                       _momentum(group), "max")  # fmt: skip
-    yield Measure("peak_tail_torque", "N m", "largest torque on a coordinate of the tail (an R3's: on a segment)",
-                  lambda s: s.tail_efforts[0], "peak")  # fmt: skip
-    yield Measure("peak_tail_speed", "deg/s", "largest rate of a coordinate of the tail",
-                  lambda s: [rate * DEGREES for rate in s.context.v[s.layout.rates[s.tail]]], "peak")  # fmt: skip
+    for what, unit, word, values in (
+        ("torque", "N m", "torque on", Sample.tail_torques), ("speed", "deg/s", "rate of", Sample.tail_rates)
+    ):  # fmt: skip
+        yield Measure(f"peak_tail_{what}", unit, f"largest {word} a coordinate of the tail: a joint or a segment",
+                      values, "peak")  # fmt: skip
+        yield Measure(f"peak_joint_{what}", unit, f"largest {word} a single joint of the tail",
+                      lambda s, values=values: values(s, several=False), "peak")  # fmt: skip
+        yield Measure(f"peak_segment_{what}", unit, f"largest {word} a segment of the tail, whose joints bend alike",
+                      lambda s, values=values: values(s, several=True), "peak")  # fmt: skip
     yield Measure("peak_leg_torque", "N m", "largest torque of a leg motor", _leg_torques, "peak")
+    yield Measure("motor_load", "1", "largest effort of a motor or cable, as a share of its limit",
+                  lambda s: s.loads, "max")  # fmt: skip
+    yield Measure("joint_speed_load", "1", "largest rate of a joint, as a share of its limit",
+                  lambda s: s.speed_loads, "max")  # fmt: skip
     yield Measure("peak_tail_power", "W", "largest power of the tail's actuators together",
                   lambda s: [sum(s.tail_powers, 0.0)], "peak")  # fmt: skip
     yield Measure("tail_energy", "J", "work of the tail's actuators, positive and negative counted alike",
                   lambda s: [sum((larger(power, -power) for power in s.tail_powers), 0.0)], "integral")  # fmt: skip
     yield Combined("cost", "J/deg", "that work for each degree of torso rotation about the motion's axis",
-                   ("tail_energy", "turn"), lambda v, _: _ratio(v["tail_energy"], _size(v["turn"])))  # fmt: skip
+                   ("tail_energy", "turn"), lambda v, _: _ratio(v["tail_energy"], size_of(v["turn"])))  # fmt: skip
     yield Measure("least_normal_force", "N", "smallest normal force of a foot; negative: it would pull",
                   lambda s: [z for _, _, z in s.foot_forces], "min")  # fmt: skip
     yield Measure("_friction", "1", "largest ratio of tangential to normal force of a foot, finite where it pulls",
@@ -245,6 +251,8 @@ def _table() -> Iterable[Measure | Combined]:
     )  # fmt: skip
     yield Measure("most_extension", "1", "extension of the straightest leg; 1 is straight",
                   lambda s: list(s.path.extensions), "max")  # fmt: skip
+    yield Measure("tail_clearance", "m", "least height of the tail above the ground; negative: it is below it",
+                  lambda s: s.tail_heights, "min")  # fmt: skip
     yield Measure("curvature_error_mean", "1/m", "mean curvature error, worst segment",
                   _curvature, "mean")  # fmt: skip
     yield Measure("curvature_error_peak", "1/m", "largest curvature error of any segment",
@@ -254,7 +262,8 @@ def _table() -> Iterable[Measure | Combined]:
     yield Measure("peak_tension", "N", "largest cable tension, those on pulleys among them",
                   lambda s: [*s.tail_efforts[1], *s.tail_efforts[2]], "peak")  # fmt: skip
     yield Measure("slack", "1", "share of the time that a cable is slack, mean over the cables", _slack, "mean")
-    yield Measure("tail_mass", "kg", "mass of the tail", lambda s: [s.part.total_mass()], "final")
+    yield Measure("tail_mass", "kg", "mass of the tail, and of its actuators that the robot carries",
+                  lambda s: [s.part.carried_mass()], "final")  # fmt: skip
     yield Measure("tail_length", "m", "length of the straight tail from mount to tip",
                   lambda s: [s.part.total_length()], "final")  # fmt: skip
     yield Combined("actuator_mass", "kg", "mass of the tail's actuators, from what they give",
@@ -279,6 +288,20 @@ def shown_measures() -> list[str]:
     return [*(name for name, measure in MEASURES.items() if not measure.hidden), ENERGY_BALANCE]
 
 
+def by_kind(names: Iterable[str], runs: Iterable[Mapping[str, float]]) -> list[str]:
+    """Measures of a table of several runs: those of coordinates of both kinds, joints and segments, are split."""
+    known, found = list(runs), []
+    for name in names:
+        parts = [own for own in KINDS.get(name, ()) if any(not np.isnan(run.get(own, np.nan)) for run in known)]
+        found += parts if len(parts) > 1 else [name]
+    return list(dict.fromkeys(found))
+
+
+def whole_measure(name: str) -> str:
+    """The measure of coordinates of all kinds that one of a single kind is part of; else itself."""
+    return next((whole for whole, parts in KINDS.items() if name in parts), name)
+
+
 def unit_of(name: str) -> str:
     """The unit of a measure."""
     return "1" if name == ENERGY_BALANCE else MEASURES[name].unit
@@ -295,9 +318,11 @@ def checked_measures(names: Iterable[str] | None) -> list[str]:
     """Names of measures, each known; None: all that tables show."""
     if names is None:
         return shown_measures()
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ArgumentError("measures", names, "a list of names, such as ['yaw']")
     found = list(names)
     for name in found:
-        if name not in MEASURES and name != ENERGY_BALANCE:
+        if not isinstance(name, str) or (name not in MEASURES and name != ENERGY_BALANCE):
             raise UnknownNameError.among("measures", str(name), shown_measures(), "measure")
     return found
 
@@ -312,122 +337,3 @@ def needed(names: Iterable[str]) -> list[Measure]:
         else:
             found[name] = measure
     return list(found.values())
-
-
-@dataclass(frozen=True)
-class Observer:
-    """Quantities along the path of a system, compiled."""
-
-    graph: Graph  # (t, q, v, efforts, prescribed accelerations) → quantities; along a rollout (t, x, …) → x-dot, these
-    kernel: Kernel  # of it
-    parameters: tuple[str, ...]  # names of its parameters
-    columns: dict[str, slice]  # by measure of the path: where its components stand among the quantities
-
-    def has(self, name: str) -> bool:
-        """Whether a measure exists for this robot: in the air there are no feet, a pendulum has no curvature."""
-        vital = [self.columns[own.name] for own in needed([name])]
-        if name in ("actuator_mass", "added_mass"):  # a tail that cables bend has no torques, and its actuators weigh
-            vital = [self.columns[own.name] for own in needed([name]) if own.name == "tail_mass"]
-        return all(here.stop > here.start for here in vital)
-
-
-def observer(system: System, tail: str, names: Iterable[str], along: bool = False) -> Observer:
-    """What the measures of some names need, compiled for a system; `along` a rollout its derivative comes first."""
-    measures = tuple(needed(name for name in names if name != ENERGY_BALANCE))
-
-    def make() -> Observer:
-        recorded, parameters, count = system.record() if along else system.record_observed()
-        seen = path(recorded.layout, recorded.inputs)
-        sample = Sample(recorded, seen, tail)
-        outputs = system.change(recorded, seen.acceleration) if along else []
-        first = len(outputs)
-        columns: dict[str, slice] = {}
-        known: dict[Quantity, slice] = {}  # several measures of one quantity
-        for measure in measures:
-            if measure.quantity not in known:
-                values = list(measure.quantity(sample))
-                known[measure.quantity] = slice(len(outputs) - first, len(outputs) - first + len(values))
-                outputs += values
-            columns[measure.name] = known[measure.quantity]
-        graph = finished(recorded.tape, outputs, count, len(parameters))
-        return Observer(graph, Kernel(graph), tuple(parameters), columns)
-
-    key = ("measures", along, tail, tuple((m.name, m.quantity) for m in measures))
-    return system.once(key, make, None if along else system.observed)
-
-
-def reduced(measure: Measure, values: Any, times: Any) -> Any:
-    """A measure of the path from samples, (…, times, components) at (…, times) [s] → (…).
-
-    Values and times may carry their derivatives along a direction as small imaginary parts.
-    """
-    lead = values.shape[:-2]
-    if not values.shape[-1]:
-        return np.full(lead, np.nan)
-    flat = values.reshape(*lead, -1)
-    match measure.reduction:
-        case "final":
-            return values[..., -1, 0]
-        case "change":
-            return values[..., -1, 0] - values[..., 0, 0]
-        case "max":
-            return _picked(flat, np.real(flat).argmax(axis=-1))
-        case "min":
-            return _picked(flat, np.real(flat).argmin(axis=-1))
-        case "peak":
-            return _size(_picked(flat, np.abs(np.real(flat)).argmax(axis=-1)))
-        case "length":
-            steps = np.diff(values, axis=-2)
-            apart = np.sqrt((steps * steps).sum(axis=-1)) / 2.0
-            return np.degrees(1.0) * 2.0 * np.arcsin(np.where(np.real(apart) < 1.0, apart, 1.0)).sum(axis=-1)
-    whole = np.trapezoid(values if measure.reduction != "rms" else values * values, times[..., None], axis=-2)
-    if measure.reduction == "integral":
-        return whole.sum(axis=-1)
-    lasting = (times[..., -1] - times[..., 0])[..., None]
-    first = values[..., 0, :] if measure.reduction == "mean" else values[..., 0, :] ** 2
-    mean = np.where(np.real(lasting) > 0.0, whole / np.where(np.real(lasting) > 0.0, lasting, 1.0), first)
-    if measure.reduction == "rms":
-        return np.sqrt(mean.mean(axis=-1))
-    return _picked(mean, np.abs(np.real(mean)).argmax(axis=-1))
-
-
-def _picked(values: Any, which: np.ndarray) -> Any:
-    """The entry of a number along the last axis; NaN where any entry is."""
-    found = np.take_along_axis(values, which[..., None], axis=-1)[..., 0]
-    return np.where(np.isnan(np.real(values)).any(axis=-1), np.nan, found)
-
-
-SUMMARISED = ("final", "change", "max", "min", "peak", "integral")
-"""Reductions that a rollout makes on its way."""
-
-
-def from_summary(measure: Measure, summary: Floats, duration: Floats) -> Floats:
-    """A measure of the path from first, last, least, greatest and scaled integral, (designs, 5, components)."""
-    if summary.shape[-1] and measure.reduction == "integral":
-        return summary[:, 4].sum(axis=1) * duration
-    return reduced(measure, summary[:, [0, 2, 3, 1]], duration)  # as if these were all samples
-
-
-def combined(names: Iterable[str], known: Mapping[str, Any], actuator: ActuatorMass) -> dict[str, Any]:
-    """Measures of some names from those of the path that they need."""
-    values = dict(known)
-
-    def value(name: str) -> Any:
-        if name not in values:
-            measure = MEASURES[name]
-            assert isinstance(measure, Combined)
-            for own in measure.of:
-                value(own)
-            values[name] = np.asarray(measure.combine(values, actuator))
-        return values[name]
-
-    return {name: value(name) for name in names}
-
-
-def from_samples(
-    names: Sequence[str], seen: Any, times: Any, columns: Mapping[str, slice], actuator: ActuatorMass
-) -> dict[str, Any]:
-    """Measures from the quantities of an `Observer` at samples, (…, times, quantities) at (…, times) [s]."""
-    with np.errstate(invalid="ignore"):
-        known = {own.name: reduced(own, seen[..., columns[own.name]], times) for own in needed(names)}
-        return combined(names, known, actuator)

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from tailwork.control.tail_motion import TailMotion
-from tailwork.errors import RobotError, UnknownNameError, is_finite_number
+from tailwork.errors import ArgumentError, UnknownNameError, check_known, is_finite_number
+from tailwork.format import rounded
 
 SIDEWAYS = -math.pi / 2  # roll at which a bend goes to the right
 DURATION = 0.3  # [s], of the papers' motions
@@ -37,8 +38,8 @@ def sweep(axis: str, angle: float, duration: float = DURATION, early: float = 0.
 
     Of a tail of many links the angle is that of its last one. `early` and `skew` shape the profile, see `Shaped`.
     """
-    if axis not in ("yaw", "pitch"):
-        raise UnknownNameError.among("axis", str(axis), ("yaw", "pitch"), "axis")
+    check_known("axis", [axis], ("yaw", "pitch"), "axis")
+    _finite("sweep", angle)
     alpha = SIDEWAYS if axis == "yaw" else 0.0
     return TailMotion(
         name=f"{axis} sweep", axis=axis, start=(alpha, 0.0), end=(alpha, math.radians(angle)), angle="tip",
@@ -62,6 +63,8 @@ def coupled(
 
 def _bend(kind: str, alpha: float, angle: float, duration: float, period: float = 0.0) -> TailMotion:
     _nonzero(kind, angle)
+    if not is_finite_number(period):
+        raise ArgumentError("period", period, "a finite number that is not negative [s]; 0: no swing")
     ends = {"start": (alpha, 0.0), "end": (alpha, math.radians(angle))}
     swing = {"profile": "sine", "period": period} if period else {}
     wave = "" if not period else "sine" if period == PERIOD else f"sine{period:g}s"
@@ -70,33 +73,51 @@ def _bend(kind: str, alpha: float, angle: float, duration: float, period: float 
 
 def _lasting(duration: float) -> str:
     """What a name says of an unusual duration."""
-    return "" if duration == DURATION or not is_finite_number(duration) else f"in{duration:g}s"
+    return "" if not is_finite_number(duration) or duration == DURATION else f"in{duration:g}s"
 
 
 def _finite(name: str, angle: Any) -> None:
     if not is_finite_number(angle):
-        raise RobotError(name, angle, "a finite angle [deg]")
+        raise ArgumentError(name, angle, "a finite angle [deg]")
 
 
 def _nonzero(name: str, angle: Any) -> None:
     _finite(name, angle)
     if angle == 0:
-        raise RobotError(name, angle, "an angle other than 0 [deg]")
+        raise ArgumentError(name, angle, "an angle other than 0 [deg]")
 
 
 def motion_text(motion: TailMotion) -> str:
-    """A motion in a few words."""
-    first, last = (tuple(round(math.degrees(x), 6) for x in pair) for pair in (motion.start, motion.end))
+    """What the tail does, in words that follow "the tail"."""
+    sine = bool(motion.period)
+    it, until = (" it", "and") if sine else ("", "to")
+
+    def over(first: float, last: float) -> str:
+        """From the start to the end [rad]; of a sine, between its ends."""
+        low, high = (math.degrees(x) for x in (2.0 * first - last if sine else first, last))
+        return f"{'between' if sine else 'from'} {_degrees(low)}° {until} {_degrees(high)}°"
+
+    (a, b), (c, d) = motion.start, motion.end
     if motion.space == "joints":
-        said = f"pitch from {first[0]:g}° to {last[0]:g}°, yaw from {first[1]:g}° to {last[1]:g}°"
+        said = f"pitches{it} {over(a, c)} and yaws{it} {over(b, d)}"
     elif motion.axis == "roll":
-        said = f"rolls from {first[0]:g}° to {last[0]:g}°, bent by {first[1]:g}°"
+        bent = f"{_degrees(math.degrees(b))}°" if b == d else over(b, d)
+        said = f"rolls{it} {over(a, c)}, bent by {bent},"
     else:
         ways = ("to the right", "to the left") if motion.axis == "yaw" else ("down", "up")
-        said = f"bends {ways[last[1] < 0]} by {abs(last[1]):g}°"
-    if motion.period:
-        return f"the first {motion.duration:g} s of a sine of {motion.period:g} s that {said}"
-    return f"{said} in {motion.duration:g} s"
+        side = math.cos(a) if motion.axis == "pitch" else -math.sin(a)
+        first, second = ways if side * (d - b) > 0.0 else ways[::-1]
+        size = f"{_degrees(math.degrees(abs(d - b)))}°"
+        said = f"swings it {size} {first} and {second}" if sine else f"bends {first} by {size}"
+        said += f", from {_degrees(math.degrees(b))}° on," if b else ""
+    if not sine:
+        return f"{said} in {motion.duration:g} s"
+    part = f"the first {motion.duration:g} s" if motion.duration < motion.period else f"{motion.duration:g} s"
+    return f"follows {part} of a sine of {motion.period:g} s that {said.removesuffix(',')}"
+
+
+def _degrees(x: float) -> str:
+    return rounded(round(x, 6))
 
 
 KINDS = {"yaw": yaw, "pitch": pitch, "roll": roll, "coupled": coupled}
@@ -112,6 +133,8 @@ WORDS = {
 
 def motion_from_text(text: str) -> TailMotion:
     """A motion as text [deg, s]: "yaw:40", "roll:40,angle=30", "pitch:20,period=1.2", "coupled"."""
+    if not isinstance(text, str):
+        raise ArgumentError("motion", text, "text, such as 'yaw:40'")
     kind, _, rest = text.partition(":")
     if kind not in KINDS:
         raise UnknownNameError.among(
@@ -125,13 +148,13 @@ def motion_from_text(text: str) -> TailMotion:
         elif name not in WORDS[kind]:
             raise UnknownNameError.among(f"motion {text}", name, WORDS[kind], "word, with = and a number")
         if name in values:
-            raise RobotError(f"motion {text}", name, "each word once")
+            raise ArgumentError(f"motion {text}", name, "each word once")
         try:
             values[name] = float(value)
         except ValueError:
-            raise RobotError(f"motion {text}", value, "a number") from None
+            raise ArgumentError(f"motion {text}", value, "a number") from None
     if values.get("period") == 0.0:
-        raise RobotError(f"motion {text}", values["period"], "a period [s] greater than 0, or none")
+        raise ArgumentError(f"motion {text}", values["period"], "a period [s] greater than 0, or none")
     if kind in FIRST and FIRST[kind] not in values:
-        raise RobotError("motion", text, f"an angle in degrees, such as {kind}:40")
+        raise ArgumentError("motion", text, f"an angle in degrees, such as {kind}:40")
     return KINDS[kind](**values)

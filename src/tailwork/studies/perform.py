@@ -13,21 +13,24 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import TailworkError
-from tailwork.simulation.batch import Batch, batch_of
-from tailwork.simulation.batch_inputs import initial_states, varied_numbers, workers
-from tailwork.simulation.batch_kernels import evaluated, in_shares, parameter_rows
-from tailwork.simulation.chunk import MOST_ROWS, Chunk
+from tailwork.errors import ArgumentError, TailworkError
+from tailwork.simulation.batch.batch import Batch, batch_of
+from tailwork.simulation.batch.chunk import MOST_ROWS, Chunk
+from tailwork.simulation.batch.inputs import initial_states, varied_numbers, workers
+from tailwork.simulation.batch.kernels import evaluated, in_shares, parameter_rows
 from tailwork.simulation.events import DEFAULT_EVENTS
+from tailwork.simulation.integrate.balance import poor_balance, trusted_balance
 from tailwork.simulation.integrate.choose import stiffness
-from tailwork.simulation.options import OptionArguments, Options
+from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Problem
-from tailwork.simulation.run import Run, poor_balance, trusted_balance
-from tailwork.simulation.simulate import STUCK_REASON, run_of
+from tailwork.simulation.run import Run
+from tailwork.simulation.simulate import run_of
+from tailwork.simulation.stopping import STUCK_REASON
 from tailwork.studies.leg_policies import EQUATION_85, NEARLY
-from tailwork.studies.measures import ENERGY_BALANCE, checked_measures, from_samples, observer
+from tailwork.studies.measures import ENERGY_BALANCE, checked_measures
+from tailwork.studies.observer import from_samples, observer
 from tailwork.studies.scenario import NO_TORQUE, Scenario
-from tailwork.studies.structure_groups import Group, design_values, feasible
+from tailwork.studies.structure_groups import Group, design_groups, design_values
 from tailwork.typing import Floats
 
 RTOL, ATOL = 1e-8, 1e-10
@@ -42,19 +45,27 @@ def perform(scenario: Scenario, **options: Unpack[OptionArguments]) -> Run:
 
     Keyword arguments are fields of `tailwork.simulation.Options`; tolerances are tighter and samples more by default.
     """
-    return run_of(scenario.check(), scenario_options(options)).titled(scenario.text)
+    return run_of(_checked(scenario).check(), scenario_options(options)).titled(scenario.text)
+
+
+def _checked(scenario: Any) -> Scenario:
+    if not isinstance(scenario, Scenario):
+        raise ArgumentError("scenario", scenario, "a Scenario, such as Scenario(robot, yaw(40))")
+    return scenario
 
 
 def scenario_options(options: Mapping[str, Any]) -> Options:
     """Options with the defaults of scenarios."""
-    return Options(**{"rtol": RTOL, "atol": ATOL, "samples": SAMPLES, **options})
+    return options_of({"rtol": RTOL, "atol": ATOL, "samples": SAMPLES, **options}, ())
 
 
 def measured(run: Run, scenario: Scenario, names: Iterable[str] | None = None) -> dict[str, float]:
     """Measures of a run by name; angles in degrees, all else in SI units; NaN where a robot has no such thing."""
     wanted = checked_measures(names)
     along = [name for name in wanted if name != ENERGY_BALANCE]
-    system = scenario.problem().system()
+    system = _checked(scenario).problem().system()
+    if not isinstance(run, Run) or run.model.coordinate_names != system.model.coordinate_names:
+        raise ArgumentError("run", run, "a Run of this scenario's robot, such as perform(scenario)")
     look = observer(system, scenario.tail, along)
     times, q, v = (run.data[name].to_numpy() for name in ("time", "q", "v"))
     full = system.full(times, system.state(q, v), np.zeros((len(times), system.control_inputs)))
@@ -92,13 +103,13 @@ def perform_many(
         options: fields of `tailwork.simulation.Options`, as for `perform`.
     """
     names, how = checked_measures(measures), scenario_options(options)
-    values = design_values(scenario.robot, changes)
+    values = design_values(_checked(scenario).robot, changes)
     count = len(next(iter(values.values())))
     along = [name for name in names if name != ENERGY_BALANCE]
     found = {name: np.full(count, np.nan) for name in names}
     balances = found.get(ENERGY_BALANCE, np.full(count, np.nan))
     reasons, times = [""] * count, np.zeros(count)
-    groups, refused = feasible(scenario.robot, values)
+    groups, refused = design_groups(scenario.robot, values)
     done = len(refused)
     how.progress(done, count)
     for group in groups:
@@ -159,7 +170,8 @@ def _ready(scenario: Scenario, group: Group, refused: dict[int, str], pool: Exec
     fine = np.ones(len(group.rows), dtype=bool)
     if first.motion.angle == "chain" and any(path.startswith(f"{first.tail}.") for path in group.columns):
         for k, row in enumerate(group.rows):  # whether each tail can make the motion
-            fine[k] = not _refuse_if(refused, [row], scenario.motion.check_tail, group.design(k).part(first.tail))
+            tail = group.design(k).part(first.tail)
+            fine[k] = not _refuse_if(refused, [row], scenario.motion.check_tail, tail, scenario.imposed)
     if not fine.any():
         return None
     group = group.only(fine)
@@ -228,24 +240,24 @@ def _methods(ready: _Ready, how: Options, pool: Executor) -> list[tuple[str, np.
 def _simulated(ready: _Ready, rows: np.ndarray, names: Sequence[str], how: Options) -> Batch:
     """Some of the designs, simulated and measured."""
 
-    def values(tile: Chunk) -> Floats:
-        look = observer(tile.system, ready.scenario.tail, names)
-        found = np.full((len(tile.states), len(names)), np.nan)
+    def values(chunk: Chunk) -> Floats:
+        look = observer(chunk.system, ready.scenario.tail, names)
+        found = np.full((len(chunk.states), len(names)), np.nan)
 
         def share(here: slice) -> None:
-            own = tile.part(here)
+            own = chunk.part(here)
             runs, times, _ = own.states.shape
             clock = np.broadcast_to(own.times, (runs, times))
             inputs = np.concatenate([clock[..., None], own.q, own.v, own.tau, own.prescribed_acceleration], axis=2)
-            numbers = parameter_rows(look.parameters, tile.system.numbers, own.start.columns, runs)
+            numbers = parameter_rows(look.parameters, chunk.system.numbers, own.start.columns, runs)
             seen = evaluated(look.kernel, numbers, inputs)
             some = from_samples(names, seen, clock, look.columns, ready.scenario.actuator)
             for k, name in enumerate(names):
                 found[here, k] = some[name]
 
-        tile.system.compiled("expand")  # here, before several threads want it at once
+        chunk.system.compiled("expand")  # here, before several threads want it at once
         look.kernel.lane_address()
-        in_shares(tile.pool, len(tile.states), share, max(1, MOST_ROWS // tile.times.shape[-1]))
+        in_shares(chunk.pool, len(chunk.states), share, max(1, MOST_ROWS // chunk.times.shape[-1]))
         return found
 
     parameters = {name: values[rows] for name, values in ready.columns.items()}

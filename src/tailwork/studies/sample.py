@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
-from tailwork.algebra.expression import Scalar, sqrt
+from tailwork.algebra.expression import Scalar, smaller, sqrt
 from tailwork.algebra.vectors import Array, array, dot, times
 from tailwork.control.context import Context
 from tailwork.control.tail_motion import TailMotion
 from tailwork.mechanics.attitude import torso_angle_rates, torso_angles
+from tailwork.mechanics.kinematics import joint_frames, limb_states
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import Path, part_momenta, part_names
 from tailwork.mechanics.torso import torso_state
 from tailwork.robots.limb import FORWARD_FRAMES, Cable, Motor
 from tailwork.robots.tails.tail import Tail
-from tailwork.simulation.system import Symbols
+from tailwork.simulation.equations import Symbols
+from tailwork.simulation.events import limited, limited_motions, quick, size
 
 DEGREES = 57.29577951308232
 
@@ -99,6 +103,39 @@ class Sample:
         cables = [effort for actuator, effort in pairs if isinstance(actuator, Cable)]
         return torques, cables, [pull for one, pull in pairs if isinstance(one, Motor) and one.unit == "N"]
 
+    def turns(self, coordinates: Iterable[str], several: bool | None) -> list[bool]:
+        """Of coordinates of the tail, which turn one joint; `several`: joints of a segment alike; None: any."""
+        limb = self.layout.limbs[self.tail]
+        return [
+            limb.coordinate_unit(name) == "rad" and several in (None, len(limb.moved(name)) > 1) for name in coordinates
+        ]
+
+    def tail_torques(self, several: bool | None = None) -> list[Scalar]:
+        """Torques on the tail's coordinates that turn one joint, or `several` alike [N m]; None: on all that turn."""
+        limb = self.layout.limbs[self.tail]
+        driven = [motor.coordinate for motor in limb.actuators if isinstance(motor, Motor)]
+        names = limb.coordinates if self.tail in self.layout.prescribed else driven
+        return list(compress(self.tail_efforts[0], self.turns(names, several)))
+
+    def tail_rates(self, several: bool | None = None) -> list[Scalar]:
+        """Rates of the tail's coordinates that turn one joint, or `several` alike [deg/s]; None: of all that turn."""
+        rates = [rate * DEGREES for rate in self.context.v[self.layout.rates[self.tail]]]
+        return list(compress(rates, self.turns(self.layout.limbs[self.tail].coordinates, several)))
+
+    @cached_property
+    def loads(self) -> list[Scalar]:
+        """Efforts of actuators that have a limit, and of those that make a prescribed motion, as shares of it [1]."""
+        efforts, imposed = self.context.tau, self.path.prescribed_efforts
+        own = [size(efforts[k]) / limit for k, limit in limited(self.layout).values()]
+        return own + [size(imposed[k]) / limit for k, limit in limited_motions(self.layout).values()]
+
+    @cached_property
+    def speed_loads(self) -> list[Scalar]:
+        """Rates of all joints whose speed has a limit, as shares of it [1]."""
+        states = limb_states(self.layout, self.context.torso, self.context.q, self.context.v)
+        named = [(states[name], joint) for name, joint in quick(self.layout)]
+        return [size(state.rates[state.limb.index(joint.name)]) / joint.speed_limit for state, joint in named]
+
     @cached_property
     def tail_powers(self) -> list[Scalar]:
         """Power of each of the tail's actuators, or of what moves its coordinates [W]."""
@@ -114,6 +151,30 @@ class Sample:
         """By pinned foot: force of the ground, inertial frame [N]."""
         forces = self.path.foot_forces
         return [(forces[k], forces[k + 1], forces[k + 2]) for k in range(0, len(forces), 3)]
+
+    @cached_property
+    def tail_heights(self) -> list[Scalar]:
+        """Of the tail's joints, tip and contact points above the ground that the lowest foot stands on [m], balls by
+        their lowest points; none where no foot is pinned. A limb without a tip ends at its last centres of mass."""
+        layout = self.layout
+        feet = [foot for name in layout.stance if (foot := layout.limbs[name].foot) is not None]
+        if not feet:
+            return []
+        limb = layout.limbs[self.tail]
+        points = [(joint.name, array([0.0, 0.0, 0.0]), 0.0) for joint in limb.joints]
+        points += [(contact.joint, array(contact.point), contact.radius) for contact in limb.contacts]
+        if limb.tip is not None:
+            points.append((limb.tip.joint, array(limb.tip.point), 0.0))
+        else:
+            carrying = {joint.parent for joint in limb.joints}
+            points += [(joint.name, array(joint.body.com), 0.0) for joint in limb.joints
+                       if joint.body is not None and joint.name not in carrying]  # fmt: skip
+        torso = torso_state(layout, self.context.q, self.context.v)
+        state = limb_states(layout, torso, self.context.q, self.context.v)[self.tail]
+        frames = joint_frames(limb, state.angles, torso.position, torso.rotation)
+        ground = functools.reduce(smaller, (foot.place[2] - foot.radius for foot in feet))
+        seen = [(frames[limb.index(name)], point, radius) for name, point, radius in points]
+        return [frame.place[2] + dot(frame.rotation[2], point) - radius - ground for frame, point, radius in seen]
 
     @cached_property
     def curvature_errors(self) -> list[Scalar]:

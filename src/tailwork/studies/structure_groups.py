@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.algebra.columns import Column, plain
-from tailwork.errors import RobotError, check_known
+from tailwork.algebra.columns import Column, stacked
+from tailwork.errors import ArgumentError, check_known
 from tailwork.robots import paths
 from tailwork.robots.quantities import Described, Kind
 from tailwork.robots.robot import Robot
@@ -45,9 +45,9 @@ class Group:
 
 
 def design_values(robot: Robot, changes: Mapping[str, ArrayLike]) -> dict[str, list[Any]]:
-    """The values of all changes, one a design, checked by name and length; whole numbers where the robot has those."""
+    """The values of all changes, one a design, checked by name and length; integers where the robot has those."""
     if not isinstance(changes, Mapping) or not changes:
-        raise RobotError("changes", changes, "values by path, such as {'tail.length': [0.3, 0.4, 0.5]}")
+        raise ArgumentError("changes", changes, "values by path, such as {'tail.length': [0.3, 0.4, 0.5]}")
     known = paths.paths(robot)
     found: dict[str, list[Any]] = {}
     for path, given in changes.items():
@@ -55,13 +55,13 @@ def design_values(robot: Robot, changes: Mapping[str, ArrayLike]) -> dict[str, l
         try:
             values = np.asarray(given)
         except ValueError:
-            raise RobotError(f"changes.{path}", given, "values of one kind, one for all or one a design") from None
+            raise ArgumentError(f"changes.{path}", given, "values of one kind, one for all or one a design") from None
         if not values.size:
-            raise RobotError(f"changes.{path}", given, "at least one value")
+            raise ArgumentError(f"changes.{path}", given, "at least one value")
         found[path] = [values.item()] if values.ndim == 0 else values.tolist()
     sizes = {len(values) for values in found.values()} - {1}
     if len(sizes) > 1:
-        raise RobotError("changes", sorted(sizes), "values of one length, or one for all designs")
+        raise ArgumentError("changes", sorted(sizes), "values of one length, or one for all designs")
     count = sizes.pop() if sizes else 1
     numeric = number_units(robot)
     for path, values in found.items():
@@ -84,7 +84,7 @@ def number_units(robot: Robot) -> dict[str, str]:
     return units
 
 
-def feasible(robot: Robot, values: Mapping[str, Sequence[Any]]) -> tuple[list[Group], dict[int, str]]:
+def design_groups(robot: Robot, values: Mapping[str, Sequence[Any]]) -> tuple[list[Group], dict[int, str]]:
     """Groups of possible designs by structure, and by design that is not possible: why."""
     numeric = number_units(robot)
     count = len(next(iter(values.values())))
@@ -92,13 +92,13 @@ def feasible(robot: Robot, values: Mapping[str, Sequence[Any]]) -> tuple[list[Gr
     together: dict[Any, list[int]] = {}
     for k in range(count):
         # Which numbers are zero, and all that is no number, make the structure.
-        key = tuple(_told(own[k], path in numeric) for path, own in values.items())
+        key = tuple(_structural(own[k], path in numeric) for path, own in values.items())
         together.setdefault(key, []).append(k)
     groups = [_checked(robot, values, numeric, rows, refused) for rows in together.values()]
     return [group for group in groups if len(group.rows)], refused
 
 
-def _told(value: Any, numeric: bool) -> Any:
+def _structural(value: Any, numeric: bool) -> Any:
     """What of a value belongs to the structure."""
     if not numeric:
         return repr(value)
@@ -114,7 +114,7 @@ def _checked(
     def made(k: int) -> Robot | None:
         try:
             return robot.replace({path: own[k] for path, own in values.items()})
-        except RobotError as error:
+        except ArgumentError as error:
             refused[k] = str(error)
             return None
 
@@ -162,7 +162,7 @@ def _nodes_fine(node: Any, columns: Mapping[str, Floats]) -> np.ndarray:
     for k, row in enumerate(rows.tolist()):
         try:
             changed(node, **dict(zip(columns, row, strict=True)))
-        except RobotError:
+        except ArgumentError:
             fine[k] = False
     return fine[which.ravel()]
 
@@ -187,7 +187,7 @@ def _numbers_fine(value: Any, kind: Kind, count: int) -> np.ndarray:
     """For which designs the numbers of a field are what it allows."""
     if not _has_columns(value):
         return np.ones(count, dtype=bool)
-    every = plain(value, (count,)).reshape(count, -1)
+    every = stacked(value, (count,)).reshape(count, -1)
     fine = np.isfinite(every)
     if kind.allowed is not None:
         fine &= np.reshape([kind.allowed(x) for x in every.ravel().tolist()], every.shape)

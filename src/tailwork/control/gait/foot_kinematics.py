@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError, check_known
+from tailwork.errors import ArgumentError, as_floats, check_known
 from tailwork.mechanics.foot_solve import (
     REACHED,
     foot_and_jacobian,
+    foot_of,
     iterated_angles,
     solved_angles,
     way_length,
     way_to_foot,
 )
 from tailwork.model import Model
-from tailwork.robots.limb import ClosedForm, Foot, Limb
+from tailwork.robots.closed_form import ClosedForm
+from tailwork.robots.limb import Limb
 from tailwork.robots.quantities import Kind, checked
 from tailwork.typing import Floats
 
@@ -76,7 +78,7 @@ def foot_angles(limb: Limb, foot: ArrayLike, start: ArrayLike | None = None) -> 
             by default.
 
     Raises:
-        RobotError: the foot is out of reach; the message says by how much.
+        ArgumentError: the foot is out of reach; the message says by how much.
     """
     place = np.array(checked("foot", foot, PLACE))
     first = _coordinates(limb, np.zeros(len(limb.coordinates)) if start is None else start)
@@ -84,11 +86,11 @@ def foot_angles(limb: Limb, foot: ArrayLike, start: ArrayLike | None = None) -> 
     if path is not None:
         if path.reached[0]:
             return path.values[0]
-        raise RobotError("foot", _shown(place), f"a place in reach; {how_far(path.beyond[0])}")
+        raise ArgumentError("foot", _shown(place), f"a place in reach; {how_far(path.beyond[0])}")
     best, missing = solved_angles(limb, place, first)
     if missing <= REACHED * way_length(limb):
         return best
-    raise RobotError("foot", _shown(place), f"a place in reach; {how_far(missing)}")
+    raise ArgumentError("foot", _shown(place), f"a place in reach; {how_far(missing)}")
 
 
 def how_far(beyond: float) -> str:
@@ -127,7 +129,7 @@ def standing_feet(
     torso = np.array(model.robot.stand if torso_place is None else checked("torso_place", torso_place, PLACE))
     given = {} if feet is None else feet
     if not isinstance(given, Mapping):
-        raise RobotError("feet", feet, "places by leg, such as {'leg1': (0.15, 0.25, 0.0)}")
+        raise ArgumentError("feet", feet, "places by leg, such as {'leg1': (0.15, 0.25, 0.0)}")
     known_legs(model, "feet", given)
     found: dict[str, Floats] = {}
     for name in model.layout.legs:
@@ -151,7 +153,7 @@ def posed(
         torso_place: of P, inertial frame [m]; `robot.stand` by default.
         feet: places of feet by leg, inertial frame [m]; others are where the robot says (`Foot.place`).
         legs: those that stand; all by default. Other limbs are at zero.
-        start: a state q from which legs without a closed form are solved; zero by default.
+        start: a state q from which legs without a closed form are solved; by default as they stand (`Foot.angles`).
     """
     q, first = unpinned(model).standing(), leg_starts(model, start)
     known_legs(model, "legs", legs or ())
@@ -161,7 +163,7 @@ def posed(
         if legs is None or name in legs:
             try:
                 q[model.layout.coordinates[name]] = foot_angles(model.layout.limbs[name], foot, first[name])
-            except RobotError as error:
+            except ArgumentError as error:
                 raise error.within(name) from None
     return q
 
@@ -169,9 +171,9 @@ def posed(
 def unpinned(model: Model) -> Model:
     """The model, if all its legs have coordinates of their own."""
     if not isinstance(model, Model):
-        raise RobotError("model", type(model).__name__, "a Model, such as Model(robot, 'none')")
+        raise ArgumentError("model", type(model).__name__, "a Model, such as Model(robot, 'none')")
     if model.foot_names:
-        raise RobotError("stance", model.foot_names, "'none': legs whose feet are pinned have no coordinates to set")
+        raise ArgumentError("stance", model.foot_names, "'none': legs whose feet are pinned have no coordinates to set")
     return model
 
 
@@ -181,18 +183,26 @@ def known_legs(model: Model, argument: str, names: Iterable[str]) -> None:
 
 
 def leg_starts(model: Model, start: ArrayLike | None) -> dict[str, Floats]:
-    """By leg: its coordinates in a state, or zero."""
-    q = np.zeros(len(model.coordinate_names)) if start is None else np.asarray(start, dtype=float)
+    """By leg: its coordinates in a state; by default as its foot says (`Foot.angles`); else zero, or the middle of a
+    joint's range that zero is not in."""
+    q = _within_ranges(model) if start is None else as_floats("start", start, "a state q of the model")
     if q.shape != (len(model.coordinate_names),) or not np.isfinite(q).all():
-        raise RobotError("start", start, f"a state q of the model: {len(model.coordinate_names)} finite numbers")
+        raise ArgumentError("start", start, f"a state q of the model: {len(model.coordinate_names)} finite numbers")
     return {name: q[model.layout.coordinates[name]] for name in model.layout.legs}
 
 
-def foot_of(limb: Limb) -> Foot:
-    """The limb's foot."""
-    if limb.foot is None:
-        raise RobotError("limb", [joint.name for joint in limb.joints], "a limb with a foot")
-    return limb.foot
+def _within_ranges(model: Model) -> Floats:
+    """A state from which knees bend the way that their ranges allow."""
+    q = np.zeros(len(model.coordinate_names))
+    ranges = {f"{name}.{joint.name}": joint.range for name in model.layout.legs
+              for joint in model.layout.limbs[name].joints if joint.range is not None}  # fmt: skip
+    for k, name in enumerate(model.coordinate_names):
+        low, high = ranges.get(name, (0.0, 0.0))
+        q[k] = 0.0 if low <= 0.0 <= high else (low + high) / 2.0
+    for name in model.layout.legs:
+        for coordinate, angle in model.layout.limbs[name].foot_angles.items():
+            q[model.coordinate_names.index(f"{name}.{coordinate}")] = angle
+    return q
 
 
 @lru_cache(maxsize=128)
@@ -235,7 +245,7 @@ def _coordinates(limb: Limb, coordinates: ArrayLike) -> Floats:
     values = np.asarray(coordinates, dtype=float)
     if not values.ndim or values.shape[-1] != len(limb.coordinates) or not np.isfinite(values).all():
         required = f"{len(limb.coordinates)} finite numbers [rad], for {', '.join(limb.coordinates)}"
-        raise RobotError("coordinates", coordinates, required)
+        raise ArgumentError("coordinates", coordinates, required)
     return values
 
 

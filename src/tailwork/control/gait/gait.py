@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.algebra.expression import Scalar
 from tailwork.control.gait.foot_kinematics import hip
-from tailwork.errors import RobotError, check_known
+from tailwork.errors import ArgumentError, RobotError, check_known
 from tailwork.robots.quantities import Described, all_numbers, nonnegative, number, numbers, positive
 from tailwork.robots.robot import Robot
 from tailwork.robots.sizes import leg_length
@@ -54,13 +55,17 @@ class Gait(Described):
     def check(self) -> None:
         """Legs named once, with a phase each, and a duty between 0 and 1."""
         if not all_numbers(*self.phases, self.duty, self.frequency, self.speed, self.lift, self.turn):
-            raise RobotError("gait", self.legs, "numbers only, no symbols")
+            raise ArgumentError("gait", self.legs, "numbers only, no symbols")
         if not self.legs or len(set(self.legs)) != len(self.legs):
-            raise RobotError("legs", self.legs, "at least one leg, each named once")
+            raise ArgumentError("legs", self.legs, "at least one leg, each named once")
         if len(self.phases) != len(self.legs):
-            raise RobotError("phases", self.phases, f"one a leg, {len(self.legs)}")
+            raise ArgumentError("phases", self.phases, f"one a leg, {len(self.legs)}")
         if not 0.0 < self.duty < 1.0:
-            raise RobotError("duty", self.duty, "a share of the stride above 0 and below 1")
+            raise ArgumentError("duty", self.duty, "a share of the stride above 0 and below 1")
+        most = math.pi * float(self.frequency) / float(self.duty)
+        if abs(self.turn) > most:
+            required = f"at most {most:.3g} rad/s, half a turn while a foot is on the ground (is it in degrees?)"
+            raise ArgumentError("turn", self.turn, required)
 
     @property
     def period(self) -> float:
@@ -168,80 +173,49 @@ def _turned(places: Floats, angle: Floats) -> Floats:
     return np.stack([c * places[:, 0] - s * places[:, 1], s * places[:, 0] + c * places[:, 1]], axis=-1)
 
 
-def walk(
-    robot: Robot,
-    *,
-    speed: float | None = None,
-    frequency: float | None = None,
-    lift: float | None = None,
-    duty: float = 0.75,
-    turn: float = 0.0,
-) -> Gait:
+class _Pacing(TypedDict, total=False):
+    """What all presets take: see `walk`."""
+
+    speed: float | None
+    frequency: float | None
+    lift: float | None
+    turn: float
+
+
+def walk(robot: Robot, *, duty: float = 0.75, **pacing: Unpack[_Pacing]) -> Gait:
     """Four legs or more, one after the other from hind to front: left side, then right (lateral sequence).
 
     Args:
         robot: with two or more legs on each side.
-        speed: of the torso, forward [m/s]; by default `USUAL_SPEED` times the root of the length of the legs.
-        frequency: of strides [Hz]; by default `USUAL_FREQUENCY` over that root.
-        lift: height of a foot in mid-swing [m]; by default `USUAL_LIFT` of that length.
         duty: share of the stride that a leg is on the ground [1]; of four legs, one at a time is in the air.
-        turn: of the torso about the vertical, to the left [rad/s].
+        pacing: `speed` of the torso, forward [m/s]; by default `USUAL_SPEED` times the root of the length of the legs.
+            `frequency` of strides [Hz]; by default `USUAL_FREQUENCY` over that root. `lift`, height of a foot in
+            mid-swing [m]; by default `USUAL_LIFT` of that length. `turn` of the torso about the vertical, to the left
+            [rad/s]; by default 0.
     """
-    return _preset(robot, "a walk", speed, frequency, lift, duty, turn)
+    return _preset(robot, "a walk", duty, **pacing)
 
 
-def trot(
-    robot: Robot,
-    *,
-    speed: float | None = None,
-    frequency: float | None = None,
-    lift: float | None = None,
-    duty: float = 0.5,
-    turn: float = 0.0,
-) -> Gait:
-    """Four legs: the diagonal pairs in turn; arguments [m/s], [Hz], [m], [1] and [rad/s] as of `walk`."""
-    return _preset(robot, "a trot", speed, frequency, lift, duty, turn)
+def trot(robot: Robot, *, duty: float = 0.5, **pacing: Unpack[_Pacing]) -> Gait:
+    """Four legs: the diagonal pairs in turn; arguments [1], [m/s], [Hz], [m] and [rad/s] as of `walk`."""
+    return _preset(robot, "a trot", duty, **pacing)
 
 
-def pace(
-    robot: Robot,
-    *,
-    speed: float | None = None,
-    frequency: float | None = None,
-    lift: float | None = None,
-    duty: float = 0.5,
-    turn: float = 0.0,
-) -> Gait:
-    """Four legs: the left pair and the right pair in turn; arguments [m/s], [Hz], [m], [1] and [rad/s] as of `walk`."""
-    return _preset(robot, "a pace", speed, frequency, lift, duty, turn)
+def pace(robot: Robot, *, duty: float = 0.5, **pacing: Unpack[_Pacing]) -> Gait:
+    """Four legs: the left pair and the right pair in turn; arguments [1], [m/s], [Hz], [m] and [rad/s] as of `walk`."""
+    return _preset(robot, "a pace", duty, **pacing)
 
 
-def bound(
-    robot: Robot,
-    *,
-    speed: float | None = None,
-    frequency: float | None = None,
-    lift: float | None = None,
-    duty: float = 0.4,
-    turn: float = 0.0,
-) -> Gait:
-    """Four legs: the front pair and the hind pair in turn, with a flight between them; arguments [m/s], [Hz], [m],
-    [1] and [rad/s] as of `walk`."""
-    return _preset(robot, "a bound", speed, frequency, lift, duty, turn)
+def bound(robot: Robot, *, duty: float = 0.4, **pacing: Unpack[_Pacing]) -> Gait:
+    """Four legs: the front pair and the hind pair in turn, with a flight between them; arguments [1], [m/s], [Hz], [m]
+    and [rad/s] as of `walk`."""
+    return _preset(robot, "a bound", duty, **pacing)
 
 
-def tripod(
-    robot: Robot,
-    *,
-    speed: float | None = None,
-    frequency: float | None = None,
-    lift: float | None = None,
-    duty: float = 0.55,
-    turn: float = 0.0,
-) -> Gait:
+def tripod(robot: Robot, *, duty: float = 0.55, **pacing: Unpack[_Pacing]) -> Gait:
     """Six legs: front and hind leg of a side with the middle one of the other, in turn with the other three; three feet
-    or more are always on the ground, as of a cockroach. Arguments [m/s], [Hz], [m], [1] and [rad/s] as of `walk`."""
-    return _preset(robot, "a tripod gait", speed, frequency, lift, duty, turn)
+    or more are always on the ground, as of a cockroach. Arguments [1], [m/s], [Hz], [m] and [rad/s] as of `walk`."""
+    return _preset(robot, "a tripod gait", duty, **pacing)
 
 
 def forward_direction(robot: Robot) -> Floats:
@@ -268,12 +242,12 @@ def leg_roles(robot: Robot) -> dict[str, tuple[int, int]]:
     return {name: roles[name] for name in legs}
 
 
-def _preset(
-    robot: Robot, what: str, speed: float | None, frequency: float | None, lift: float | None, duty: float, turn: float
-) -> Gait:
+def _preset(robot: Robot, what: str, duty: float, **pacing: Unpack[_Pacing]) -> Gait:
     """One of `PRESETS` for a robot."""
     if not isinstance(robot, Robot):
-        raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
+        raise ArgumentError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
+    for name in pacing:
+        check_known(name, [name], ("duty", *_Pacing.__annotations__), f"number of {what}")
     roles, (rows, phase) = leg_roles(robot), PRESETS[what]
     found = len(roles) // 2
     if found < 2 if rows is None else found != rows:
@@ -281,10 +255,12 @@ def _preset(
         raise RobotError("robot", robot.name, f"{wanted} in pairs for {what}; its legs are {_listed(roles)}")
     phases = tuple(phase(row, side, found) for row, side in roles.values())
     length = sum(float(leg_length(robot.limbs()[name])) for name in roles) / len(roles)
-    speed = USUAL_SPEED * math.sqrt(length) if speed is None else speed
-    frequency = USUAL_FREQUENCY / math.sqrt(length) if frequency is None else frequency
-    lift = USUAL_LIFT * length if lift is None else lift
-    return Gait(legs=tuple(roles), phases=phases, duty=duty, frequency=frequency, speed=speed, lift=lift, turn=turn)
+    usual = {
+        "speed": USUAL_SPEED * math.sqrt(length), "frequency": USUAL_FREQUENCY / math.sqrt(length),
+        "lift": USUAL_LIFT * length,
+    }  # fmt: skip
+    given = {name: value for name, value in pacing.items() if value is not None}
+    return Gait(legs=tuple(roles), phases=phases, duty=duty, **usual | given)  # type: ignore[arg-type]
 
 
 def _listed(names: Iterable[str]) -> str:

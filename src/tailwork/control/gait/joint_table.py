@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
@@ -22,7 +23,7 @@ from tailwork.control.gait.foot_kinematics import (
 )
 from tailwork.control.gait.gait import Gait, forward_direction
 from tailwork.control.laws import motors_of
-from tailwork.errors import RobotError, check_known
+from tailwork.errors import ArgumentError, as_floats, check_known, check_positive
 from tailwork.model import Model
 from tailwork.robots.quantities import Kind, checked
 from tailwork.typing import Floats
@@ -30,6 +31,10 @@ from tailwork.typing import Floats
 PERIOD = Kind("s", requirement="greater than 0", allowed=lambda x: x > 0)
 SAMPLES = 120
 """A stride in so many parts begins and ends every stance of the preset gaits at a sample, where accelerations jump."""
+
+MOST_SAMPLES = 10**6
+STAND = 60.0
+"""How long a robot stands after its last stride before the table begins anew [s]: longer than most runs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,28 +45,27 @@ class JointTable:
     period: float  # [s]
     values: Floats  # (n, coordinates) [rad]
     slopes: Floats  # (n, coordinates) [rad/s]
-    asked: tuple[float, float] | None = None  # speed forward [m/s] and turn to the left [rad/s] of the torso; None: any
+    torso_velocity: tuple[float, float] | None = None  # forward [m/s], turning to the left [rad/s]; None: any
 
     def __post_init__(self) -> None:
         if isinstance(self.coordinates, str):
-            raise RobotError("coordinates", self.coordinates, "a list of names")
+            raise ArgumentError("coordinates", self.coordinates, "a list of names")
         object.__setattr__(self, "coordinates", tuple(self.coordinates))
         if not self.coordinates or len(set(self.coordinates)) != len(self.coordinates):
-            raise RobotError("coordinates", self.coordinates, "at least one name, each once")
+            raise ArgumentError("coordinates", self.coordinates, "at least one name, each once")
         object.__setattr__(self, "period", checked("period", self.period, PERIOD))
         for field in ("values", "slopes"):
-            try:
-                given = np.array(getattr(self, field), dtype=float)
-            except (TypeError, ValueError, OverflowError):
-                raise RobotError(field, getattr(self, field), "numbers") from None
+            given = as_floats(field, getattr(self, field), "numbers")
             if given.ndim != 2 or not len(given) or given.shape[1] != len(self.coordinates):
-                raise RobotError(field, given.shape, f"an array of times × coordinates, (n, {len(self.coordinates)})")
+                raise ArgumentError(
+                    field, given.shape, f"an array of times × coordinates, (n, {len(self.coordinates)})"
+                )
             if not np.isfinite(given).all():
-                raise RobotError(field, given, "finite numbers")
+                raise ArgumentError(field, given, "finite numbers")
             given.flags.writeable = False
             object.__setattr__(self, field, given)
         if self.values.shape != self.slopes.shape:
-            raise RobotError("slopes", self.slopes.shape, f"as many as values, {self.values.shape}")
+            raise ArgumentError("slopes", self.slopes.shape, f"as many as values, {self.values.shape}")
 
     def at(self, times: ArrayLike) -> tuple[Floats, Floats]:
         """Values [rad] and rates [rad/s] at times [s], (..., coordinates) each."""
@@ -69,7 +73,7 @@ class JointTable:
         interval = self.period / count
         moments = np.asarray(times, dtype=float)
         if not np.isfinite(moments).all():
-            raise RobotError("times", times, "finite numbers [s]")
+            raise ArgumentError("times", times, "finite numbers [s]")
         passed = np.mod(moments / interval, count)
         before = np.minimum(passed.astype(int), count - 1)
         after = (before + 1) % count
@@ -88,7 +92,7 @@ def held_posture(model: Model, q: ArrayLike) -> JointTable:
     """A table that holds every coordinate that a motor drives where it is in q [rad]."""
     layout, state = unpinned(model).layout, np.asarray(q, dtype=float)
     if state.shape != (len(layout.coordinate_names),):
-        raise RobotError("q", np.shape(q), f"one state of {len(layout.coordinate_names)} coordinates")
+        raise ArgumentError("q", np.shape(q), f"one state of {len(layout.coordinate_names)} coordinates")
     driven = {f"{name}.{coordinate}" for name in layout.actuated for coordinate in motors_of(layout.limbs[name])}
     names = tuple(name for name in layout.coordinate_names if name in driven)
     values = np.array([[state[layout.coordinate_names.index(name)] for name in names]])
@@ -104,6 +108,7 @@ def joint_table(
     feet: Mapping[str, ArrayLike] | None = None,
     start: ArrayLike | None = None,
     strides: int | None = None,
+    stand: float = STAND,
 ) -> JointTable:
     """Coordinates of the legs over a stride of a gait, the torso level and moving and turning as the gait says.
 
@@ -113,26 +118,30 @@ def joint_table(
         model: with stance "none".
         gait: of some or all legs of the robot; the others stand.
         samples: how many parts a stride has.
-        torso_place: of P in mid-stance, inertial frame [m]; `robot.stand`, unless told.
+        torso_place: of P in mid-stance, inertial frame [m]; `robot.stand` by default.
         feet: places of feet in mid-stance by leg, inertial frame [m]; others are where the robot says (`Foot.place`).
-        start: a state q from which legs without a closed form are solved (which way a knee bends); zero, unless told.
+        start: a state q from which legs without a closed form are solved (which way a knee bends); zero by default.
         strides: None: the gait goes on for ever, from `walking_start`. Else the table begins in the posture of `posed`,
-            has so many strides, two or more, of which the first comes up to speed and the last slows down, then stands
-            for as long as a stride takes, and begins anew.
+            has so many strides, two or more, of which the first comes up to speed and the last slows down, then stands.
+        stand: how long it stands then, before it begins anew, in whole strides, at least one [s].
 
     Raises:
-        RobotError: a leg cannot reach its path; the message says where, by how much, and what may help.
+        ArgumentError: a leg cannot reach its path; the message says where, by how much, and what may help.
     """
     layout, first = unpinned(model).layout, leg_starts(model, start)
     _check_legs(model, gait)
     if not isinstance(samples, Integral) or isinstance(samples, bool) or samples < 4:
-        raise RobotError("samples", samples, "a whole number, 4 or more")
+        raise ArgumentError("samples", samples, "an integer, 4 or more")
     if strides is not None and (not isinstance(strides, Integral) or isinstance(strides, bool) or strides < 2):
-        raise RobotError("strides", strides, "a whole number, 2 or more, or None")
+        raise ArgumentError("strides", strides, "an integer, 2 or more, or None")
+    check_positive("stand", stand)
+    standing = 0 if strides is None else max(1, math.ceil(stand / gait.period))  # strides
+    if samples * ((strides or 1) + standing) > MOST_SAMPLES:
+        raise ArgumentError("samples", samples, f"at most {MOST_SAMPLES:,} over all strides, standing ones among them")
     middles = standing_feet(model, torso_place, feet)
-    lasting = gait.period * (1 if strides is None else strides + 1)
-    samples = int(samples) * (1 if strides is None else strides + 1)
-    times = np.linspace(0.0, lasting, samples, endpoint=False)
+    still = int(samples) * standing
+    samples = int(samples) * (strides or 1)
+    times = np.linspace(0.0, gait.period * (strides or 1), samples, endpoint=False)
     ahead, up = forward_direction(model.robot), np.array([0.0, 0.0, 1.0])
     axes = np.stack([ahead, np.cross(up, ahead), up])
     names: list[str] = []
@@ -153,34 +162,38 @@ def joint_table(
             places, rates = seen @ axes, moving @ axes
         try:
             path = foot_path(limb, middles[leg], places, first[leg])
-        except RobotError as error:
+        except ArgumentError as error:
             raise error.within(leg) from None
         _check_reached(gait, leg, times, places, path)
         values.append(path.values)
         slopes.append(np.einsum("tcx,tx->tc", path.by_place, rates))
-    asked = (gait.speed, gait.turn) if strides is None else None
-    return JointTable(tuple(names), lasting, np.hstack(values), np.hstack(slopes), asked)
+    wanted = (gait.speed, gait.turn) if strides is None else None
+    walked = np.hstack(values)
+    shown = np.concatenate([walked, np.tile(walked[:1], (still, 1))])  # it stands as it began
+    rates = np.concatenate([np.hstack(slopes), np.zeros((still, len(names)))])
+    return JointTable(tuple(names), gait.period * ((strides or 1) + standing), shown, rates, wanted)
 
 
 def walking_start(
     model: Model, gait: Gait, table: JointTable, *, torso_place: ArrayLike | None = None
 ) -> tuple[Floats, Floats]:
     """The state (q, v) at time 0 of a robot that already walks: the torso level, moving and turning as the gait says,
-    joints as tabled.
+    joints as tabled. With a table that begins at rest (`joint_table` with `strides`) the robot stands.
 
     Legs that the gait leaves out stand (see `posed`); other limbs are at zero. `torso_place` is that of P [m];
-    `robot.stand`, unless told.
+    `robot.stand` by default.
     """
     layout = unpinned(model).layout
     _check_legs(model, gait)
     if not layout.torso_free:
-        raise RobotError("torso", layout.torso, "'free': a fixed torso does not walk")
+        raise ArgumentError("torso", layout.torso, "'free': a fixed torso does not walk")
     check_known("table.coordinates", table.coordinates, layout.coordinate_names, "coordinate")
     q = posed(model, torso_place=torso_place, legs=[name for name in layout.legs if name not in gait.legs])
     v = np.zeros(len(layout.velocity_names))
-    v[:3] = gait.speed * forward_direction(model.robot)
-    v[5] = gait.turn
     values, rates = table.at(0.0)
+    if rates.any():
+        v[:3] = gait.speed * forward_direction(model.robot)
+        v[5] = gait.turn
     q[[layout.coordinate_names.index(name) for name in table.coordinates]] = values
     v[[layout.velocity_names.index(f"{name} rate") for name in table.coordinates]] = rates
     return q, v
@@ -188,7 +201,7 @@ def walking_start(
 
 def _check_legs(model: Model, gait: Gait) -> None:
     if not isinstance(gait, Gait):
-        raise RobotError("gait", gait, "a Gait, such as trot(robot, …)")
+        raise ArgumentError("gait", gait, "a Gait, such as trot(robot, …)")
     known_legs(model, "gait.legs", gait.legs)
 
 
@@ -201,7 +214,7 @@ def _check_reached(gait: Gait, leg: str, times: Floats, places: Floats, path: Fo
     phase = "stance" if share < gait.duty else "swing"
     remedy = "shorter steps (less speed, more frequency, a smaller duty factor)"
     remedy += "" if path.beyond[worst] > 0.0 or phase == "stance" else ", less lift"
-    raise RobotError(
+    raise ArgumentError(
         f"{leg}.foot",
         tuple(float(f"{x:.4g}") for x in places[worst]),
         f"a path in reach of the leg; at {share:.3f} of its stride (in {phase}) {how_far(path.beyond[worst])}. Take "

@@ -25,7 +25,7 @@ from tailwork.mechanics.torso import TorsoState, limb_state, torso_state
 
 
 @dataclass(frozen=True)
-class Linearised:
+class LinearisedDynamics:
     """M a + h − B tau about a state, for efforts that are held."""
 
     torso: TorsoState
@@ -37,7 +37,7 @@ class Linearised:
 def linearised(
     tape: Tape, layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar],
     acceleration: Sequence[Scalar],
-) -> Linearised:  # fmt: skip
+) -> LinearisedDynamics:  # fmt: skip
     """Linearise about coordinates, velocities and accelerations given as usual, in the inertial frame."""
     torso = torso_state(layout, q, v)
     linear, angular = zeros(3), zeros(3)
@@ -59,7 +59,7 @@ def linearised(
             by_place[here, 3:6] = by_torso + _turned(found.by_omega, torso.omega)
     if layout.torso_free:
         _torso_rows(tape, layout, torso, linear, angular, tau, limbs, mass, by_rate, by_place)
-    return Linearised(torso, mass, by_rate, by_place)
+    return LinearisedDynamics(torso, mass, by_rate, by_place)
 
 
 def _limb(

@@ -15,11 +15,11 @@ from itertools import accumulate
 
 from tailwork.algebra.expression import Scalar, Tape, larger, smaller, sqrt
 from tailwork.algebra.expression import step as above
-from tailwork.algebra.vectors import Array, array, dot, symmetric
+from tailwork.algebra.vectors import Array, array, dot, symmetric_matrix
 from tailwork.mechanics.rigid.problem import ContactProblem
 
 ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-"""Of a symmetric matrix, in the order of `algebra.vectors.symmetric`."""
+"""Of a symmetric matrix, in the order of `algebra.vectors.symmetric_matrix`."""
 FAR = 1e6
 """A normal velocity that stands for a contact which is open [m/s]."""
 LARGEST_SLIP = 1e9
@@ -39,7 +39,7 @@ POINT_ANSWERS, STOP_ANSWERS = 12, 8
 
 
 @dataclass(frozen=True)
-class Solved:
+class ContactSolution:
     """One contact, solved."""
 
     impulse: list[Scalar]  # [N s]
@@ -57,12 +57,12 @@ def adjugate(a: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
 
 def coulomb(
     a: Sequence[Scalar], adj: Sequence[Scalar], per_determinant: Scalar, b: Sequence[Scalar], mu: Scalar, s: Scalar
-) -> Solved:
+) -> ContactSolution:
     """The impulse of a point from A (six entries), b and friction, with s from the visit before."""
     a11, a22, a33, _, a13, a23 = a
     b1, b2, b3 = b
     # −adj(A + s diag(1, 1, 0)) b = (n1 + s p1, n2 + s p2, n3 + s (p3 − s b3))
-    n1, n2, n3 = (-dot(row, array(list(b))) for row in symmetric(adj))
+    n1, n2, n3 = (-dot(row, array(list(b))) for row in symmetric_matrix(adj))
     p1, p2 = a13 * b3 - a33 * b1, a23 * b3 - a33 * b2
     p3 = a13 * b1 + a23 * b2 - (a11 + a22) * b3
     cone, closing = mu * n3, above(-b3)
@@ -80,14 +80,14 @@ def coulomb(
     pushed = -b3 / larger(a33 + mu * (a13 * e1 + a23 * e2), 1e-3 * a33)
     stuck, slipped = sticks * per_determinant, slips * pushed
     friction = mu * slipped
-    return Solved([n1 * stuck + e1 * friction, n2 * stuck + e2 * friction, n3 * stuck + slipped], s, slips)
+    return ContactSolution([n1 * stuck + e1 * friction, n2 * stuck + e2 * friction, n3 * stuck + slipped], s, slips)
 
 
 def visit_point(tape: Tape) -> list[Scalar]:
     """One visit of a point in a sweep, from POINT to POINT_ANSWERS, recorded."""
     values = _parts(tape, POINT)
     w, scaled = array(values["w"]), array(values["scaled"]).reshape(6, 3)
-    through, old = symmetric(values["through"]), array(values["impulse"])
+    through, old = symmetric_matrix(values["through"]), array(values["impulse"])
     b = [values["free"][k] + dot(scaled[:, k], w) - dot(through[k], old) for k in range(3)]
     found = coulomb(values["mobility"], values["adjugate"], values["per_determinant"][0], b, values["friction"][0],
                     values["slip"][0])  # fmt: skip

@@ -18,12 +18,13 @@ from dataclasses import dataclass, field
 from tailwork.algebra.expression import Scalar, is_zero, smaller, sqrt
 from tailwork.algebra.expression import step as above
 from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError, RobotError
 from tailwork.mechanics.forward import Eliminated, Inputs, ReducedRobot, reduced_robot
 from tailwork.mechanics.frames import own_frames
 from tailwork.mechanics.kinematics import MovingBody, bodies
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.sweeps import NO_WRENCH, Motion, Wrench, motions
+from tailwork.mechanics.torso import LimbState
 from tailwork.robots.limb import ContactPoint
 
 
@@ -33,6 +34,7 @@ class Plane:
 
     height: Scalar = 0.0  # of the ground below or above the point [m]
     normal: tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, 1.0)  # a unit vector, up; inertial frame
+    curvature: tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, 0.0)  # of the height, by xx, xy and yy [1/m]
 
     def axes(self) -> Array:
         """Axes of the contact as rows, inertial frame: two tangents, and the normal last.
@@ -45,6 +47,12 @@ class Plane:
         share = 1.0 / (z + 1.0)
         across = -(x * y * share)
         return array([[1.0 - x * x * share, across, -x], [across, 1.0 - y * y * share, -y], [x, y, z]])
+
+    def bend(self, velocity: Array) -> Scalar:
+        """Acceleration along the normal by which a point at this velocity [m/s] follows the ground's curvature."""
+        by_xx, by_xy, by_yy = self.curvature
+        x, y = velocity[0], velocity[1]
+        return (by_xx * x * x + by_xy * x * y * 2.0 + by_yy * y * y) * self.normal[2]
 
 
 LEVEL = Plane()
@@ -116,6 +124,15 @@ class ContactProblem:
             w = [x + dot(row, impulse) for x, row in zip(w, contact.scaled, strict=True)]
         return w
 
+    def velocity(self, i: int, free: Array, impulses: Sequence[Array], w: Sequence[Scalar]) -> Array:
+        """Of a contact after impulses, from that without them; `w` as `torso_response` gives it."""
+        found = free + times(self.contacts[i].scaled.T, array(list(w)))
+        for k, impulse in enumerate(impulses):
+            own = self.own(i, k)
+            if own is not None:
+                found = found + times(own, impulse)
+        return found
+
     def change(self, impulses: Sequence[Array], w: Sequence[Scalar], step: Scalar | None = None) -> ContactChange:
         """What impulses and the step change in the velocities; `w` as `torso_response` gives it."""
         robot, layout = self.robot, self.robot.layout
@@ -171,7 +188,7 @@ def stopped_joints(layout: Layout) -> dict[str, tuple[str, int]]:
 def check_contacts(layout: Layout) -> None:
     """Every point can move, and no foot is pinned."""
     if layout.stance:
-        raise RobotError("contact", "pinned feet", "a model with stance='none': in contact no foot is pinned")
+        raise ArgumentError("contact", "pinned feet", "a model with stance='none': in contact no foot is pinned")
     for name, (limb, _) in layout.contact_points.items():
         if not layout.torso_free and (limb == "torso" or limb in layout.prescribed):
             raise RobotError(
@@ -254,10 +271,13 @@ def _point_contact(
     if from_push is not None:
         torso, efforts = times(from_push, torso), times(from_push, efforts)
     answer = _acceleration(robot, torso, efforts, per_pivot, net)
+    velocity, drift = body.velocity + cross(body.omega, arm), answer + times(to_contact, drift)
+    if not all(map(is_zero, plane.curvature)):
+        drift[2] = drift[2] - plane.bend(times(body.rotation, velocity))
     return Touch(
-        limb=limb, gap=gap, velocity=times(to_contact, body.velocity + cross(body.omega, arm)),
+        limb=limb, gap=gap, velocity=times(to_contact, velocity),
         free=times(to_contact, end.velocity + cross(end.omega, arm)) + answer * step,
-        drift=answer + times(to_contact, drift), torso=torso, efforts=efforts, scaled=_scaled(robot, torso),
+        drift=drift, torso=torso, efforts=efforts, scaled=_scaled(robot, torso),
         place=place, axes=axes,
     )  # fmt: skip
 
@@ -269,7 +289,7 @@ def _joint_contact(robot: ReducedRobot, limb: str, k: int, step: Scalar) -> Touc
     bounds = state.limb.joints[k].range
     assert bounds is not None
     lower, upper = bounds
-    side = 1.0 - 2.0 * above(state.values[k] - (lower + upper) * 0.5)  # 1 near the lower stop, −1 near the upper one
+    side = stop_side(state, k)
     own, wrench = passing.passed(k, NO_WRENCH, 1.0)
     torso, efforts = array([[*wrench.force, *wrench.moment]]) * side, array([own]) * side
     answer = _acceleration(robot, torso, efforts, passing.per_pivot, passing.efforts)
@@ -278,6 +298,13 @@ def _joint_contact(robot: ReducedRobot, limb: str, k: int, step: Scalar) -> Touc
         limb=limb, gap=smaller(state.values[k] - lower, upper - state.values[k]), velocity=velocity,
         free=velocity + answer * step, drift=answer, torso=torso, efforts=efforts, scaled=_scaled(robot, torso),
     )  # fmt: skip
+
+
+def stop_side(state: LimbState, k: int) -> Scalar:
+    """1 where the lower stop of a joint is the nearer one, else −1: the direction in which the nearer one pushes."""
+    bounds = state.limb.joints[k].range
+    assert bounds is not None
+    return 1.0 - 2.0 * above(state.values[k] - (bounds[0] + bounds[1]) * 0.5)
 
 
 def _acceleration(

@@ -20,15 +20,14 @@ from dataclasses import dataclass, replace
 from tailwork.algebra.expression import Scalar, Tape, larger, smaller, sqrt
 from tailwork.algebra.expression import step as above
 from tailwork.algebra.vectors import Array, array, dot, times
-from tailwork.mechanics.attitude import attitude_size
-from tailwork.mechanics.elements import spring_torques
+from tailwork.mechanics.compliant.step import implicit_forces
 from tailwork.mechanics.forward import Added, Inputs
-from tailwork.mechanics.implicit import implicit_forces
 from tailwork.mechanics.layout import Layout
 from tailwork.mechanics.observe import outside_power
 from tailwork.mechanics.rigid.coulomb import FAR
 from tailwork.mechanics.rigid.problem import ContactProblem, Plane, contact_problem
-from tailwork.mechanics.torso import coordinate_rates, limb_state
+from tailwork.mechanics.springs_and_cables import spring_torques
+from tailwork.mechanics.torso import limb_state, moved
 
 NEAR = 2e-5
 """A point so near to the ground whose free substep would end below is there already [m]: shorter hops are none."""
@@ -130,12 +129,12 @@ class Finished:
     prescribed: list[Scalar]  # mean efforts on prescribed coordinates [N m]; meaningless in an impact
 
 
-def finish(layout: Layout, inputs: Inputs, given: RoundStart, found: Approach, end: RoundEnd) -> Finished:
+def finish_round(layout: Layout, inputs: Inputs, given: RoundStart, found: Approach, end: RoundEnd) -> Finished:
     """The end of a round, and the clock of the next."""
     problem, h = found.problem, given.step
     change = problem.change(end.impulses, end.w)
     v = [x + dx for x, dx in zip(inputs.v, change.velocities, strict=True)]
-    after = [_velocity(problem, i, end) for i in range(len(problem.contacts))]
+    after = [problem.velocity(i, touch.free, end.impulses, end.w) for i, touch in enumerate(problem.contacts)]
     turning = [rate for rate, unit in zip(v, layout.velocity_units, strict=True) if unit == "rad/s"]
     clock, over = _clock(problem, given, end, after, turning)
     q = moved(layout, inputs.q, v, h * 0.5, at_end=True)
@@ -166,17 +165,6 @@ def finish(layout: Layout, inputs: Inputs, given: RoundStart, found: Approach, e
     return Finished(middle, ahead, q, v, clock, over, impulses, ground_work, joint_work, efforts)
 
 
-def _velocity(problem: ContactProblem, i: int, end: RoundEnd) -> Array:
-    """Of a contact after the round."""
-    contact = problem.contacts[i]
-    found = contact.free + times(contact.scaled.T, array(list(end.w)))
-    for k, impulse in enumerate(end.impulses):
-        own = problem.own(i, k)
-        if own is not None:
-            found = found + times(own, impulse)
-    return found
-
-
 def _clock(
     problem: ContactProblem, given: RoundStart, end: RoundEnd, after: Sequence[Array], turning: Sequence[Scalar]
 ) -> tuple[list[Scalar], Scalar]:
@@ -188,7 +176,7 @@ def _clock(
         u, a = velocity[-1], (contact.free[-1] - contact.velocity[-1]) * per_step
         gap = contact.gap + h * 0.5 * u
         inside = u * u - (a + a) * gap
-        speed = sqrt(larger(inside, 0.0))  # with which it touches
+        speed = sqrt(larger(inside, 1e-300))  # with which it touches; not 0, where a root has no derivative
         time = larger((gap + gap) / larger(speed - u, 1e-12), 0.0)
         touches = (1.0 - above(impulse[-1])) * above(inside) * above(speed - LOCATED)
         soonest = smaller(soonest, time * touches + NEVER * (1.0 - touches))
@@ -201,8 +189,9 @@ def _clock(
         fastest = larger(fastest, larger(rate, -rate))
     most = smaller(room, larger(TURNED / fastest, given.nominal * (1.0 / MOST_SUBSTEPS)))
     soon = above(most * (1.0 - SHORTEST) - soonest) * above(MOST_LOCATED - tries) * (1.0 - struck)
-    step = (1.0 - struck) * (soon * smaller(soonest, most) + (1.0 - soon) * most)
-    return [step, room - step, struck, soon, tries], over
+    now = soon * (1.0 - above(soonest))  # it is there already
+    step = (1.0 - struck - now) * (soon * smaller(soonest, most) + (1.0 - soon) * most)
+    return [step, room - step, struck + now, soon - now, tries + now], over
 
 
 def _joint_work(layout: Layout, inputs: Inputs, given: RoundStart, found: Approach, change: Sequence[Scalar]) -> Scalar:
@@ -213,18 +202,3 @@ def _joint_work(layout: Layout, inputs: Inputs, given: RoundStart, found: Approa
         for force, more, rate, gained in zip(forces, found.added[name], inputs.v[here], change[here], strict=True):
             work = work + (force * given.step - more.inertia * gained) * (rate + gained * 0.5)
     return work
-
-
-def moved(layout: Layout, q: Sequence[Scalar], v: Sequence[Scalar], time: Scalar, at_end: bool = False) -> list[Scalar]:
-    """q after a time [s] at velocities v; with the rates of the attitude's angles as they are then, if `at_end`."""
-    rates = coordinate_rates(layout, q, v)
-    found = [x + rate * time for x, rate in zip(q, rates, strict=True)]
-    if not layout.torso_free:
-        return found
-    if attitude_size(layout.attitude) == 4:
-        per_length = 1.0 / sqrt(sum((x * x for x in found[3:7]), 0.0))
-        found[3:7] = [x * per_length for x in found[3:7]]
-    elif at_end:
-        rates = coordinate_rates(layout, found, v)
-        found[3:6] = [x + rate * time for x, rate in zip(q[3:6], rates[3:6], strict=True)]
-    return found

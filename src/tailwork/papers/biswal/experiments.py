@@ -1,6 +1,6 @@
 """The quadruped of Biswal & Mohanty: its leg (see tailwork.papers.biswal.dh_leg), and a trot over compliant ground.
 
-The paper shows a trot without numbers; masses, gains and ground are estimates, all stated here.
+The paper speaks of a trot, but none of its figures shows one; masses, gains and ground are estimates, all stated here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tailwork.robots import biswal
 from tailwork.simulation import simulate
 from tailwork.simulation.contact.ground import CompliantGround
 from tailwork.simulation.contact.record import robot_weight
-from tailwork.simulation.pose import torso_angles
+from tailwork.simulation.pose import run_torso_angles
 from tailwork.simulation.run import Run
 from tailwork.studies.compare.comparison import Progress
 
@@ -88,7 +88,7 @@ def measure_trot(run: Run) -> Trot:
         run=run,
         speed=float((q[-1, 0] - q[0, 0]) / (times[-1] - times[0])),
         heights=(float(height.min()), float(height.mean()), float(height.max())),
-        ranges={name: float(np.degrees(np.ptp(angle[late]))) for name, angle in torso_angles(run).items()},
+        ranges={name: float(np.degrees(np.ptp(angle[late]))) for name, angle in run_torso_angles(run).items()},
         torques={
             joint: float(tau[:, [k for k, name in enumerate(names) if name.endswith(f".{joint}")]].max())
             for joint in ("ha", "hb", "k")
@@ -104,15 +104,20 @@ def run_all(progress: Progress = silent) -> Biswal:
     leg = reproduce_dh_leg()
     progress(1, 2, "trot")
     trot = measure_trot(simulate_trot())
-    low, mean, high = trot.heights
     said = f"{biswal().mass():.1f} kg, kp {KP:g}, kd {KD:g}, {FREQUENCY:g} Hz, lift {1e3 * LIFT:.0f} mm: estimates"
-    largest = ", ".join(f"{name} {value:.2f}" for name, value in trot.torques.items())
+    heights = zip(("lowest", "mean", "highest"), trot.heights, strict=True)
     claims = (
         *leg.claims,
         Claim("trot: speed [m/s]", "—", f"{trot.speed:.3f}", f"the gait asks for {SPEED:g}; {said}"),
-        Claim("trot: height of P [m]", "—", f"{mean:.3f} ({low:.3f} to {high:.3f})", f"{STANDING[2]:g} unloaded"),
-        Claim("trot: range of roll, pitch [°]", "—", f"{trot.ranges['roll']:.1f}, {trot.ranges['pitch']:.1f}", ""),
-        Claim("trot: largest torque by joint [N m]", "—", largest, "servo, all legs"),
+        *(
+            Claim(f"trot: {which} height of P [m]", "—", f"{x:.3f}", f"{STANDING[2]:g} unloaded")
+            for which, x in heights
+        ),
+        *(Claim(f"trot: range of {axis} [°]", "—", f"{trot.ranges[axis]:.1f}") for axis in ("roll", "pitch")),
+        *(
+            Claim(f"trot: largest torque of {name} [N m]", "—", f"{value:.2f}", "servo, all legs")
+            for name, value in trot.torques.items()
+        ),
         Claim("trot: vertical impulse over weight's", "—", f"{trot.vertical:.4f}", "1 in a steady trot"),
         Claim("trot: momentum unexplained by impulses", "—", f"{trot.closure:.0e}", "share of the weight's impulse"),
     )

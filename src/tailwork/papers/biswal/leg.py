@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError, StateError
+from tailwork.errors import ArgumentError, StateError
 from tailwork.papers.spatial import Array, checked, rotation_y
 from tailwork.robots.quantities import Described, nonnegative, positive, vector
 
@@ -303,5 +303,5 @@ def foot_path(leg: Leg, times: ArrayLike, reading: str = "C") -> Array:
 
 def _reading(name: str) -> Reading:
     if name not in READINGS:
-        raise RobotError("reading", name, f"one of {', '.join(map(repr, READINGS))}")
+        raise ArgumentError("reading", name, f"one of {', '.join(map(repr, READINGS))}")
     return READINGS[name]

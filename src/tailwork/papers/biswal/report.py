@@ -12,15 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tailwork.control.gait.gait import Gait
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
+from tailwork.format import fixed
 from tailwork.papers.biswal import leg as paper
 from tailwork.papers.biswal.dh_leg import MASSES, MM, DhLeg
 from tailwork.papers.biswal.experiments import FREQUENCY, KD, KP, LIFT, SETTLING, SPEED, Biswal, trot_gait
-from tailwork.papers.report import PaperReport, panels_over_time
-from tailwork.papers.spatial import Array
+from tailwork.papers.report import NARROW, PaperReport, panels_over_time
 from tailwork.simulation import Run
 from tailwork.typing import Floats
-from tailwork.view.draw.style import FAINT, PAGE, arranged, legend_below, look, new_figure, titled, zero_line
+from tailwork.view.draw.style import FAINT, arranged, legend_below, look, panel_grid, titled, zero_line
+from tailwork.view.figures.runs import Panel
 from tailwork.view.figures.walking import footfall, leg_names, samples_a_stride, stride_pictures, torso_travel
 from tailwork.view.report.page import WALK_SAMPLES, Drawings, Picture, Playback, Section, Table
 from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, SKY
@@ -41,7 +42,7 @@ CUBIC_CM = 1e6
 
 COUNTERPARTS = (
     ("Fig. 1", "conceptual model of the quadruped (sketch)", "robot biswal: `tailwork show biswal`"),
-    ("Table 1", "D-H parameters", "documentation: D-H legs; the part dh_legs of a robot file"),
+    ("Table 1", "D-H parameters", "documentation, “Read a D-H table”; the part dh_chain of a robot file"),
     ("Fig. 2", "workspace of a foot", "Workspace and inverse kinematics"),
     ("Fig. 3", "virtual prototype in Adams", "the player of the trot"),
     ("Figs. 4–6", "driving torques of the three joints", "Joint torques"),
@@ -54,9 +55,24 @@ def foot_table(result: DhLeg) -> Table:
     rows = []
     for time in TABLE_TIMES:
         k = int(np.abs(result.times - time).argmin())
-        places = [", ".join(f"{x:.4f}" for x in MM * path[k]).replace("-", "−") for path in result.feet.values()]
-        rows.append([f"{time:g}", *places])
-    return Table(("t [s]", *(f"{name}: x, y, z [mm]" for name in result.feet)), rows)
+        for axis, name in enumerate("xyz"):
+            rows.append([f"{time:g}", name, *(fixed(MM * path[k, axis], 1) for path in result.feet.values())])
+    return Table(("t [s]", "foot", *(f"{name} [mm]" for name in result.feet)), rows)
+
+
+def torque_table(result: DhLeg) -> Table:
+    """The largest torque of each joint, by reading."""
+    most = {name: MM * np.abs(found).max(axis=0) for name, found in result.torques.items()}
+    rows = [[f"theta_{k + 1}", *(fixed(own[k], 1) for own in most.values())] for k in range(3)]
+    return Table(("largest torque", *(f"{name} [N mm]" for name in most)), rows)
+
+
+def posture_table(leg: paper.Leg) -> Table:
+    """The posture of Sect. 4 from the place of its foot."""
+    branches = np.degrees(paper.joint_angles(leg, paper.foot_place(leg, np.radians(paper.POSTURE))))
+    rows = [[f"theta_{k + 1} [°]", *(fixed(x[k], 0) for x in (paper.POSTURE, *branches))] for k in range(3)]
+    said = "The posture of Sect. 4, and what Eqs. 11–13 as corrected give for the place of its foot."
+    return Table(("", "paper", *(f"solution {k + 1}" for k in range(len(branches)))), rows, said)
 
 
 def stride_torques(run: Run, gait: Gait, settling: int = SETTLING) -> tuple[Floats, dict[str, Floats]]:
@@ -67,7 +83,7 @@ def stride_torques(run: Run, gait: Gait, settling: int = SETTLING) -> tuple[Floa
     tau, each = run.data["tau"].to_numpy(), samples_a_stride(run, gait)
     strides = (len(tau) - 1) // each
     if strides <= settling:
-        raise RobotError("run", run.model.robot.name, f"a run of more than {settling} strides")
+        raise ArgumentError("run", run.model.robot.name, f"a run of more than {settling} strides")
     mean = tau[settling * each : strides * each].reshape(-1, each, tau.shape[1]).mean(axis=0)
     names = run.model.actuator_names
     found: dict[str, Floats] = {}
@@ -105,8 +121,7 @@ def workspace_figure(leg: paper.Leg) -> Figure:
     posture = np.radians(paper.POSTURE)
     branches = paper.joint_angles(leg, paper.foot_place(leg, posture))
     with look():
-        figure = new_figure(PAGE, 3.7)
-        reach, poses = figure.subplots(1, 2, width_ratios=(5, 4))
+        figure, (reach, poses) = panel_grid(2, 1, NARROW, 3.2, 0.4)
         reach.plot(
             points[:, 0], points[:, 2], linestyle="none", marker=".", markersize=1.6, color=SKY, markeredgewidth=0.0,
             gid="samples",
@@ -149,8 +164,7 @@ def singularity_figure(result: DhLeg, leg: paper.Leg) -> Figure:
     determinant = CUBIC_CM * paper.jacobian_determinant(leg, theta)
     most = float(np.ceil(np.abs(determinant).max() / 500.0) * 500.0)
     with look():
-        figure = new_figure(PAGE, 3.4)
-        chart, along = figure.subplots(1, 2, width_ratios=(6, 5))
+        figure, (chart, along) = panel_grid(2, 1, NARROW, 2.8, 0.5)
         filled = chart.contourf(
             angles, angles, determinant, levels=np.linspace(-most, most, 13), cmap="PuOr", alpha=0.75
         )  # fmt: skip
@@ -176,18 +190,23 @@ def singularity_figure(result: DhLeg, leg: paper.Leg) -> Figure:
 
 def foot_figure(result: DhLeg) -> Figure:
     """Figs. 7–9: the foot over time in the three readings."""
-    return _by_reading(result, [f"{axis} [mm]" for axis in "xyz"], result.feet, "Figs. 7–9: motion of the foot")
+    return _by_reading(result, [f"{axis} [mm]" for axis in "xyz"], result.feet, "Figs. 7–9: motion of the foot", False)
 
 
 def torque_figure(result: DhLeg) -> Figure:
     """Figs. 4–6: the torques over time in the three readings."""
     quantities = [f"torque {k} [N mm]" for k in (1, 2, 3)]
-    return _by_reading(result, quantities, result.torques, "Figs. 4–6: driving torques")
+    return _by_reading(result, quantities, result.torques, "Figs. 4–6: driving torques", True)
 
 
-def _by_reading(result: DhLeg, quantities: Sequence[str], values: Mapping[str, Array], title: str) -> Figure:
-    panels = {said: {name: MM * found[:, k] for name, found in values.items()} for k, said in enumerate(quantities)}
-    return panels_over_time(result.times, panels, READING_STYLES, xlabel="time [s]", title=title)
+def _by_reading(
+    result: DhLeg, quantities: Sequence[str], values: Mapping[str, Any], title: str, zero: bool
+) -> Figure:  # fmt: skip
+    panels = [
+        Panel(said, {name: (result.times, MM * found[:, k]) for name, found in values.items()})
+        for k, said in enumerate(quantities)
+    ]
+    return panels_over_time(panels, READING_STYLES, xlabel="time [s]", per_second=1.0, title=title, zero=zero)
 
 
 def trot_torque_figure(result: Biswal) -> Figure:
@@ -199,23 +218,31 @@ def trot_torque_figure(result: Biswal) -> Figure:
         leg: {"color": color, "linestyle": LINES[k % 2], "linewidth": 1.1, "label": names[leg]}
         for k, (leg, color) in enumerate(zip(torques, LEG_COLORS, strict=True))
     }
-    panels = {joint: {leg: found[:, k] for leg, found in torques.items()} for k, joint in enumerate(JOINTS.values())}
+    times = share / gait.frequency
+    panels = [
+        Panel(joint, {leg: (times, found[:, k]) for leg, found in torques.items()})
+        for k, joint in enumerate(JOINTS.values())
+    ]
     return panels_over_time(
-        share / gait.frequency, panels, styles, xlabel="time from touch-down [s]", ylabel="torque [N m]",
-        title="Trot: joint torques over a stride", stance=gait.duty / gait.frequency,
+        panels, styles, xlabel="time from touch-down [s]", per_second=1.0, ylabel="torque [N m]",
+        title="Trot: joint torques over a stride", shaded={"stance in the gait": [(0.0, gait.duty / gait.frequency)]},
     )  # fmt: skip
 
 
 SUMMARY = (
     "The quadruped of Biswal & Mohanty: three hinges a leg. The paper gives the lengths of a leg and shows its "
-    "workspace, the path of a foot and joint torques as pictures. It prints neither masses nor numbers of its trot: "
-    "ours are estimates, and all are stated. Misprints in its equations are put right; tailwork.papers.biswal.leg "
-    "lists them."
+    "workspace, the path of a foot and joint torques as pictures. It prints no masses, and none of its figures shows "
+    "the trot that it speaks of: ours are estimates, and all are stated. Misprints in its equations are put right; "
+    "tailwork.papers.biswal.leg lists them."
 )
 READING_TEXT = """
 The paper quotes the posture (−10, −35, 45)° and the motion theta = (−2, −7, −9) t [deg] over 5 s. The two do not agree:
 at 5 s the printed motion has theta_3 = −45°. Three readings are shown. A takes the motion as it is printed. B adds it
 to the posture. C takes theta_3 = +9 t: with that one sign changed, the motion ends in the posture. C is our default.
+"""
+TORQUE_TEXT = """
+The text says neither which motion Figs. 4–6 show nor whether the base is held. Both are readings here: the motion of
+Sect. 4 as above, on a base that is held.
 """
 SINGULAR_TEXT = """
 Where the determinant of the Jacobian is zero, there is a direction in which no joint rates move the foot. That is so
@@ -229,12 +256,12 @@ def conclusion(result: Biswal) -> str:
     foot = {name: MM * path[-1] for name, path in result.leg.feet.items()}
     quoted = MM * paper.foot_place(paper.Leg(), np.radians(paper.POSTURE))
     near = min(foot, key=lambda name: float(np.linalg.norm(foot[name] - quoted)))
-    largest = ", ".join(f"{x:.0f}" for x in MM * np.abs(result.leg.torques[near]).max(axis=0))
+    one, two, three = (f"{x:.0f}" for x in MM * np.abs(result.leg.torques[near]).max(axis=0))
     return (
-        f"The quoted posture is where the motion ends if theta_3 is read as in reading {near}, "
-        f"{np.linalg.norm(foot[near] - quoted):.0e} mm away; as printed it ends "
-        f"{np.linalg.norm(foot['A'] - quoted):.0f} mm away. The motion takes {largest} N mm at most, with estimated "
-        f"masses. The whole robot trots at {result.trot.speed:.3f} m/s, where {SPEED:g} are asked for."
+        f"As printed, the motion of the leg ends with its foot {np.linalg.norm(foot['A'] - quoted):.0f} mm from where "
+        f"the quoted posture has it; in reading {near}, {paper.READINGS[near].said.split(',')[0]}, it ends "
+        f"{np.linalg.norm(foot[near] - quoted):.1f} mm from it. With estimated masses and a base that is held, reading "
+        f"{near} takes torques of up to {one}, {two} and {three} N mm on its three joints."
     )
 
 
@@ -244,20 +271,20 @@ def report(result: Biswal) -> PaperReport:
     bars = ", ".join(f"{mass:.2f}" for mass in MASSES)
     drawings: Drawings = {
         "figure-2": (
-            "Left: places of the foot for all pairs of angles theta_2, theta_3 in steps of 8°, and the edge that the "
-            "lengths of the links give. The paper prints no limits of its joints. Right: the leg from the side in both "
+            "Above: places of the foot for all pairs of angles theta_2, theta_3 in steps of 8°, and the edge that the "
+            "lengths of the links give. The paper prints no limits of its joints. Below: the leg from the side in both "
             "solutions of the inverse kinematics, Eqs. 11–13 as corrected.",
             lambda: workspace_figure(leg),
         ),
         "figures-7-9": ("Place of the foot in the base frame.", lambda: foot_figure(result.leg)),
         "figures-4-6": (
-            f"Torques that carry the motion, for bars of {bars} kg (hip, thigh, shank; estimates) on a base that is "
-            "held.",
+            f"Torques that carry the motion of Sect. 4 on a base that is held, for bars of {bars} kg (hip, thigh, "
+            "shank; estimates).",
             lambda: torque_figure(result.leg),
         ),
         "singularities": (
-            "Left: determinant of the Jacobian by theta_2 and theta_3 (theta_1 does not matter), with the motion of "
-            "each reading; dots: where it ends. Right: along the motion.",
+            "Above: determinant of the Jacobian by theta_2 and theta_3 (theta_1 does not matter), with the motion of "
+            "each reading; dots: where it ends. Below: along the motion.",
             lambda: singularity_figure(result.leg, leg),
         ),
         "trot-torques": (
@@ -276,7 +303,7 @@ def report(result: Biswal) -> PaperReport:
             ),
         ),
         "timelapse-trot": (
-            "The last stride, from the side and from behind; the eye goes along.",
+            "The last stride, from the side and from behind; the camera follows.",
             lambda: stride_pictures(run, gait, views=("side", "three-quarter"), title="Trot: a stride"),
         ),
     }  # fmt: skip
@@ -285,15 +312,14 @@ def report(result: Biswal) -> PaperReport:
         f"N m s/rad along a gait: diagonal pairs in turn, {SPEED:g} m/s, {FREQUENCY:g} Hz, feet lifted by "
         f"{1e3 * LIFT:g} mm. Feet come down a little early: loaded, the robot is a few millimetres lower than planned."
     )
-    readings = Table(("reading", "note"), [(name, one.said) for name, one in paper.READINGS.items()])
-    played = Playback({"biswal": run}, "The trot, to be played.", samples=WALK_SAMPLES)
+    played = Playback({"biswal": run}, "The trot.", samples=WALK_SAMPLES)
 
     def sections(drawn: Mapping[str, Picture]) -> list[Section]:
         trotting = [drawn[k] for k in ("trot-torques", "trot-torso", "footfall", "timelapse-trot")]
         return [
-            Section("Workspace and inverse kinematics", "", [drawn["figure-2"]]),
-            Section("Motion of the foot", READING_TEXT, [drawn["figures-7-9"]], [feet, readings]),
-            Section("Joint torques", "", [drawn["figures-4-6"]]),
+            Section("Workspace and inverse kinematics", "", [drawn["figure-2"]], [posture_table(leg)]),
+            Section("Motion of the foot", READING_TEXT, [drawn["figures-7-9"]], [feet]),
+            Section("Joint torques", TORQUE_TEXT, [drawn["figures-4-6"]], [torque_table(result.leg)]),
             Section("Singular postures", SINGULAR_TEXT, [drawn["singularities"]]),
             Section("Trot", trot_said, trotting),
         ]

@@ -25,7 +25,7 @@ class Turning:
 
 
 @dataclass(frozen=True)
-class Link:
+class ChainLink:
     """How link i is turned, and where its centre of mass C_i is and how it moves, in the inertial frame."""
 
     turning: Turning
@@ -51,14 +51,14 @@ def carried_acceleration(turning: Turning, arm: Array) -> Array:
 
 def links(
     torso: TorsoMotion, mount: Sequence[float], turnings: Sequence[Turning], length: float, com: float
-) -> list[Link]:
+) -> list[ChainLink]:
     """Links 1, 2, … of a tail whose joint 1 is at `mount` in the torso frame.
 
     Positions by 2020, Eqs. (31), (32), Jacobians by Eqs. (37), (38), accelerations by Eqs. (41), (42). The velocities
     of Eqs. (34), (35) are these Jacobians times v. `length` is L_J2J [m], from joint to joint, `com` is L_J2C [m], from
     a joint to the centre of mass of its link.
     """
-    chain: list[Link] = []
+    chain: list[ChainLink] = []
     r = torso.rotation @ np.array(mount)
     tail_columns = turnings[0].jacobian.shape[1] - 6
     p_jnt = torso.position + r
@@ -68,7 +68,7 @@ def links(
         y_i = turning.rotation @ Y_AXIS
         j2c, j2j = -com * y_i, -length * y_i
         chain.append(
-            Link(
+            ChainLink(
                 turning=turning,
                 com=p_jnt + j2c,
                 com_jacobian=j_jnt - skew(j2c) @ turning.jacobian,
@@ -81,7 +81,7 @@ def links(
     return chain
 
 
-def link_loading(link: Link, mass: float, inertia: Array, gravity: float) -> Array:
+def link_loading(link: ChainLink, mass: float, inertia: Array, gravity: float) -> Array:
     """Share of one link in tau_t [N, N m]: the summand of 2020, Eq. (60), and Eq. (62).
 
     The inertia [kg m²] is the central one, in the frame of the link.
@@ -93,7 +93,7 @@ def link_loading(link: Link, mass: float, inertia: Array, gravity: float) -> Arr
     return link.com_jacobian.T @ force + turning.jacobian.T @ moment
 
 
-def link_mass_matrix(link: Link, mass: float, inertia: Array) -> Array:
+def link_mass_matrix(link: ChainLink, mass: float, inertia: Array) -> Array:
     """M_i,tail, the share of one link in the mass matrix (2020, Eq. 83); arguments as in `link_loading`."""
     turning = link.turning
     i_i = turning.rotation @ inertia @ turning.rotation.T

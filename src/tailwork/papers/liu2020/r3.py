@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tailwork.papers.liu2020 import chain
-from tailwork.papers.liu2020.chain import Link, Turning
+from tailwork.papers.liu2020.chain import ChainLink, Turning
 from tailwork.papers.liu2020.torso import TorsoMotion, fixed_point_acceleration, fixed_point_jacobian
 from tailwork.papers.spatial import X_AXIS, Y_AXIS, Array, rotation_x, rotation_y, skew, tensor, unit_row
 from tailwork.robots.tails import R3
@@ -54,7 +54,7 @@ def turnings(tail: R3, torso: TorsoMotion, q: Array, v: Array, a: Array) -> list
     return found
 
 
-def base_link(tail: R3, torso: TorsoMotion, turning: Turning) -> Link:
+def base_link(tail: R3, torso: TorsoMotion, turning: Turning) -> ChainLink:
     """The base link 0, with its centre of mass C_0 at ^P p_0,P2C = mount + Ry(alpha) base_com.
 
     Jacobian by 2020, Eq. (39), acceleration by Eq. (43), which has its dots doubled in print. Both print C_0 as fixed
@@ -62,7 +62,7 @@ def base_link(tail: R3, torso: TorsoMotion, turning: Turning) -> Link:
     """
     r, arm = torso.rotation @ np.array(tail.mount), turning.rotation @ np.array(tail.base_com)
     at_mount = np.hstack([fixed_point_jacobian(r), np.zeros((3, turning.jacobian.shape[1] - 6))])
-    return Link(
+    return ChainLink(
         turning=turning,
         com=torso.position + r + arm,
         com_jacobian=at_mount - skew(arm) @ turning.jacobian,
@@ -70,7 +70,7 @@ def base_link(tail: R3, torso: TorsoMotion, turning: Turning) -> Link:
     )
 
 
-def all_links(tail: R3, torso: TorsoMotion, q: Array, v: Array, a: Array) -> list[Link]:
+def all_links(tail: R3, torso: TorsoMotion, q: Array, v: Array, a: Array) -> list[ChainLink]:
     """The base link 0 and links 1, 2, … (2020, Eqs. 30–43)."""
     base, *bending = turnings(tail, torso, q, v, a)
     return [base_link(tail, torso, base), *chain.links(torso, tail.mount, bending, tail.link_length, tail.link_com)]

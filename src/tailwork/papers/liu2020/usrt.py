@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tailwork.papers.liu2020.chain import Link, Turning, link_loading, link_mass_matrix, links, still_turning
+from tailwork.papers.liu2020.chain import ChainLink, Turning, link_loading, link_mass_matrix, links, still_turning
 from tailwork.papers.liu2020.torso import TorsoMotion
 from tailwork.papers.spatial import X_AXIS, Y_AXIS, Z_AXIS, Array, rotation_x, rotation_z, skew, tensor, unit_row
 from tailwork.robots.tails import Usrt
-from tailwork.robots.tails.usrt import spread
+from tailwork.robots.tails.usrt import along_links
 
 
 def coordinate_count(tail: Usrt) -> int:
@@ -49,7 +49,7 @@ def turnings(tail: Usrt, torso: TorsoMotion, q: Array, v: Array, a: Array) -> li
     return found
 
 
-def all_links(tail: Usrt, torso: TorsoMotion, q: Array, v: Array, a: Array) -> list[Link]:
+def all_links(tail: Usrt, torso: TorsoMotion, q: Array, v: Array, a: Array) -> list[ChainLink]:
     """Links 1, 2, … by the recursion of the R3 tail (2020, below Eq. 44)."""
     turning = turnings(tail, torso, q, v, a)
     return links(torso, tail.mount, turning, tail.link_length, tail.link_com)
@@ -133,8 +133,8 @@ def extension_loading(tail: Usrt, i: int, theta: float, phi: float) -> Array:
 
     2020, Eqs. (65), (67); the row of theta is missing in Eq. (67).
     """
-    stiffness = spread(tail.extension_stiffness, tail.links)[i - 1]
-    rest = spread(tail.extension_rest, tail.links)[i - 1]
+    stiffness = along_links(tail.extension_stiffness, tail.links)[i - 1]
+    rest = along_links(tail.extension_rest, tail.links)[i - 1]
     a, b = np.array(tail.point_a), np.array(tail.point_b)
     length = np.linalg.norm(span(tail, theta, phi, a, b))
     return stiffness * (length - rest) * span_length_gradient(tail, theta, phi, a, b)

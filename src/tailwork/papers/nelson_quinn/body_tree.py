@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.papers.spatial import X_AXIS, Y_AXIS, Z_AXIS, Array, skew, tensor
 from tailwork.robots.body import Body
 from tailwork.robots.limb import Limb
-from tailwork.robots.paths import numbers
+from tailwork.robots.paths import robot_numbers
 from tailwork.robots.robot import Robot
 
 MOST_ROTATIONS = 3
@@ -113,23 +113,23 @@ def tree_of(robot: Robot) -> BodyTree:
     A hinge without a body and the ones after it, up to the next body, are one joint of several rotations.
 
     Raises:
-        RobotError: the formulation does not cover the robot.
+        ArgumentError: the formulation does not cover the robot.
     """
     if not isinstance(robot, Robot):
-        raise RobotError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
-    if not all(isinstance(value, float) for value in numbers(robot).values()):
+        raise ArgumentError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
+    if not all(isinstance(value, float) for value in robot_numbers(robot).values()):
         raise RobotError("robot", robot.name, "numbers only, no symbols")
     limbs = robot.limbs()
     ordered = sorted(limbs, key=lambda name: limbs[name].foot is not None)  # legs last, as in Model
     angle_names = ["phi_x", "phi_y", "phi_z", *(f"{name}.{c}" for name in ordered for c in limbs[name].coordinates)]
     # First gamma about z, then beta about y, then alpha about x.
     euler = tuple(Rotation(np.eye(3), axis, k) for axis, k in ((Z_AXIS, 2), (Y_AXIS, 1), (X_AXIS, 0)))
-    bodies = [_tree_body("torso", -1, np.zeros(3), euler, robot.torso_body())]
+    bodies = [_tree_body("torso", -1, np.zeros(3), euler, robot.torso_with_actuators())]
     for name, limb in limbs.items():
         try:
             _check_limb(limb)
             _add_limb(bodies, name, limb, angle_names)
-        except RobotError as error:
+        except ArgumentError as error:
             raise error.within(name) from None
     tree = BodyTree(tuple(bodies), ("x", "y", "z", *angle_names), {}, float(robot.gravity))
     for name, limb in limbs.items():

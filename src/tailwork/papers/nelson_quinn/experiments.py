@@ -5,7 +5,8 @@ The paper's joint angles come from video that is not public; a tripod gait at co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from tailwork.control.gait.foot_kinematics import posed
 from tailwork.control.gait.gait import Gait, tripod
 from tailwork.control.gait.joint_table import held_posture, joint_table, walking_start
 from tailwork.control.servo import JointServo
+from tailwork.format import fixed
 from tailwork.model import Model
 from tailwork.papers.claims import Claim, silent
 from tailwork.robots import blaberus
@@ -38,8 +40,10 @@ PAPER_EFFORTS = (41.7, 27.5, 21.0, 21.6, 22.7, 25.1)  # Table 1; taken as (mN cm
 SWEEP = tuple(np.logspace(3.7, 7.5, 39))  # dyn cm/rad, for the curve
 
 SPEED, FREQUENCY, DUTY, LIFT = 0.12, 4.0, 0.55, 0.0015  # m/s, Hz, share, m: estimates for a slow walk
-WALK_KP, WALK_KD = 5e4 * DYN_CM, 6.0 * DYN_CM  # per rad, per rad/s
-WALK_DAMPINGS = (6.0, 20.0, 100.0)  # dyn cm s/rad: that of the walk, and more
+STANDING_KD = 100.0 * DYN_CM  # per rad/s, of the joints
+WALK_KP, WALK_KD = 5e4 * DYN_CM, STANDING_KD  # per rad, between the rows of Table 1 of least effort; per rad/s
+WALK_STIFFNESSES = (1.25e4, 5e4, 2e5)  # dyn cm/rad: that of the walk, a quarter of it and four times as much
+WALK_DAMPINGS = (2.0, 6.0, 20.0, 100.0, 300.0)  # dyn cm s/rad, that of the walk among them
 STRIDES, SETTLING = 20, 8  # walked in all; left out at the start
 PAPER_IMPULSES = {"front": -48.1, "middle": -0.4, "hind": 49.8}  # Fig. 4, g cm/s
 ROWS = ("front", "middle", "hind")
@@ -98,7 +102,7 @@ def simulate_settling(stiffness: float, duration: float = 1.0) -> Run:
     """The same by simulation: from the undeformed posture until it rests."""
     model = Model(blaberus(), "none")
     posture = posed(model)
-    servo = JointServo(table=held_posture(model, posture), kp=stiffness * DYN_CM, kd=100.0 * DYN_CM)
+    servo = JointServo(table=held_posture(model, posture), kp=stiffness * DYN_CM, kd=STANDING_KD)
     contact = ground_stance.standing_contact(model, posture)
     run = simulate(model, posture, duration, ground=insect_ground(), contact=contact, control=servo)
     return run.titled("settling on its legs")
@@ -110,14 +114,15 @@ def walking_gait() -> Gait:
 
 
 def simulate_walk(
-    strides: int = STRIDES, *, step: float | None = None, samples_a_stride: int = 250, kd: float = WALK_KD
-) -> Run:
-    """The cockroach walking from the gait's own speed; kd is the damping of the joints [N m s/rad]."""
+    strides: int = STRIDES, *, step: float | None = None, samples_a_stride: int = 250, kp: float = WALK_KP,
+    kd: float = WALK_KD,
+) -> Run:  # fmt: skip
+    """The cockroach walking from the gait's own speed; kp and kd of the joints in N m/rad and N m s/rad."""
     model, gait = Model(blaberus(), "none"), walking_gait()
     table = joint_table(model, gait)
     run = simulate(
         model, walking_start(model, gait, table), strides * gait.period, ground=insect_ground(),
-        control=JointServo(table=table, kp=WALK_KP, kd=kd), step=step, samples=strides * samples_a_stride + 1,
+        control=JointServo(table=table, kp=kp, kd=kd), step=step, samples=strides * samples_a_stride + 1,
     )  # fmt: skip
     return run.titled(f"tripod gait at {SPEED:g} m/s, {strides} strides of {gait.period:g} s")
 
@@ -128,8 +133,9 @@ class Reactions:
 
     share: Floats  # of a leg's stride, from touch-down as the gait wants it
     force: dict[str, Floats]  # by row of legs: (shares, 3), forward, outward, up, mean over strides [N]
-    stance: dict[str, Floats]  # by row: longitudinal impulse of each stance interval of the gait [N s]
-    stride: dict[str, Floats]  # by row: the same of each whole stride, in which feet touch before and after [N s]
+    stride: dict[str, Floats]  # by row: longitudinal impulse of all contact in each stride [N s]
+    stance: dict[str, Floats]  # by row: the same of each interval in which the gait plans the foot to stand [N s]
+    both: Floats  # share of the strides in which feet of both tripods touch, over the same shares
     vertical: float  # impulse of all feet in a stride, mean [N s]
     closure: float  # momentum that impulses do not explain over those strides [N s]
 
@@ -146,6 +152,10 @@ def reactions(run: Run, gait: Gait, settling: int = SETTLING) -> Reactions:
     force: dict[str, Floats] = {}
     stance: dict[str, Floats] = {}
     stride: dict[str, Floats] = {}
+    touches = run.data["contact"].to_numpy()[start:end] != 0
+    tripods = [[names.index(leg) for leg, own in zip(gait.legs, gait.phases, strict=True) if own == phase]
+               for phase in sorted(set(gait.phases))]  # fmt: skip
+    both = np.logical_and.reduce([touches[:, feet].any(axis=1) for feet in tripods]).reshape(-1, each).mean(axis=0)
     for row in ROWS:
         curves, stances, sums = [], [], []
         for side, outward in (("left", 1.0), ("right", -1.0)):
@@ -153,8 +163,8 @@ def reactions(run: Run, gait: Gait, settling: int = SETTLING) -> Reactions:
             phase = gait.phases[gait.legs.index(names[k])]
             mean = mean_force[start:end, k].reshape(-1, each, 3).mean(axis=0)
             curves.append(np.roll(mean, -round(phase * each), axis=0) * [1.0, outward, 1.0])
-            touches = times[0] + (np.arange(settling, strides - 1) + phase) * gait.period
-            ends = np.stack([touches, touches + gait.duty * gait.period])
+            begins = times[0] + (np.arange(settling, strides - 1) + phase) * gait.period
+            ends = np.stack([begins, begins + gait.duty * gait.period])
             stances.append(np.diff(np.interp(ends, times, impulse[:, k, 0]), axis=0)[0])
             sums.append(np.diff(impulse[start : end + 1 : each, k, 0]))
         force[row], stance[row], stride[row] = (np.mean(found, axis=0) for found in (curves, stances, sums))
@@ -163,7 +173,8 @@ def reactions(run: Run, gait: Gait, settling: int = SETTLING) -> Reactions:
     weight = robot_weight(run.model) * (times[end] - times[start])
     gained = momentum[end] - momentum[start] - (total[end] - total[start]) + [0.0, 0.0, weight]
     return Reactions(
-        share=(np.arange(each) + 0.5) / each, force=force, stance=stance, stride=stride,
+        share=(np.arange(each) + 0.5) / each, force=force, stride=stride, stance=stance,
+        both=np.mean([np.roll(both, -round(phase * each)) for phase in set(gait.phases)], axis=0),
         vertical=float((total[end, 2] - total[start, 2]) / (strides - settling)),
         closure=float(np.abs(gained).max()),
     )  # fmt: skip
@@ -178,11 +189,11 @@ class Mode:
     damping: float  # ratio to critical damping [1]
 
 
-def body_modes(kd: float = WALK_KD) -> tuple[Mode, ...]:
+def body_modes(kd: float = WALK_KD, kp: float = WALK_KP) -> tuple[Mode, ...]:
     """The six slowest oscillations of the cockroach about its posture with one tripod on the ground, slowest first.
 
-    Joints are held by the walk's servos, of damping kd [N m s/rad]; feet stick. M a + D v + K x = 0, with K and D of
-    the joints and of the ground at the three feet.
+    Joints are held by servos, kp in N m/rad and kd in N m s/rad; feet stick. M a + D v + K x = 0, with K and D of the
+    joints and of the ground at the three feet.
     """
     model, ground, gait = ground_stance.standing_model(blaberus()), insect_ground(), walking_gait()
     posture, none = posed(model), np.zeros(len(model.velocity_names))
@@ -195,7 +206,7 @@ def body_modes(kd: float = WALK_KD) -> tuple[Mode, ...]:
     stiffness, damping = (
         gain * joints + jacobian.T @ np.diag(values * len(feet)) @ jacobian
         for gain, values in (
-            (WALK_KP, [ground.tangential_stiffness, ground.tangential_stiffness, ground.stiffness]),
+            (kp, [ground.tangential_stiffness, ground.tangential_stiffness, ground.stiffness]),
             (kd, [ground.tangential_damping, ground.tangential_damping, 0.0]),
         )
     )
@@ -214,11 +225,33 @@ def body_modes(kd: float = WALK_KD) -> tuple[Mode, ...]:
     )
 
 
-def force_peaks(found: Reactions, row: str) -> int:
-    """Maxima of the vertical force of a row of legs in its stance that exceed a tenth of the largest."""
+def halves(found: Reactions, row: str) -> tuple[float, float]:
+    """Longitudinal impulse of a row of legs until the middle of its stance in the gait, and after it [N s]."""
+    along, before = found.force[row][:, 0], (found.share < DUTY / 2) | (found.share > (1.0 + DUTY) / 2)
+    first, second = (float(along[part].sum()) / (len(along) * FREQUENCY) for part in (before, ~before))
+    return first, second
+
+
+def force_peaks(found: Reactions, row: str) -> Floats:
+    """When the vertical force of a row of legs is at a maximum of more than a tenth of the largest, in the interval in
+    which the gait plans the foot to stand: shares of the stride."""
     force = found.force[row][found.share < DUTY, 2]
     inner = force[1:-1]
-    return int(((inner > force[:-2]) & (inner > force[2:]) & (inner > 0.1 * force.max())).sum())
+    peaks = (inner > force[:-2]) & (inner > force[2:]) & (inner > 0.1 * force.max())
+    return found.share[np.flatnonzero(peaks) + 1]
+
+
+ByGains: TypeAlias = dict[float, dict[float, Reactions]]
+"""By stiffness and damping of the joints [dyn cm/rad, dyn cm s/rad]."""
+
+
+def sign_counts(by_gains: ByGains) -> tuple[int, int, int, int]:
+    """With how many pairs of gains front legs brake, hind legs drive, middle legs brake and then drive; of how many."""
+    every = [found for by_damping in by_gains.values() for found in by_damping.values()]
+    middle = [halves(found, "middle") for found in every]
+    front, hind = (np.array([found.stride[row].mean() for found in every]) for row in ("front", "hind"))
+    in_turn = sum(first < 0.0 < second for first, second in middle)
+    return int((front < 0.0).sum()), int((hind > 0.0).sum()), in_turn, len(every)
 
 
 @dataclass(frozen=True)
@@ -232,9 +265,15 @@ class NelsonQuinn:
     settled: Run  # as the third row of Table 1, by simulation
     walk: Run
     reactions: Reactions
-    damped: dict[float, Reactions]  # the same with more damping of the joints, by its value [dyn cm s/rad]
+    damped: dict[float, Reactions]  # the same with other damping of the joints, by its value [dyn cm s/rad]
     modes: tuple[Mode, ...]  # of the body on a tripod
     claims: tuple[Claim, ...]
+    stiffened: ByGains = field(default_factory=dict)  # and with other stiffness
+
+    @property
+    def by_gains(self) -> ByGains:
+        """All of these, the softest joints first."""
+        return dict(sorted({WALK_KP / DYN_CM: self.damped, **self.stiffened}.items()))
 
     @property
     def runs(self) -> dict[str, Run]:
@@ -256,13 +295,21 @@ def run_all(progress: Progress = silent) -> NelsonQuinn:
     progress(3, 5, "tripod walk, Fig. 4")
     walk = simulate_walk()
     found = reactions(walk, walking_gait())
-    progress(4, 5, "the same with more damping")
-    damped = {
-        kd: found if kd * DYN_CM == WALK_KD else reactions(simulate_walk(kd=kd * DYN_CM), walking_gait())
-        for kd in WALK_DAMPINGS
-    }
-    claims = (*_standing_claims(rows[2], sweep, stiff_ground, least, rest), *_walking_claims(walk, found))
-    return NelsonQuinn(rows, sweep, stiff_ground, least, rest, walk, found, damped, body_modes(), claims)
+    by_gains: ByGains = {}
+    for kp in WALK_STIFFNESSES:
+        progress(4, 5, f"the same, joints of {kp:g} dyn cm/rad")
+        by_gains[kp] = {
+            kd: found if (kp * DYN_CM, kd * DYN_CM) == (WALK_KP, WALK_KD)
+            else reactions(simulate_walk(kp=kp * DYN_CM, kd=kd * DYN_CM), walking_gait())
+            for kd in WALK_DAMPINGS
+        }  # fmt: skip
+    claims = (
+        *_standing_claims(rows[2], sweep, stiff_ground, least, rest),
+        *_walking_claims(walk, found),
+        *_sign_claims(by_gains),
+    )
+    damped = by_gains.pop(WALK_KP / DYN_CM)
+    return NelsonQuinn(rows, sweep, stiff_ground, least, rest, walk, found, damped, body_modes(), claims, by_gains)
 
 
 def _standing_claims(
@@ -275,24 +322,35 @@ def _standing_claims(
     return [
         Claim("horizontal over vertical reaction, joints of 1e10 dyn cm/rad", "0 as stiffness grows without bound",
               f"{stiffest.sideways:.1e}", "Numerical results"),
-        Claim("smallest torque effort of all legs [(mN cm)²]", "a minimum exists",
-              f"{min(row.efforts.sum() for row in sweep):.2f}; {min(row.efforts.sum() for row in stiff_ground):.2f} on "
-              "ground of 1e6 dyn/cm", "swept stiffness"),
-        Claim("least torque effort that holds the posture [(mN cm)²]", "—",
-              f"{smallest.sum():.2f}: {', '.join(f'{x:.2f}' for x in smallest[::2])} a front, middle, hind leg",
+        *(
+            Claim(f"smallest torque effort of all legs, ground of {ground:g} dyn/cm [(mN cm)²]", "a minimum exists",
+                  f"{min(row.efforts.sum() for row in swept):.2f}", "swept stiffness")
+            for ground, swept in ((4e5, sweep), (1e6, stiff_ground))
+        ),
+        Claim("least torque effort that holds the posture [(mN cm)²]", "—", f"{smallest.sum():.2f}",
               "quadratic programme: what soft joints come near to"),
+        *(
+            Claim(f"of it a {row} leg [(mN cm)²]", "—", f"{effort:.2f}")
+            for row, effort in zip(ROWS, smallest[::2], strict=True)
+        ),
         Claim("posture settled by simulation against the balance [m, rad]", "—", f"{gap:.1e}", "largest difference"),
     ]  # fmt: skip
 
 
 def _walking_claims(walk: Run, found: Reactions) -> list[Claim]:
+    contact, planned = (
+        {row: float(own[row].mean()) / G_CM_PER_S for row in ROWS} for own in (found.stride, found.stance)
+    )
     claims = [
-        Claim(f"longitudinal impulse of a {row} leg in a stance [g cm/s]", f"{PAPER_IMPULSES[row]:+.1f}",
-              f"{found.stance[row].mean() / G_CM_PER_S:+.1f}",
-              f"Fig. 4, over the gait's stance; {found.stride[row].mean() / G_CM_PER_S:+.1f} over the whole stride; "
-              "magnitudes depend on kd and friction")
+        Claim(f"Fig. 4, longitudinal impulse of a {row} leg [g cm/s]", f"{PAPER_IMPULSES[row]:+.1f}",
+              f"{contact[row]:+.1f}", "all contact in a stride, mean of left and right")
         for row in ROWS
     ]  # fmt: skip
+    claims.append(
+        Claim("Fig. 4, sum of the three [g cm/s]", f"{sum(PAPER_IMPULSES.values()):+.1f}",
+              fixed(sum(contact.values()), 1, signed=True), "0 in a steady walk; in the planned stance alone "
+              f"{sum(planned.values()):+.1f}")
+    )  # fmt: skip
     wanted = robot_weight(walk.model) / FREQUENCY
     half = walk.data[["q"]].sel(coordinate="x").isel(time=[len(walk.data["time"]) // 2, -1])
     speed = float(half["q"].diff("time")[0] / half["time"].diff("time")[0])
@@ -304,3 +362,13 @@ def _walking_claims(walk: Run, found: Reactions) -> list[Claim]:
               f"of {wanted / G_CM_PER_S:.0f} a stride"),
         Claim("speed over the second half [cm/s]", "—", f"{100 * speed:.2f}", f"the gait asks for {100 * SPEED:.0f}"),
     ]  # fmt: skip
+
+
+def _sign_claims(by_gains: ByGains) -> list[Claim]:
+    *counts, pairs = sign_counts(by_gains)
+    words = {"front legs brake": "“brake”", "hind legs drive": "“accelerate”",
+             "middle legs brake, then drive": "“initially decelerating and then accelerating”"}  # fmt: skip
+    return [
+        Claim(f"Fig. 4, {what}: with how many of {pairs} pairs of gains", said, str(count), "of the joints, see below")
+        for (what, said), count in zip(words.items(), counts, strict=True)
+    ]

@@ -1,34 +1,30 @@
 """The YAML that stands beside an exported URDF: gears, cables, springs, rotors, feet. Read with the URDF, it gives back
 the robot.
 
-It is YAML of one shape: a line a key, entries in the notation of JSON, lists with an entry a line. Files of another
-shape are refused, with the line; nothing in them is evaluated.
+It is YAML that is JSON below comments. Files of another shape are refused, with the line; nothing in them is evaluated.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tailwork.errors import FileError, RobotError
+from tailwork.errors import ArgumentError, FileError, RobotError
 from tailwork.robots.body import Body
 from tailwork.robots.io.from_tree import Imported
 from tailwork.robots.io.toml import described_value, read_text
-from tailwork.robots.io.tree import Node, Tree, as_matrix, as_vector
+from tailwork.robots.io.tree import Node, Tree, exact_matrix, exact_vector
 from tailwork.robots.io.urdf_writer import FORMAT, UNLIMITED
 from tailwork.robots.io.written import joint_name
 from tailwork.robots.legs.offset_leg import OffsetLeg
-from tailwork.robots.limb import FORWARD_FRAMES, Joint, Limb, placed
+from tailwork.robots.limb import FORWARD_FRAMES, Joint, Limb
 from tailwork.robots.quantities import field_hints
 from tailwork.robots.robot import FreeLimb, Robot, Torso
-from tailwork.robots.shapes import Shape
 from tailwork.robots.tails.free import FreeTail
 
-_LINE = re.compile(r"( *)(?:- |(\"(?:[^\"\\]|\\.)*+\"|\w++):(?: |$))?(.*)")
 KEYS = ("format", "gravity", "stand", "forward", "pinned", "contacts", "air", "drag", "shapes", "limbs")
 LIMB_KEYS = ("joints", "coordinates", "gearing", "armature", "drag", "foot", "tip", "standing", "tail", "actuators",
              "springs", "contacts")  # fmt: skip
@@ -37,57 +33,33 @@ LIMB_KEYS = ("joints", "coordinates", "gearing", "armature", "drag", "foot", "ti
 def closure_beside(path: str | os.PathLike[str]) -> Path | None:
     """The YAML beside a URDF, if tailwork wrote it."""
     file = Path(path).with_suffix(".yaml")
-    if not file.is_file():
-        return None
-    return file if f"format: {json.dumps(FORMAT)}" in read_text(file).splitlines() else None
+    return file if file.is_file() and f'"format": {json.dumps(FORMAT)}' in read_text(file) else None
 
 
 def read_closure(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What such a file says, by key; "limbs" by limb and key."""
-    found: dict[str, Any] = {}
-    limb: dict[str, Any] | None = None
-    items: list[Any] | None = None
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        match = _LINE.fullmatch(line)
-        assert match is not None  # all lines are of this form
-        depth, key, text = len(match[1]), match[2], match[3]
-        known = {0: KEYS, 4: LIMB_KEYS}.get(depth)
-        name = json.loads(key) if key and key.startswith('"') else key
-        if key and known is not None and name not in known:
-            raise _error(path, number, line, f"one of the keys {', '.join(known)}")
-        into = found if depth == 0 else limb
-        if key and depth == 2 and found.get("limbs") is not None and not text.strip():
-            limb = found["limbs"].setdefault(name, {})
-        elif key and depth in (0, 4) and into is not None and name not in into:
-            items = None
-            if text.strip():
-                into[name] = _json(path, number, line, text)
-            elif depth == 0:
-                into[name] = {}
-            else:
-                into[name] = items = []
-        elif not key and depth == 6 and items is not None and line.lstrip().startswith("- "):
-            items.append(_json(path, number, line, text))
-        else:
-            raise _error(path, number, line, "an entry as tailwork writes them: two spaces a level, each key once")
-    return found
 
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise FileError(path, f"keys {', '.join(key for key, _ in pairs)}; required: each key once")
+        return found
 
-def _json(path: Any, number: int, line: str, text: str) -> Any:
+    lines = ("" if line.startswith("#") else line for line in read_text(path).split("\n"))
     try:
-        value, end = json.JSONDecoder().raw_decode(text.strip())
-    except (json.JSONDecodeError, RecursionError):
-        raise _error(path, number, line, "a value in the notation of JSON") from None
-    rest = text.strip()[end:].strip()
-    if rest and not rest.startswith("#"):
-        raise _error(path, number, line, "nothing but a comment after the value")
-    return value
-
-
-def _error(path: Any, number: int, line: str, required: str) -> FileError:
-    return FileError(path, f"line {number}: {line.strip()[:60]!r}; required: {required}")
+        found = json.loads("\n".join(lines), object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        raise FileError(path, f"line {error.lineno}: {error.msg}; required: JSON, as tailwork writes it") from None
+    except (RecursionError, ValueError):  # an integer of thousands of digits
+        raise FileError(path, "nested too deeply, or a number of too many digits") from None
+    limbs = found.get("limbs", {}) if isinstance(found, dict) else None
+    if not isinstance(limbs, dict) or not all(isinstance(values, dict) for values in limbs.values()):
+        raise FileError(path, "required: keys and values, as tailwork writes them, also in each of the limbs")
+    for known, keys in ((KEYS, found), *((LIMB_KEYS, values) for values in limbs.values())):
+        for key in keys:
+            if key not in known:
+                raise FileError(path, f"the key {key!r}; required: one of the keys {', '.join(known)}")
+    return found
 
 
 def from_closure(tree: Tree, path: Path) -> Imported:
@@ -100,7 +72,7 @@ def from_closure(tree: Tree, path: Path) -> Imported:
     data = read_closure(path)
     try:
         return _robot(tree, data, path)
-    except RobotError as error:
+    except ArgumentError as error:
         error.add_note(f"in the file {path}, which stands beside the URDF; remove it to read the URDF alone")
         raise
 
@@ -113,7 +85,7 @@ def _robot(tree: Tree, data: dict[str, Any], path: Path) -> Imported:
         differ = sorted(set(listed) ^ set(nodes))
         raise RobotError("limbs", differ[:6], "the joints of the URDF, each in one limb")
     drawn, forward = data.get("shapes", ()), data.get("forward", "x")
-    base = _dragged(tree.nodes[0].body(_visuals(tree.nodes[0]) if "torso" in drawn else ()), data.get("drag"))
+    base = _dragged(tree.nodes[0].body(tree.nodes[0].drawn("visual") if "torso" in drawn else ()), data.get("drag"))
     if base is None or forward not in FORWARD_FRAMES:
         raise RobotError("torso", data.get("forward"), "a root link with a mass, and x or y as its forward axis")
     parts: dict[str, Any] = {}
@@ -121,7 +93,7 @@ def _robot(tree: Tree, data: dict[str, Any], path: Path) -> Imported:
         try:
             limb = _limb(tree, nodes, name, values, drawn)
             parts[name] = _part(limb, values, forward)
-        except RobotError as error:
+        except ArgumentError as error:
             raise error.within(name) from None
     robot = Robot(
         name=tree.name,
@@ -149,9 +121,9 @@ def _limb(tree: Tree, nodes: dict[str, Node], name: str, values: dict[str, Any],
         span = None if joint.range == (-UNLIMITED, UNLIMITED) else joint.range
         joints.append(
             Joint(
-                name=short, axis=as_vector(joint.axis), parent=before, offset=as_vector(joint.pose.place),
-                rotation=as_matrix(joint.pose.turn),
-                body=_dragged(node.body(_visuals(node) if joint.name in drawn else ()), drag.get(short)),
+                name=short, axis=exact_vector(joint.axis), parent=before, offset=exact_vector(joint.pose.place),
+                rotation=exact_matrix(joint.pose.turn),
+                body=_dragged(node.body(node.drawn("visual") if joint.name in drawn else ()), drag.get(short)),
                 motion=joint.motion,
                 armature=armature.get(short, 0.0), range=span, friction=joint.friction,
                 speed_limit=0.0 if joint.speed == UNLIMITED else joint.speed,
@@ -178,20 +150,11 @@ def _dragged(body: Body | None, drag: Any) -> Body | None:
 def _part(limb: Limb, values: dict[str, Any], forward: str) -> Any:
     """A tail, a leg whose foot can be pinned, or the limb as it is."""
     if values.get("tail"):
-        turn = tuple(zip(*FORWARD_FRAMES[forward], strict=True))
-        return FreeTail(shape=placed(limb, (0.0, 0.0, 0.0), turn))  # type: ignore[arg-type]
+        return FreeTail.of_limb(limb, forward)
     standing = values.get("standing", {})
     if limb.foot is not None and all(joint.name in standing for joint in limb.joints):
         try:
             return OffsetLeg.from_posture(limb, [float(standing[joint.name]) for joint in limb.joints])
-        except RobotError:  # a leg of another shape: it swings, and stands on ground that gives way
+        except ArgumentError:  # a leg of another shape: it swings, and stands on ground that gives way
             return FreeLimb(limb=limb)
     return FreeLimb(limb=limb)
-
-
-def _visuals(node: Node) -> tuple[Shape, ...]:
-    seen = [shape for shape in node.shapes if shape.role == "visual" and shape.kind != "mesh"]
-    return tuple(
-        Shape(kind=s.kind, size=s.size, place=as_vector(s.pose.place), rotation=as_matrix(s.pose.turn), color=s.color)
-        for s in seen
-    )

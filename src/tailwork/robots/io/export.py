@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tailwork.errors import UnknownNameError
-from tailwork.files import kind_of, ready_folder, write_whole
+from tailwork.files import file_kind, ready_folder, write_whole
 from tailwork.robots.io.mjcf_writer import mjcf_text
 from tailwork.robots.io.urdf_writer import urdf_texts
 from tailwork.robots.robot import Robot
@@ -15,7 +15,7 @@ from tailwork.robots.robot import Robot
 
 def export(robot: Robot, path: str | os.PathLike[str], stance: str | Sequence[str] = "none") -> tuple[str, ...]:
     """See `Robot.export`."""
-    kind = kind_of(path, ("xml", "mjcf", "urdf"), "a robot")
+    kind = file_kind(path, ("xml", "mjcf", "urdf"), "a robot")
     feet = list(robot.feet())
     pinned = feet if stance == "all" else [] if stance == "none" else [stance] if isinstance(stance, str) else stance
     for name in pinned:

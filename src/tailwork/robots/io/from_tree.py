@@ -10,47 +10,38 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.errors import RobotError
-from tailwork.robots.io.names import limb_names, plain
-from tailwork.robots.io.stance import FoundFoot, chosen_posture, find_feet
+from tailwork.errors import ArgumentError, RobotError
+from tailwork.robots.io.names import limb_names, path_name
+from tailwork.robots.io.stance import (
+    ASSUMED_EXTENSION,
+    PARALLEL,
+    FoundFoot,
+    chosen_posture,
+    find_feet,
+    tail_end,
+)
 from tailwork.robots.io.tree import (
+    FileShape,
     Node,
-    Pose,
-    Seen,
     Tree,
     TreeJoint,
-    as_matrix,
-    as_vector,
+    exact_matrix,
+    exact_vector,
     moved_by,
     straightened,
     turned_base,
 )
 from tailwork.robots.legs.offset_leg import OffsetLeg
-from tailwork.robots.limb import (
-    FORWARD_FRAMES,
-    Cable,
-    ContactPoint,
-    Foot,
-    Hole,
-    Joint,
-    JointSpring,
-    Limb,
-    Motor,
-    PointSpring,
-    placed,
-)
+from tailwork.robots.limb import Cable, ContactPoint, Foot, Hole, Joint, Limb, Motor, Tip
 from tailwork.robots.robot import FreeLimb, Robot, Torso
 from tailwork.robots.shapes import Shape
+from tailwork.robots.springs import JointSpring, PointSpring
 from tailwork.robots.tails.free import FreeTail
 from tailwork.typing import Floats
 
 FORWARDS = {"x": "x", "y": "y", "-x": "x", "-y": "y"}
 LEVEL = 0.01
 """Feet of a posture that differ less than this in height [m] are all put on the ground."""
-PARALLEL = 1e-4
-"""The last two axes of a leg that differ less than this [rad] are made parallel."""
-ASSUMED_EXTENSION = 0.75
-"""Of legs whose posture nobody said: the distance from the second hinge to the foot, as a share of the two bars."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class Imported:
     robot: Robot  # of the file
     notes: tuple[str, ...]  # what was merged, dropped or assumed
     joints: Mapping[str, str]  # by the name of a joint in the file: "limb.joint" in the robot
-    meshes: Mapping[str, tuple[Seen, ...]]  # by "limb.joint" or "torso": meshes of its body, not opened
+    meshes: Mapping[str, tuple[FileShape, ...]]  # by "limb.joint" or "torso": meshes of its body, not opened
     posture: Mapping[str, float] = field(default_factory=dict)  # by "limb.joint": how it stands in the file [rad, m]
 
 
@@ -120,7 +111,7 @@ class _Assembly:
         tail: str | None,
     ) -> None:  # fmt: skip
         self.tree, self.forward, self.feet = tree, forward, feet
-        self.posture, self.said = chosen_posture(tree, feet, posture)
+        self.posture, self.said = chosen_posture(tree, feet, posture, forward)
         self.starts = tree.children(0)
         self.tail = self._tail_start(tail)
         self.limb_names, self.joint_names = limb_names(tree, self.starts, self.tail)
@@ -185,8 +176,8 @@ class _Assembly:
                 raise RobotError(link, 0.0, f"a mass: it moves on {joint.name} and carries nothing that has one")
             joints.append(
                 Joint(
-                    name=name, axis=as_vector(joint.axis), parent=self._short(tree.nodes[node.parent].joint),
-                    offset=as_vector(joint.pose.place), rotation=as_matrix(joint.pose.turn), body=body,
+                    name=name, axis=exact_vector(joint.axis), parent=self._short(tree.nodes[node.parent].joint),
+                    offset=exact_vector(joint.pose.place), rotation=exact_matrix(joint.pose.turn), body=body,
                     armature=joint.armature, motion=joint.motion, range=joint.range, speed_limit=joint.speed,
                     friction=joint.friction,
                 )
@@ -202,15 +193,17 @@ class _Assembly:
         for k, found in enumerate(feet):
             holder = str(self._short(tree.nodes[found.node].joint))
             if k == 0:
-                foot = Foot(joint=holder, point=as_vector(found.point), place=as_vector(place), radius=found.radius)
+                foot = Foot(
+                    joint=holder, point=exact_vector(found.point), place=exact_vector(place), radius=found.radius
+                )
             else:
                 name = found.link.replace(".", "_")
                 contacts.append(
-                    ContactPoint(name=name, joint=holder, point=as_vector(found.point), radius=found.radius)
+                    ContactPoint(name=name, joint=holder, point=exact_vector(found.point), radius=found.radius)
                 )
-                tree.notes.append(
-                    f"{found.link} is a further contact point of {self.limb_names[start]}: one foot a limb"
-                )
+        if contacts:
+            further = ", ".join(point.name for point in contacts)
+            tree.notes.append(f"further contact points of {self.limb_names[start]} (one foot a limb): {further}")
         coordinates, gearing = self._gearing(inside, names)
         driven, between = self._tendons(start, names, coordinates or tuple(names), gearing)
         springs += between
@@ -236,8 +229,8 @@ class _Assembly:
                 tree.notes.append(f"tendon {tendon.name} lies on {' and '.join(touched)}, not on one limb: left out")
             if touched != [limb]:
                 continue
-            points = [(self._short(tree.nodes[k].joint), as_vector(frame.pose.place)) for k, frame in places]
-            short = plain(tendon.actuator.removeprefix(f"{limb}.").removeprefix(f"{limb}_"))
+            points = [(self._short(tree.nodes[k].joint), exact_vector(frame.pose.place)) for k, frame in places]
+            short = path_name(tendon.actuator.removeprefix(f"{limb}.").removeprefix(f"{limb}_"))
             if tendon.stiffness and len(points) == 2:
                 (first, one), (second, two) = points
                 springs.append(PointSpring(first=first, first_point=one, second=second, second_point=two,
@@ -281,8 +274,7 @@ class _Assembly:
         """The limb as a tail, a leg whose foot can be pinned, or as it is."""
         name = self.limb_names[start]
         if start == self.tail:
-            turn = np.array(FORWARD_FRAMES[self.forward]).T
-            return FreeTail(shape=placed(limb, (0.0, 0.0, 0.0), as_matrix(turn)))
+            return FreeTail.of_limb(self._with_end(start, limb), self.forward)
         if foot is None:
             return FreeLimb(limb=limb)
         limb = self._parallel(name, limb)
@@ -290,11 +282,10 @@ class _Assembly:
         angles = tuple(float(self.posture.get(joint, 0.0)) for joint in files)
         try:
             return OffsetLeg.from_posture(limb, angles)
-        except RobotError as error:
+        except ArgumentError as error:
             if error.path == "angles":
                 shown = {joint: round(value, 4) for joint, value in zip(files, angles, strict=True)}
-                known = f"; the file has {', '.join(map(repr, self.tree.postures))}" if self.tree.postures else ""
-                raise RobotError("posture", shown, f"{error.required}: give posture={{joint: value}}{known}") from None
+                raise RobotError("posture", shown, f"{error.required}{self._posture_remedy(files[-1])}") from None
             hinges = [limb.index(joint.parent) for joint in limb.joints]
             if len(hinges) < 3 or hinges != list(range(-1, len(hinges) - 1)) or limb.gearing is not None:
                 reason = "three or more hinges in a row, not geared, can be"
@@ -304,7 +295,29 @@ class _Assembly:
             else:
                 reason = f"no closed form ({error.required})"
                 self.tree.notes.append(f"{name} has {reason}: pinned, its angles are part of the configuration")
+            if limb.foot is not None and limb.gearing is None:
+                limb = dataclasses.replace(limb, foot=dataclasses.replace(limb.foot, angles=angles))
             return FreeLimb(limb=limb)
+
+    def _posture_remedy(self, knee: str) -> str:
+        """How to say how a robot stands, and why the file does not: by the last joint of one of its legs."""
+        span = next(joint.range for joint in self.tree.joints() if joint.name == knee)
+        known = f"; the file has {', '.join(map(repr, self.tree.postures))}" if self.tree.postures else ""
+        one_way = span is not None and abs(sum(span)) > PARALLEL
+        either = "" if one_way else f"; the range of {knee} is the same both ways"
+        said = f"{either}. Give posture={{'{knee}': -1.4, …}} [rad], or --posture {knee}=-1.4,… of a command"
+        return f"{said}, for the knee of each leg{known}"
+
+    def _with_end(self, start: int, limb: Limb) -> Limb:
+        """The limb of the tail with a tip, so that it has a length."""
+        end = tail_end(self.tree, start)
+        if end is None:
+            return limb
+        node, point, known = end
+        tip = Tip(joint=str(self._short(self.tree.nodes[node].joint)), point=exact_vector(point))
+        away = float(np.linalg.norm(point))
+        self.tree.notes.append(f"the tail ends {away:.3g} m from its last joint, {known}")
+        return dataclasses.replace(limb, tip=tip)
 
     def _parallel(self, name: str, limb: Limb) -> Limb:
         """A leg of three hinges whose last two axes are parallel where the file's digits leave them nearly so."""
@@ -316,8 +329,13 @@ class _Assembly:
             return limb
         if away > 1e-12:
             self.tree.notes.append(f"{name}: the last axis was turned by {away:.1e} rad, parallel to the one before")
-        axis = as_vector(second * np.sign(second @ third))
+        axis = exact_vector(second * np.sign(second @ third))
         return dataclasses.replace(limb, joints=(*limb.joints[:2], dataclasses.replace(limb.joints[2], axis=axis)))
+
+    def _sideways(self, limb: Limb) -> bool:
+        """Whether all hinges of a leg turn about the axis that points forward: then its foot goes aside alone."""
+        ahead = "xyz".index(self.forward)
+        return all(not joint.slides and abs(abs(joint.axis[ahead]) - 1.0) < PARALLEL for joint in limb.joints)
 
     def _standing(self, parts: dict[str, Any]) -> tuple[dict[str, Any], float]:
         """The parts with their feet on the ground, and the height of the base above it [m]."""
@@ -327,6 +345,18 @@ class _Assembly:
                 "of thigh and shank away; knees bend as in the middle of their ranges"
             )
             parts = {name: _under_hip(part) for name, part in parts.items()}
+        legs = [part.limb for part in parts.values() if isinstance(part, FreeLimb) and part.limb.foot]
+        if not self.said and any(len(limb.joints) != 3 for limb in legs):
+            bent = [limb for limb in legs if len(limb.joints) == 2 and limb.foot and any(limb.foot.angles)]
+            how = "legs without a closed form stand straight, each joint at zero or in the middle of a range that zero "
+            how += "is not in"
+            if len(bent) == len(legs):
+                how = f"assumed that feet stand below the first hinges, {ASSUMED_EXTENSION:g} of thigh and shank away, "
+                how += "and that knees point backward"
+            self.tree.notes.append(f"no posture in the file: {how} (option posture)")
+        if legs and all(self._sideways(limb) for limb in legs):
+            said = f"no hinge of the legs moves a foot along {self.forward}, which is taken to point forward"
+            self.tree.notes.append(f"{said} (option forward)")
         feet = {name: limb.foot for name, part in parts.items() if (limb := _limb_of(part)).foot is not None}
         if not feet:
             return parts, 0.0
@@ -360,7 +390,7 @@ def _under_hip(part: Any) -> Any:
     place = np.array(hip.offset) + np.array(thigh.offset) + (beyond @ axis) * axis
     place = place - np.array([0.0, 0.0, ASSUMED_EXTENSION * bars])
     return dataclasses.replace(
-        part, limb=dataclasses.replace(part.limb, foot=dataclasses.replace(foot, place=as_vector(place)))
+        part, limb=dataclasses.replace(part.limb, foot=dataclasses.replace(foot, place=exact_vector(place)))
     )
 
 
@@ -385,13 +415,5 @@ def _masters(tree: Tree) -> dict[str, tuple[str, float]]:
 
 
 def _shapes(node: Node) -> tuple[Shape, ...]:
-    """What a node is drawn with: shapes for collisions, else visual ones; meshes are not among them."""
-    simple = [shape for shape in node.shapes if shape.kind != "mesh"]
-    chosen = [shape for shape in simple if shape.role == "collision"] or simple
-    return tuple(
-        Shape(kind=s.kind, size=s.size, place=as_vector(s.pose.place), rotation=as_matrix(s.pose.turn), color=s.color)
-        for s in chosen
-    )
-
-
-__all__ = ["Imported", "Pose", "from_tree"]
+    """What a node is drawn with: shapes for collisions, else visual ones."""
+    return node.drawn("collision") or node.drawn("visual")

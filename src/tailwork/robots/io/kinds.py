@@ -9,8 +9,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.legs.dh import DhChain
@@ -20,6 +19,9 @@ from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.quantities import Described
 from tailwork.robots.robot import FreeLimb
 from tailwork.robots.tails import R3, Articulated, Continuum, FreeTail, Pendulum, ReactionWheel, Tail, TwoLink, Usrt
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 PARTS: tuple[Any, ...] = (
     ThreeHingeLegs, OffsetLeg, InsectLeg, DhChain, Pendulum, R3, Usrt, Articulated, Continuum, TwoLink, ReactionWheel,
@@ -85,6 +87,8 @@ def _name(cls: type) -> str:
 
 def offered() -> dict[str, EntryPoint]:
     """Kinds that installed packages offer; nothing is imported yet."""
+    from importlib.metadata import entry_points  # slow to import, and needed for files alone
+
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
@@ -111,7 +115,7 @@ def imported(kind: str) -> Any:
     return cls
 
 
-def kind_of(path: str, kind: Any, module: Any) -> Any:
+def part_kind(path: str, kind: Any, module: Any) -> Any:
     """The class of a kind that a file names, with the module that it says it came from (None: it says none)."""
     known = part_kinds()
     found = [cls for cls in known if cls.kind == kind]

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tailwork.errors import ArgumentError, FileError
 from tailwork.robots.io import toml
-from tailwork.robots.io.from_tree import Imported, from_tree
 from tailwork.robots.robot import Robot
+
+if TYPE_CHECKING:
+    from tailwork.robots.io.from_tree import Imported
 
 OTHERS = (".urdf", ".xml", ".mjcf")
 """Ends of the names of files that other programs read as well."""
@@ -53,10 +55,12 @@ def load(
     )  # fmt: skip
     if is_import(path):
         return import_robot(path, **options | {"meshes": meshes}).robot  # type: ignore[arg-type]
+    if is_run(path):
+        raise FileError(path, "a run, not a robot: tailwork.load_run reads it, `tailwork view` plays it")
     for name, value in options.items():
         if value is not None:
             raise ArgumentError(name, value, "nothing: a TOML file says it all; this is for URDF and MJCF")
-    return toml.load(path)
+    return toml.load_toml(path)
 
 
 def is_import(path: Any) -> bool:
@@ -65,6 +69,11 @@ def is_import(path: Any) -> bool:
         return Path(path).suffix.lower() in OTHERS
     except TypeError:
         return False
+
+
+def is_run(path: Any) -> bool:
+    """Whether the name of a file says that it is a run, as `Run.save` writes it."""
+    return str(path).lower().endswith(".nc")
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is too large is refused where it ends
@@ -83,6 +92,7 @@ def import_robot(
         raise FileError(path, f"not a name of a URDF or an MJCF: let it end in {', '.join(OTHERS)}")
     from tailwork.robots.io import mjcf, urdf  # what only these files need
     from tailwork.robots.io.closure import closure_beside, from_closure
+    from tailwork.robots.io.from_tree import from_tree
     from tailwork.robots.io.meshes import with_meshes
 
     if file.suffix.lower() == ".urdf" or urdf.is_urdf(path):

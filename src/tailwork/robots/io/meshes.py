@@ -21,7 +21,7 @@ from tailwork.errors import FileError
 from tailwork.files import read_bytes
 from tailwork.robots.body import Body
 from tailwork.robots.io.from_tree import Imported
-from tailwork.robots.io.tree import Seen, as_matrix, as_vector
+from tailwork.robots.io.tree import FileShape, exact_matrix, exact_vector, turned_about
 from tailwork.robots.robot import Robot
 from tailwork.robots.shapes import Shape
 from tailwork.typing import Floats
@@ -45,7 +45,7 @@ def with_meshes(imported: Imported, path: str | os.PathLike[str]) -> Imported:
     made_coarser: dict[tuple[Any, ...], tuple[Floats, Faces]] = {}
     for name, seen in imported.meshes.items():
         chosen = [mesh for mesh in seen if mesh.role == "visual"] or list(seen)
-        found: list[tuple[Seen, Triangles]] = []
+        found: list[tuple[FileShape, Triangles]] = []
         for mesh in chosen:
             try:
                 key = (mesh.file, mesh.scale)
@@ -69,7 +69,7 @@ def with_meshes(imported: Imported, path: str | os.PathLike[str]) -> Imported:
     return dataclasses.replace(imported, robot=_drawn_with(imported.robot, shapes), notes=tuple(notes))
 
 
-def _triangles(mesh: Seen, path: str | os.PathLike[str]) -> Triangles:
+def _triangles(mesh: FileShape, path: str | os.PathLike[str]) -> Triangles:
     """Of a mesh of the file, scaled."""
     if mesh.triangles is not None:
         return mesh.triangles
@@ -77,13 +77,13 @@ def _triangles(mesh: Seen, path: str | os.PathLike[str]) -> Triangles:
     return triangles[:, ::-1] if np.prod(mesh.scale) < 0.0 else triangles  # a mirror turns the inside out
 
 
-def _shapes(mesh: Seen, vertices: Floats, faces: Faces) -> tuple[Shape, ...]:
+def _shapes(mesh: FileShape, vertices: Floats, faces: Faces) -> tuple[Shape, ...]:
     """A mesh as a shape; none, if no triangle of it is left."""
     if not len(faces):
         return ()
     return (
         Shape(
-            kind="mesh", place=as_vector(mesh.pose.place), rotation=as_matrix(mesh.pose.turn), color=mesh.color,
+            kind="mesh", place=exact_vector(mesh.pose.place), rotation=exact_matrix(mesh.pose.turn), color=mesh.color,
             vertices=tuple(map(tuple, vertices.tolist())), faces=tuple(map(tuple, faces.tolist())),
         ),
     )  # fmt: skip
@@ -230,9 +230,7 @@ def _dae_transform(element: Any) -> Floats:
     elif element.tag == "scale":
         matrix[:3, :3] = np.diag(values)
     else:
-        x, y, z = values[:3] / np.linalg.norm(values[:3])
-        skew, angle = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), np.radians(values[3])
-        matrix[:3, :3] = np.eye(3) + np.sin(angle) * skew + (1.0 - np.cos(angle)) * skew @ skew
+        matrix[:3, :3] = turned_about(values[:3] / np.linalg.norm(values[:3]), np.radians(values[3]))
     return matrix
 
 

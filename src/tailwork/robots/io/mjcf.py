@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tailwork.errors import FileError, RobotError, UnknownNameError
-from tailwork.robots.io.tree import HERE, Inertial, Node, Pose, Seen, Tendon, Tree, TreeJoint, exact
+from tailwork.robots.io.tree import HERE, FileShape, Inertial, Node, Pose, Tendon, Tree, TreeJoint, exact
 from tailwork.robots.io.xml import read_xml
 from tailwork.typing import Floats
 
@@ -116,7 +117,7 @@ class _Reader:
             if b == self.base or parent not in self.at:
                 continue
             k, pose = self.at[parent]
-            pose = pose @ Pose(m.body_pos[b].copy(), turn(m.body_quat[b]))
+            pose = pose @ Pose(m.body_pos[b].copy(), quaternion_rotation(m.body_quat[b]))
             first, count = int(m.body_jntadr[b]), int(m.body_jntnum[b])
             anchor = np.zeros(3)
             for j in range(first, first + count):
@@ -137,18 +138,18 @@ class _Reader:
     def _fix(self, b: int, k: int, pose: Pose) -> None:
         m, name = self.m, self.m.body(b).name or f"body{b}"
         self.at[b] = (k, pose)
-        axes = turn(m.body_iquat[b])
+        axes = quaternion_rotation(m.body_iquat[b])
         inertial = Inertial(float(m.body_mass[b]), m.body_ipos[b].copy(), axes @ np.diag(m.body_inertia[b]) @ axes.T)
         self.tree.nodes[k].fix(name, pose, inertial, self._shapes(b, name))
         taken = {frame.name for node in self.tree.nodes for frame in node.frames}
         for s in range(m.nsite):
             if m.site_bodyid[s] == b and m.site(s).name not in ("", *taken):
-                place = pose @ Pose(m.site_pos[s].copy(), turn(m.site_quat[s]))
+                place = pose @ Pose(m.site_pos[s].copy(), quaternion_rotation(m.site_quat[s]))
                 self.tree.nodes[k].fix(m.site(s).name, place, Inertial(), ())
         if m.body_gravcomp[b]:
             self.tree.notes.append(f"gravity compensation of {name} left out")
 
-    def _shapes(self, b: int, name: str) -> list[Seen]:
+    def _shapes(self, b: int, name: str) -> list[FileShape]:
         m, kinds, found = self.m, self.mj.mjtGeom, []
         for g in range(m.ngeom):
             if m.geom_bodyid[g] != b:
@@ -163,12 +164,12 @@ class _Reader:
                 continue
             kind, size = sizes[int(m.geom_type[g])]
             role = "collision" if m.geom_contype[g] or m.geom_conaffinity[g] else "visual"
-            pose = Pose(m.geom_pos[g].copy(), turn(m.geom_quat[g]))
+            pose = Pose(m.geom_pos[g].copy(), quaternion_rotation(m.geom_quat[g]))
             file = m.mesh(int(m.geom_dataid[g])).name if kind == "mesh" else ""
             color = tuple(float(c) for c in np.clip(m.geom_rgba[g][:3], 0.0, 1.0))
             shown = None if color == NO_COLOR else color
             triangles = self._triangles(int(m.geom_dataid[g])) if kind == "mesh" else None
-            found.append(Seen(role, kind, size, pose, name, shown, file, triangles=triangles))
+            found.append(FileShape(role, kind, size, pose, name, shown, file, triangles=triangles))
         return found
 
     def _triangles(self, mesh: int) -> Floats:
@@ -203,7 +204,7 @@ class _Reader:
     def _change(self, j: int, **changes: Any) -> None:
         for node in self.tree.nodes:
             if node.joint is not None and node.joint.name == self.joints[j]:
-                node.joint = TreeJoint(**{**node.joint.__dict__, **changes})
+                node.joint = replace(node.joint, **changes)
 
     def _of(self, j: int) -> TreeJoint:
         return next(joint for joint in self.tree.joints() if joint.name == self.joints[j])
@@ -313,7 +314,7 @@ class _Reader:
                 notes.append(f"the free joint of the base has {', '.join(felt)}, of defaults of the file: left out")
 
 
-def turn(quaternion: Floats) -> Floats:
+def quaternion_rotation(quaternion: Floats) -> Floats:
     """The rotation of a quaternion w, x, y, z."""
     w, x, y, z = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
     return exact(np.array([

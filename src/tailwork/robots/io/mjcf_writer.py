@@ -10,20 +10,28 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
 
+from tailwork.format import first_few
 from tailwork.robots.body import Body
-from tailwork.robots.io.written import check_writable, drawn_shapes, joint_name, numbers_text, standing_angles, written
-from tailwork.robots.limb import IDENTITY, BendingSpring, Cable, Joint, JointSpring, Limb, PointSpring, StopSpring
-from tailwork.robots.robot import Robot, listed
+from tailwork.robots.io.written import (
+    check_writable,
+    drawn_shapes,
+    joint_name,
+    known_angles,
+    numbers_text,
+    xml_text,
+)
+from tailwork.robots.limb import IDENTITY, Cable, Joint, Limb
+from tailwork.robots.robot import Robot
 from tailwork.robots.shapes import Shape
-from tailwork.robots.stiffness import VariableStiffness
+from tailwork.robots.springs import BendingSpring, JointSpring, PointSpring, StopSpring
+from tailwork.robots.variable_stiffness import VariableStiffness
 from tailwork.typing import Floats
-
-Element = ElementTree.Element
 
 LEAST = 2e-15
 """Least mass [kg] and moment of inertia [kg m²] that is written: MuJoCo takes none below 1e-15."""
@@ -48,7 +56,7 @@ def mjcf_text(robot: Robot, stance: Collection[str] = ()) -> tuple[str, tuple[st
         stance: legs whose feet are pinned where the robot says they stand.
     """
     root, notes = mjcf_tree(robot, stance)
-    return written(root, f"{robot.name}, written by tailwork. Units: SI.", notes), notes
+    return xml_text(root, f"{robot.name}, written by tailwork. Units: SI.", notes), notes
 
 
 def mjcf_tree(
@@ -97,7 +105,7 @@ class _Writer:
         )
         if torso_free:
             _add(torso, "freejoint", name="torso")
-        self._set_inertia(torso, robot.torso_body(), "torso")
+        self._set_inertia(torso, robot.torso_with_actuators(), "torso")
         limbs = robot.limbs()
         for name, limb in limbs.items():
             self.bodies[name, None] = torso
@@ -120,9 +128,9 @@ class _Writer:
         if not len(self.asset):
             self.root.remove(self.asset)
         if self.fast:
-            self.notes.append(f"MuJoCo has no limits of speed [rad/s, m/s]: {listed(self.fast)}")
+            self.notes.append(f"MuJoCo has no limits of speed [rad/s, m/s]: {first_few(self.fast)}")
         if self.relaxed:
-            most, names = max(self.relaxed.values()), listed(list(self.relaxed))
+            most, names = max(self.relaxed.values()), first_few(list(self.relaxed))
             self.notes.append(f"at most {most:.1g} kg m² is added to moments of inertia that MuJoCo refuses: {names}")
         return self.root, tuple(dict.fromkeys(self.notes))
 
@@ -310,13 +318,17 @@ class _Writer:
             _add(self.world, "site", name=f"{name}.place", pos=_text(foot.place), size="0.002")
             _add(self.equality, "connect", HELD, name=f"{name}.foot", site1=f"{name}.foot", site2=f"{name}.place")
             self.notes.append("pinned feet are soft constraints in MuJoCo: accelerations are off by up to 2e-4")
+        for name, limb in robot.limbs().items():
+            if limb.tip is not None:
+                self._site(name, limb.tip.joint, limb.tip.point, f"{name}.tip")
         points = [(name, self.bodies[name, foot.joint], foot.point, foot.radius, 1.0, 1.0)
                   for name, foot in feet.items() if name not in self.stance]  # fmt: skip
         for limb_name, limb in robot.limbs().items():
             points += [(f"{limb_name}.{x.name}", self.bodies[limb_name, x.joint], x.point, x.radius, x.friction,
                         x.restitution) for x in limb.contacts]  # fmt: skip
         points += [
-            (f"torso.{x.name}", self.torso, x.point, x.radius, x.friction, x.restitution) for x in robot.contacts
+            (f"torso.{x.name}", self.torso, x.point, x.radius, x.friction, x.restitution)
+            for x in robot.torso_contacts()
         ]
         for name, body, point, radius, friction, restitution in points:
             size = float(radius) or POINT_RADIUS
@@ -352,10 +364,10 @@ class _Writer:
             geom.set("rgba", _text((*shape.color, 1.0)))
 
     def _add_standing(self, torso_free: bool) -> None:
-        """The posture in which the robot stands, as a key frame; legs without a closed form are at zero."""
-        angles = standing_angles(self.robot)
+        """The posture in which the robot stands, as a key frame; legs whose angles nothing tells are at zero."""
+        angles = known_angles(self.robot)
         if unknown := [name for name in self.robot.feet() if name not in {limb for limb, _ in angles}]:
-            self.notes.append(f"the key frame has legs without a closed form at zero: {listed(unknown)}")
+            self.notes.append(f"the key frame has legs without a closed form at zero: {first_few(unknown)}")
         values: list[float] = [*map(float, self.robot.stand), 1.0, 0.0, 0.0, 0.0] if torso_free else []
         for joint in self.world.iter("joint"):
             limb, _, name = str(joint.get("name")).partition(".")

@@ -24,12 +24,12 @@ def limb_names(tree: Tree, starts: Sequence[int], tail: int | None = None) -> tu
     words: dict[int, list[list[str]]] = {}
     for k in starts:
         joints = [joint.name for i in tree.subtree(k) if (joint := tree.nodes[i].joint) is not None]
-        words[k] = [_words(name) for name in joints]
-        limbs[k] = "tail" if k == tail else "_".join(_common(words[k])) or plain(_first_link(tree, k))
+        words[k] = [name_words(name) for name in joints]
+        limbs[k] = "tail" if k == tail else "_".join(_common(words[k])) or path_name(_first_link(tree, k))
     often = Counter(limbs.values())
     for k in starts:
         if often[limbs[k]] > 1:
-            limbs[k] = plain(_first_link(tree, k))
+            limbs[k] = path_name(_first_link(tree, k))
         while limbs[k] in TAKEN or sum(limbs[k] == other for other in limbs.values()) > 1:
             limbs[k] += "_limb"
     found: dict[str, str] = {}
@@ -38,7 +38,7 @@ def limb_names(tree: Tree, starts: Sequence[int], tail: int | None = None) -> tu
         joints = [joint.name for i in tree.subtree(k) if (joint := tree.nodes[i].joint) is not None]
         short = [_short(w[skipped:]) for w in words[k]]
         if "" in short or len(set(short)) < len(short):
-            short = [plain(name) for name in joints]
+            short = [path_name(name) for name in joints]
         if len(set(short)) < len(short):
             short = [f"{name}_{i + 1}" for i, name in enumerate(short)]
         found |= {name: f"{limbs[k]}.{own}" for name, own in zip(joints, short, strict=True)}
@@ -50,12 +50,13 @@ def _first_link(tree: Tree, k: int) -> str:
     return next(node.frames[0].name for i in tree.subtree(k) if (node := tree.nodes[i]).frames)
 
 
-def plain(name: str) -> str:
+def path_name(name: str) -> str:
     """A name that can stand in a path: without dots."""
-    return "_".join(_words(name)) or "limb"
+    return "_".join(name_words(name)) or "limb"
 
 
-def _words(name: str) -> list[str]:
+def name_words(name: str) -> list[str]:
+    """The words of a name: parts between underscores, dots and the like."""
     return [word for word in re.split(r"[_\-./:\s]+", name) if word]
 
 

@@ -32,10 +32,10 @@ from typing import Any
 
 import tomli_w
 
-from tailwork.errors import NOTHING, FileError, RobotError, UnknownNameError
+from tailwork.errors import NOTHING, ArgumentError, FileError, RobotError, UnknownNameError
 from tailwork.files import read_bytes, write_whole
-from tailwork.robots.io.kinds import MODULE, PARTS, kind_of, part_kinds
-from tailwork.robots.paths import numbers
+from tailwork.robots.io.kinds import MODULE, PARTS, part_kind, part_kinds
+from tailwork.robots.paths import robot_numbers
 from tailwork.robots.quantities import Described, alternatives, field_hints, item_hint, label
 from tailwork.robots.robot import PlateTorso, Robot, Torso
 
@@ -48,7 +48,7 @@ _PRINTED = re.compile(r"[^\n -~\u00a0-\ufffd]")  # all but what a comment in TOM
 _NUMBERS = re.compile(r"\[\n\s++([-+.\w]++(?:,\s++[-+.\w]++)*+),\s*+\]")
 
 
-def load(path: str | os.PathLike[str]) -> Robot:
+def load_toml(path: str | os.PathLike[str]) -> Robot:
     """The robot described by a TOML file.
 
     Raises:
@@ -63,13 +63,13 @@ def from_text(text: str, path: str | os.PathLike[str]) -> Robot:
     data = parsed(path, text)
     try:
         return _robot(data)
-    except RobotError as error:
+    except ArgumentError as error:
         error.add_note(f"in the file {os.fspath(path)}")
         raise
 
 
-def save(robot: Robot, path: str | os.PathLike[str], comments: Sequence[str] = ()) -> None:
-    """Writes a robot to a TOML file, whole or not at all, under comments; `load` gives back an equal robot.
+def save_toml(robot: Robot, path: str | os.PathLike[str], comments: Sequence[str] = ()) -> None:
+    """Writes a robot to a TOML file, whole or not at all, under comments; `load_toml` gives back an equal robot.
 
     Raises:
         FileError: the file cannot be written.
@@ -91,7 +91,7 @@ def as_text(robot: Robot) -> str:
     for name, part in robot.parts.items():
         _require_kind(name, part, part_kinds())
     _require_kind("torso", robot.torso, TORSOS)
-    for path_in_robot, value in numbers(robot).items():  # which refuses closed forms
+    for path_in_robot, value in robot_numbers(robot).items():  # which refuses closed forms
         if not isinstance(value, float):
             raise RobotError(path_in_robot, value, "a number; a file cannot hold symbols")
     first = {"name": robot.name, "gravity": robot.gravity, "stand": robot.stand, "forward": robot.forward}
@@ -127,7 +127,9 @@ def parsed(path: Any, text: str) -> dict[str, Any]:
         raise FileError(path, "nested too deeply") from None
     except tomllib.TOMLDecodeError as error:  # its message tells line and column, or that it is the end
         last = text.count("\n") + 1
-        raise FileError(path, f"not TOML: {error}".replace("end of document", f"the end, line {last}")) from None
+        said, end = str(error).replace("end of document", f"the end, line {last}"), os.path.splitext(str(path))[1]
+        what = "not TOML" if end in ("", ".toml") else f"not TOML (the names of such files end in .toml, not {end})"
+        raise FileError(path, f"{what}: {said}") from None
     except ValueError:
         raise FileError(path, "a number of too many digits") from None
 
@@ -154,7 +156,7 @@ def _part(data: dict[str, Any], path: str) -> Any:
     """The part in a table. Of a kind that is not of the library, the table also has the module that it came from."""
     if "kind" not in data:
         return _described(data, part_kinds(), path)
-    cls = kind_of(path, data["kind"], data.get(MODULE))
+    cls = part_kind(path, data["kind"], data.get(MODULE))
     own = data if cls in PARTS else {key: value for key, value in data.items() if key != MODULE}
     return _described(own, (cls,), path)
 
@@ -180,7 +182,7 @@ def _described(data: Any, classes: tuple[type, ...], path: str) -> Any:
             given[key] = None
     try:
         return cls(**given)
-    except RobotError as error:
+    except ArgumentError as error:
         raise error.within(path) from None
 
 
@@ -243,7 +245,7 @@ def as_plain(value: Any) -> Any:
         fields = {"kind": getattr(value, "kind", None)}
         for f in dataclasses.fields(value):
             item, kind = getattr(value, f.name), f.metadata.get("kind")
-            usual = item == f.default and (item == () or (kind is not None and kind.structure))
-            fields[f.name] = None if usual else item  # no empty lists, no rotations that turn nothing
+            silent = item == () or not f.metadata.get("written", True) or (kind is not None and kind.structure)
+            fields[f.name] = None if item == f.default and silent else item  # no empty lists, no rotation by nothing
         return {name: as_plain(item) for name, item in fields.items() if item is not None}
     return [as_plain(item) for item in value] if isinstance(value, tuple) else value

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.robots.body import Body
 from tailwork.robots.limb import IDENTITY, Matrix, Vector
 from tailwork.robots.shapes import Shape
@@ -80,11 +80,13 @@ class Inertial:
             return None
         t = 0.5 * (self.tensor + self.tensor.T)
         inertia = (t[0, 0], t[1, 1], t[2, 2], t[0, 1], t[0, 2], t[1, 2])
-        return Body(mass=self.mass, com=as_vector(self.com), inertia=tuple(map(float, inertia)), shapes=tuple(shapes))
+        return Body(
+            mass=self.mass, com=exact_vector(self.com), inertia=tuple(map(float, inertia)), shapes=tuple(shapes)
+        )
 
 
 @dataclass(frozen=True)
-class Frame:
+class FixedLink:
     """A link of the file that is fixed to a node, under its name."""
 
     name: str
@@ -92,7 +94,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Seen:
+class FileShape:
     """A shape of the file; `role` is "visual" or "collision". A mesh has the name of its file, which is not opened."""
 
     role: str
@@ -147,20 +149,27 @@ class Node:
     parent: int  # −1: this is the base
     joint: TreeJoint | None
     inertial: Inertial = field(default_factory=Inertial)
-    frames: list[Frame] = field(default_factory=list)
-    shapes: list[Seen] = field(default_factory=list)
+    frames: list[FixedLink] = field(default_factory=list)
+    shapes: list[FileShape] = field(default_factory=list)
 
-    def fix(self, name: str, pose: Pose, inertial: Inertial, shapes: Sequence[Seen]) -> None:
+    def fix(self, name: str, pose: Pose, inertial: Inertial, shapes: Sequence[FileShape]) -> None:
         """Fixes a link of the file to this node."""
         self.inertial = self.inertial + inertial.placed(pose)
-        self.frames.append(Frame(name, pose))
-        self.shapes += [moved(shape, pose) for shape in shapes]
+        self.frames.append(FixedLink(name, pose))
+        self.shapes += [at_pose(shape, pose) for shape in shapes]
+
+    def drawn(self, role: str) -> tuple[Shape, ...]:
+        """Its shapes of a role as a description holds them; meshes are not among them."""
+        return tuple(
+            Shape(kind=s.kind, size=s.size, place=exact_vector(s.pose.place), rotation=exact_matrix(s.pose.turn),
+                  color=s.color) for s in self.shapes if s.role == role and s.kind != "mesh"
+        )  # fmt: skip
 
     def body(self, shapes: Sequence[Shape] = ()) -> Body | None:
         """All that is fixed together as a body; RobotError: no body can have its mass and inertia."""
         try:
             return self.inertial.body(shapes)
-        except RobotError as error:
+        except ArgumentError as error:
             names = [frame.name for frame in self.frames]
             raise error.within("links " + " + ".join(names[:4]) + (" + …" if len(names) > 4 else "")) from None
 
@@ -202,10 +211,9 @@ class Tree:
         return found
 
 
-def moved(shape: Seen, pose: Pose) -> Seen:
+def at_pose(shape: FileShape, pose: Pose) -> FileShape:
     """A shape whose frame is at a pose."""
-    fields = {**shape.__dict__, "pose": pose @ shape.pose}
-    return Seen(**fields)
+    return replace(shape, pose=pose @ shape.pose)
 
 
 def moved_by(joint: TreeJoint, value: float) -> Pose:
@@ -234,7 +242,7 @@ def straightened(tree: Tree) -> Tree:
     Axes that differ from one of the base's by rounding of the file's digits alone are put there, which is noted.
     """
     most = 0.0
-    new = Tree(tree.name, [], tree.notes, tree.postures, tree.end_effectors, tree.gravity, tree.tendons)
+    new = replace(tree, nodes=[])
     turns: list[Floats] = []
     for node in tree.nodes:
         joint = node.joint
@@ -253,10 +261,10 @@ def straightened(tree: Tree) -> Tree:
         new.nodes.append(
             Node(
                 node.parent,
-                TreeJoint(**{**joint.__dict__, "pose": pose, "axis": axis / np.linalg.norm(axis)}),
+                replace(joint, pose=pose, axis=axis / np.linalg.norm(axis)),
                 node.inertial.placed(own),
-                [Frame(frame.name, own @ frame.pose) for frame in node.frames],
-                [moved(shape, own) for shape in node.shapes],
+                [FixedLink(frame.name, own @ frame.pose) for frame in node.frames],
+                [at_pose(shape, own) for shape in node.shapes],
             )
         )
     if most > 10 * ROUNDING:
@@ -268,23 +276,23 @@ def turned_base(tree: Tree, turn: Floats) -> Tree:
     """The same robot with a base frame whose axes lie at `turn`, as columns, in the old one."""
     back = Pose(np.zeros(3), turn.T)
     base = tree.nodes[0]
-    nodes = [Node(-1, None, base.inertial.placed(back), [Frame(f.name, back @ f.pose) for f in base.frames],
-                  [moved(shape, back) for shape in base.shapes])]  # fmt: skip
+    nodes = [Node(-1, None, base.inertial.placed(back), [FixedLink(f.name, back @ f.pose) for f in base.frames],
+                  [at_pose(shape, back) for shape in base.shapes])]  # fmt: skip
     for node in tree.nodes[1:]:
         assert node.joint is not None
-        joint = node.joint if node.parent else TreeJoint(**{**node.joint.__dict__, "pose": back @ node.joint.pose})
+        joint = node.joint if node.parent else replace(node.joint, pose=back @ node.joint.pose)
         nodes.append(Node(node.parent, joint, node.inertial, node.frames, node.shapes))
-    return Tree(tree.name, nodes, tree.notes, tree.postures, tree.end_effectors, tree.gravity, tree.tendons)
+    return replace(tree, nodes=nodes)
 
 
-def as_vector(x: Floats) -> Vector:
+def exact_vector(x: Floats) -> Vector:
     """Three numbers as a description holds them, exact zeros where rounding alone is left."""
     scale = ROUNDING * float(np.abs(x).max(initial=0.0))
     a, b, c = (0.0 if abs(v) <= scale else float(v) for v in x)
     return a, b, c
 
 
-def as_matrix(x: Floats) -> Matrix:
+def exact_matrix(x: Floats) -> Matrix:
     """A rotation as a description holds it."""
     if (x == np.eye(3)).all():
         return IDENTITY

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tailwork.errors import nearest
-from tailwork.robots.io.tree import HERE, Inertial, Node, Pose, Seen, Tree, TreeJoint, exact
+from tailwork.format import first_few
+from tailwork.robots.io.tree import HERE, FileShape, Inertial, Node, Pose, Tree, TreeJoint, exact
 from tailwork.robots.io.xml import Element, read_xml
 from tailwork.robots.limb import MOST_JOINTS
 from tailwork.robots.robot import MOST_ROBOT_JOINTS
@@ -125,7 +125,7 @@ class _Reader:
             raise self.root.error("joints lead in a circle, apart from the root link")
         _depth_first(tree)
         if self.merged:
-            tree.notes.append(f"fixed links merged into what carries them: {_listed(self.merged)}")
+            tree.notes.append(f"{len(self.merged)} fixed links merged into what carries them: {first_few(self.merged)}")
         self.dropped.update(f"<{child.tag}>" for child in self.root.children if child.tag not in USED)
         if self.dropped:
             said = (f"{count} {tag}" for tag, count in sorted(self.dropped.items()))
@@ -136,7 +136,7 @@ class _Reader:
 
     def _fix(self, k: int, link: str, pose: Pose) -> None:
         element = self.links[link]
-        self.tree.nodes[k].fix(link, pose, inertial(element), self._shapes(element))
+        self.tree.nodes[k].fix(link, pose, link_inertia(element), self._shapes(element))
 
     def _joint(self, element: Element, kind: str, pose: Pose) -> TreeJoint:
         name = element.text("name")
@@ -172,8 +172,8 @@ class _Reader:
             follows = (mimic.text("joint"), mimic.number("multiplier", "1"), mimic.number("offset", "0"))
         return TreeJoint(name, MOVING[kind], axis / length, pose, span, follows=follows, **fields)
 
-    def _shapes(self, link: Element) -> list[Seen]:
-        found: list[Seen] = []
+    def _shapes(self, link: Element) -> list[FileShape]:
+        found: list[FileShape] = []
         for role in ("visual", "collision"):
             for element in link.all(role):
                 geometry = element.find("geometry")
@@ -183,13 +183,13 @@ class _Reader:
                 pose, name, color = origin(element), link.text("name"), self._color(element)
                 if shape.tag == "mesh":
                     scale = tuple(shape.numbers("scale", 3, "1 1 1").tolist())
-                    found.append(Seen(role, "mesh", (), pose, name, color, shape.text("filename"), scale))
+                    found.append(FileShape(role, "mesh", (), pose, name, color, shape.text("filename"), scale))
                 elif shape.tag in ("box", "sphere", "cylinder", "capsule"):
                     lengths = {"sphere": ("radius",), "box": ()}.get(shape.tag, ("radius", "length"))
                     size = tuple(shape.number(key) for key in lengths) or tuple(shape.numbers("size", 3).tolist())
                     if min(size) < 0.0:
                         raise shape.error(f"a size of {min(size):g} m; required: not negative")
-                    found.append(Seen(role, shape.tag, size, pose, name, color))
+                    found.append(FileShape(role, shape.tag, size, pose, name, color))
                 else:
                     self.dropped[f"shapes <{shape.tag}>"] += 1
         return found
@@ -238,7 +238,7 @@ def rpy(angles: Floats) -> Floats:
     ]))  # fmt: skip
 
 
-def inertial(link: Element) -> Inertial:
+def link_inertia(link: Element) -> Inertial:
     """Mass and inertia of a link; nothing where the file says nothing."""
     element = link.find("inertial")
     if element is None:
@@ -259,7 +259,7 @@ def inertial(link: Element) -> Inertial:
 def srdf_beside(path: str | os.PathLike[str]) -> Path | None:
     """The SRDF that belongs to a URDF, in its folder or in the folder srdf beside that one: of the same name, or the
     only one."""
-    file = Path(path)
+    file = Path(path).absolute()  # one that is named without its folder has one above too
     folders = (file.parent, file.parent.parent / "srdf")
     for folder in folders:
         if (found := folder / f"{file.stem}.srdf").is_file():
@@ -285,7 +285,3 @@ def read_srdf(path: str | os.PathLike[str], tree: Tree) -> None:
         else:
             tree.notes.append(f"end effector {link} of the SRDF is no link of the URDF: left out")
     tree.notes.append(f"postures and end effectors from {Path(path).name}")
-
-
-def _listed(names: Sequence[str], most: int = 40) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
@@ -20,21 +21,20 @@ from tailwork.robots.io.written import (
     check_writable,
     drawn_shapes,
     joint_name,
+    known_angles,
     numbers_text,
-    standing_angles,
-    written,
+    xml_text,
 )
-from tailwork.robots.limb import IDENTITY, Joint, JointSpring, Limb, Motor
+from tailwork.robots.limb import IDENTITY, Joint, Limb, Motor
 from tailwork.robots.robot import Robot
 from tailwork.robots.shapes import Shape
+from tailwork.robots.springs import JointSpring
 from tailwork.robots.tails.tail import Tail
 
 FORMAT = "tailwork-urdf/1"
 """What the YAML says it is."""
 UNLIMITED = 1e9
 """Stands for a limit that URDF demands and the robot does not have [m, N, m/s]."""
-
-Element = ElementTree.Element
 
 
 def urdf_texts(robot: Robot, stance: Collection[str] = (), folder: str = "") -> tuple[dict[str, str], tuple[str, ...]]:
@@ -60,8 +60,8 @@ def urdf_texts(robot: Robot, stance: Collection[str] = (), folder: str = "") -> 
             _draw(element, shape, f"{folder}/{name}.{k + 1}.obj", meshes)
         return element
 
-    torso = link("torso", robot.torso_body(), ("torso", None))
-    _touch(torso, robot.contacts)
+    torso = link("torso", robot.torso_with_actuators(), ("torso", None))
+    _touch(torso, robot.torso_contacts())
     for name, limb in limbs.items():
         for joint in limb.joints:
             element = link(joint_name(name, joint.name), joint.body, (name, joint.name))
@@ -76,7 +76,7 @@ def urdf_texts(robot: Robot, stance: Collection[str] = (), folder: str = "") -> 
             _place(fixed, limb.foot.point, IDENTITY)
             _add(fixed, "parent", link=joint_name(name, limb.foot.joint))
             _add(fixed, "child", link=foot)
-    text = written(root, f"{robot.name}, written by tailwork. Units: SI.", notes)
+    text = xml_text(root, f"{robot.name}, written by tailwork. Units: SI.", notes)
     return {".urdf": text, ".yaml": _yaml(robot, stance), **meshes}, notes
 
 
@@ -208,42 +208,42 @@ def _draw(link: Element, shape: Shape, file: str, meshes: dict[str, str]) -> Non
 
 
 def _yaml(robot: Robot, stance: Collection[str]) -> str:
-    """Entries on lines of their own, in the notation that YAML and JSON share."""
-    lines = [
-        f"# What {robot.name} has besides what its URDF file says; tailwork reads both. Units: SI.",
-        "# Joints of a limb go by the names that they have in the URDF file, less the limb's.",
-        f"format: {json.dumps(FORMAT)}",
-        f"gravity: {json.dumps(float(robot.gravity))}  # along -z",
-        f"stand: {json.dumps([float(x) for x in robot.stand])}  # where the torso is when the robot stands",
-        f"forward: {json.dumps(robot.forward)}  # the axis of the torso that points forward",
-        f"pinned: {json.dumps(list(stance))}  # limbs whose feet are held at their places",
-        f"contacts: {json.dumps([as_plain(x) for x in robot.contacts])}  # further points of the torso that can touch",
-        f"air: {json.dumps(robot.air and as_plain(robot.air))}  # null: still, of standard density",
-        f"drag: {json.dumps([as_plain(x) for x in robot.torso_body().drag])}  # of the torso",
-        f"shapes: {json.dumps(_shaped(robot))}  # bodies that have shapes of their own",
-        "limbs:",
-    ]
-    angles = standing_angles(robot)
+    """JSON, which is YAML, below comments; an entry of a limb on a line of its own."""
+    angles, limbs = known_angles(robot), dict[str, Any]()
     for name, limb in robot.limbs().items():
-        lines.append(f"  {json.dumps(name)}:")
-        armature = {x.name: float(x.armature) for x in limb.joints if x.armature}
         values: dict[str, Any] = {
             "joints": [x.name for x in limb.joints],
-            "coordinates": list(limb.coordinates),
-            "gearing": limb.gearing and [list(row) for row in limb.gearing],  # joints × coordinates
-            "armature": armature,
-            "drag": {x.name: [as_plain(y) for y in x.body.drag] for x in limb.joints if x.body and x.body.drag},
-            "foot": limb.foot and as_plain(limb.foot),
-            "tip": limb.tip and as_plain(limb.tip),
+            "coordinates": limb.coordinates,
+            "gearing": limb.gearing,  # joints × coordinates
+            "armature": {x.name: x.armature for x in limb.joints if x.armature},
+            "drag": {x.name: x.body.drag for x in limb.joints if x.body and x.body.drag},
+            "foot": limb.foot,
+            "tip": limb.tip,
             "standing": {joint: angle for (limb_name, joint), angle in angles.items() if limb_name == name},
+            "tail": isinstance(robot.parts.get(name), Tail),
+            "actuators": limb.actuators,
+            "springs": limb.springs,
+            "contacts": limb.contacts,
         }
-        if isinstance(robot.parts.get(name), Tail):
-            values["tail"] = True
-        lines += [f"    {key}: {json.dumps(value)}" for key, value in values.items() if value]
-        for key, items in (("actuators", limb.actuators), ("springs", limb.springs), ("contacts", limb.contacts)):
-            if items:
-                lines += [f"    {key}:", *(f"      - {json.dumps(as_plain(item))}" for item in items)]
-    return "\n".join(lines) + "\n"
+        lines = (f"{json.dumps(key)}: {_json(value)}" for key, value in values.items() if value)
+        limbs[name] = "{\n      " + ",\n      ".join(lines) + "\n    }"
+    whole = {
+        "format": FORMAT, "gravity": robot.gravity, "stand": robot.stand, "forward": robot.forward,
+        "pinned": list(stance), "contacts": robot.torso_contacts(), "air": robot.air, "drag": robot.torso_body().drag,
+        "shapes": _shaped(robot),
+    }  # fmt: skip
+    entries = [f"  {json.dumps(key)}: {_json(value)}" for key, value in whole.items()]
+    inside = ",\n".join(f"    {json.dumps(name)}: {text}" for name, text in limbs.items())
+    return (
+        f"# What {robot.name!r} has besides what its URDF file says; tailwork reads both. Units: SI.\n"
+        "# Joints of a limb go by the names that they have in the URDF file, less the limb's. `stand`: where the\n"
+        "# torso is when the robot stands; `forward`: its axis ahead; `pinned`: limbs whose feet are held.\n"
+        "{\n" + ",\n".join([*entries, '  "limbs": {\n' + inside + "\n  }"]) + "\n}\n"
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, default=as_plain)
 
 
 def _shaped(robot: Robot) -> list[str]:

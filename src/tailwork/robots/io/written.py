@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from tailwork.errors import RobotError
-from tailwork.robots.paths import numbers
+from tailwork.robots.paths import robot_numbers
 from tailwork.robots.robot import PlateTorso, Robot
 from tailwork.robots.shapes import Shape
 
@@ -33,7 +33,7 @@ def numbers_text(values: Any) -> str:
 
 def check_writable(robot: Robot) -> None:
     """Refuses a robot with symbols, or with names that XML cannot hold."""
-    for path, value in numbers(robot).items():
+    for path, value in robot_numbers(robot).items():
         if not isinstance(value, float):
             raise RobotError(path, value, "a number; a file cannot hold symbols")
     names = [robot.name, *robot.limbs()]
@@ -44,7 +44,7 @@ def check_writable(robot: Robot) -> None:
             raise RobotError("name", name, "a name without control characters, which XML cannot hold")
 
 
-def written(root: ElementTree.Element, headline: str, notes: Iterable[str]) -> str:
+def xml_text(root: ElementTree.Element, headline: str, notes: Iterable[str]) -> str:
     """An XML file with a comment at its head: a headline, and a line for each note."""
     lines = [headline, *(f"- {note}" for note in notes)]
     comment = "\n  ".join(line.replace("--", "- -") for line in lines)
@@ -52,14 +52,16 @@ def written(root: ElementTree.Element, headline: str, notes: Iterable[str]) -> s
     return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {comment} -->\n{ElementTree.tostring(root, "unicode")}\n'
 
 
-def standing_angles(robot: Robot) -> Mapping[tuple[str, str], float]:
-    """Joint angles of legs with a closed form where the robot stands, its torso level, by (limb, joint) [rad].
+def known_angles(robot: Robot) -> Mapping[tuple[str, str], float]:
+    """Joint angles of legs where the robot stands, its torso level, by (limb, joint) [rad]: by their closed form, or as
+    their feet say (`Foot.angles`).
 
     Legs that do not reach their feet from there are left out.
     """
     found: dict[tuple[str, str], float] = {}
     for name, limb in robot.limbs().items():
         if limb.foot is None or limb.closed_form is None:
+            found |= {(name, coordinate): float(angle) for coordinate, angle in limb.foot_angles.items()}
             continue
         x, y, z = (float(a - b) for a, b in zip(limb.foot.place, robot.stand, strict=True))
         with np.errstate(all="ignore"):

@@ -21,18 +21,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tailwork.algebra.expression import Scalar
-from tailwork.algebra.vectors import Array, array, congruence, rotation, symmetric, times, zeros
+from tailwork.algebra.vectors import Array, array, congruence, rotation, symmetric_matrix, times, zeros
 from tailwork.errors import RobotError, StateError
 from tailwork.robots.body import Body
-from tailwork.robots.limb import IDENTITY, MOST_JOINTS, Foot, Joint, Limb, Motor, Tip, as_matrix, as_vector, check_name
-from tailwork.robots.quantities import Described, Matrix, Vector, matrix, nonnegative, number, vector
+from tailwork.robots.limb import IDENTITY, MOST_JOINTS, Foot, Joint, Limb, Motor, Tip, as_matrix, as_vector
+from tailwork.robots.quantities import Matrix, RobotPart, Vector, check_name, matrix, nonnegative, number, vector
 
 CONVENTIONS = ("classic", "modified")
 X_AXIS, Z_AXIS = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DhRow(Described):
+class DhRow(RobotPart):
     """A row of a Denavit–Hartenberg table, and the link that it moves.
 
     Angles are part of the structure, lengths are numbers. The joint angle is theta + q: `theta` is what the table adds
@@ -73,7 +73,7 @@ class DhRow(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DhChain(Described):
+class DhChain(RobotPart):
     """A chain of hinges given by a Denavit–Hartenberg table, with a motor on each of them.
 
     Frame 0 lies at `mount` in the torso frame, turned by `rotation`. The origin of the last frame is a tip, or a foot
@@ -170,7 +170,7 @@ class _Placement:
     def of(self, body: Body) -> Body:
         """A body of this frame, in the other one."""
         com = self.place + times(self.rotation, array(body.com))
-        turned = congruence(self.rotation, symmetric(body.inertia))
+        turned = congruence(self.rotation, symmetric_matrix(body.inertia))
         xx, yy, zz, xy, xz, yz = turned[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         return Body(mass=body.mass, com=as_vector(com), inertia=(xx, yy, zz, xy, xz, yz))
 

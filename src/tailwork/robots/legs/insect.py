@@ -11,7 +11,7 @@ from tailwork.errors import RobotError
 from tailwork.robots.body import Body, cylinder_inertia
 from tailwork.robots.legs.two_bars import two_bar_reach, two_bars
 from tailwork.robots.limb import FORWARD_FRAMES, Foot, Joint, Limb, Motor, placed
-from tailwork.robots.quantities import Described, Matrix, Vector, all_numbers, number, positive, vector
+from tailwork.robots.quantities import Matrix, RobotPart, Vector, all_numbers, number, positive, vector
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class FiveHinge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InsectLeg(Described):
+class InsectLeg(RobotPart):
     """An insect's leg of five hinges: body–coxa three (Euler 3-2-1), coxa–femur and femur–tibia one each.
 
     The leg frame has x outward, y up, z fore–aft (Nelson & Quinn): forward on the left, backward on the right. The

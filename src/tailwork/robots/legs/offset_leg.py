@@ -15,7 +15,7 @@ from tailwork.algebra.vectors import Array, array, dot, rotation, times
 from tailwork.errors import RobotError
 from tailwork.robots.legs.two_bars import two_bar_reach
 from tailwork.robots.limb import Limb
-from tailwork.robots.quantities import Described, Matrix, Vector
+from tailwork.robots.quantities import Matrix, RobotPart, Vector
 
 ROUNDING = 1e-15
 PARALLEL = 1e-12
@@ -25,7 +25,7 @@ SKEW = 1e-6
 UNDECIDED = 1e-6
 """A reference posture nearer than this to a straight leg or to a foot level with its hip [1] decides no sign."""
 
-Plane = tuple[Scalar, Scalar]
+_Plane = tuple[Scalar, Scalar]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +77,13 @@ class OffsetHinges:
         c = d - k * self._skew[0]
         return a, b, c, a * a + b * b - c * c, k
 
-    def _target(self, w: Scalar, c: Scalar, k: Scalar) -> Plane:
+    def _target(self, w: Scalar, c: Scalar, k: Scalar) -> _Plane:
         """(e, g) of r − o2 [m]."""
         _, _, _, e, g = self._axes
         (cosine, sine), start = self._skew, array(self.to_second)
         return w * (1.0 / sine) - dot(e, start), k * sine - c * (cosine / sine) - dot(g, start)
 
-    def _bars(self) -> tuple[Plane, Plane]:
+    def _bars(self) -> tuple[_Plane, _Plane]:
         """(e, g) of the two bars o3 and f at zero angles [m]."""
         _, _, _, e, g = self._axes
         thigh, shank = ((dot(e, array(v)), dot(g, array(v))) for v in (self.to_third, self.to_foot))
@@ -136,7 +136,7 @@ def _plain(direction: ArrayLike) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OffsetLeg(Described):
+class OffsetLeg(RobotPart):
     """A leg of three hinges written out joint by joint, the last two parallel: that of most real quadrupeds.
 
     The limb is given in the torso frame, whichever way that faces: bodies of any inertia, any sideways offset, a first

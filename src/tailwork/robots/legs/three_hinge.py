@@ -10,7 +10,7 @@ from tailwork.errors import RobotError
 from tailwork.robots.body import bar
 from tailwork.robots.legs.two_bars import two_bar_reach, two_bars
 from tailwork.robots.limb import FORWARD_FRAMES, Foot, Joint, Limb, Motor, placed
-from tailwork.robots.quantities import Described, Vector, nonnegative, positive, vectors
+from tailwork.robots.quantities import RobotPart, Vector, nonnegative, positive, vectors
 
 KNEE_SIGNS = {"forward": -1.0, "backward": 1.0}
 MOST_LEGS = 64
@@ -52,7 +52,7 @@ class ThreeHinge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThreeHingeLegs(Described):
+class ThreeHingeLegs(RobotPart):
     """Alike legs of three hinges: ha about the forward axis, then hb and k about the axis across.
 
     Ideal bars. At zero angles a leg hangs straight down; k < 0 puts the knee forward; a positive knee torque

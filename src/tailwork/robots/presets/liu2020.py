@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tailwork.errors import UnknownNameError
+from tailwork.errors import check_known
 from tailwork.robots.legs.three_hinge import ThreeHingeLegs
 from tailwork.robots.robot import PlateTorso, Robot
 from tailwork.robots.tails.fit import PUBLISHED
@@ -21,9 +21,8 @@ def liu2020(tail: str | None = "pendulum") -> Robot:
     Args:
         tail: "pendulum", "r3", "usrt", or None or "none" for no tail.
     """
+    check_known("tail", ["none" if tail is None else tail], (*TAILS, "none"), "tail")
     tail = None if tail == "none" else tail
-    if tail is not None and tail not in TAILS:
-        raise UnknownNameError.among("tail", str(tail), TAILS, "tail")
     legs = ThreeHingeLegs(
         thigh_length=0.25,  # L_th
         shank_length=0.25,  # L_sh

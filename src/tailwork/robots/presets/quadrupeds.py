@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from tailwork.robots.io.toml import load
+from tailwork.robots.io.toml import load_toml
 from tailwork.robots.robot import Robot
 
 
 @cache
 def _beside(name: str) -> Robot:
-    return load(Path(__file__).with_name(f"{name}.toml"))
+    return load_toml(Path(__file__).with_name(f"{name}.toml"))
 
 
 def go2() -> Robot:

@@ -29,7 +29,7 @@ def cheetah_tail(mount: Vector = HERE) -> TwoLink:
 
 
 def spirit_tail(mount: Vector = HERE) -> FreeTail:
-    """The tail of Ghost Robotics' Spirit 40 at Carnegie Mellon, at a mount in axes right, forward, up [m].
+    """The tail of Ghost Robotics' Spirit 40 at Carnegie Mellon, at a mount in the torso frame [m].
 
     It stands on the back, rolls, then pitches, and has nearly all its mass at the tip: 0.2764 kg at 0.8816 m, motors of
     35 N m (Yang, Norby, Yim & Johnson, IROS 2023, arXiv:2303.04781; inertias from the model spirit_tail of their

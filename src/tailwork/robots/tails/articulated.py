@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -93,11 +93,6 @@ class Articulated(UniversalChain):
             return Motor(name=coordinate, coordinate=coordinate, limit=self.torque_limit)
         arm = self.links_per_segment * self.cable_radius
         return Motor(name=f"T_{coordinate}", coordinate=coordinate, ratio=arm, unit="N", limit=self.tension_limit)
-
-    def with_links(self, count: int) -> Self:
-        """A copy with another number of links a segment, of the same mass and length."""
-        totals = {"total_mass": self.total_mass(), "total_length": self.total_length()}
-        return replace(self, links_per_segment=count).with_totals(totals)
 
     def adjustable(self, forward: str = "y") -> tuple[Adjustable, ...]:
         """The number of links, too."""

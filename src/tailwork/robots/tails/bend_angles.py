@@ -122,7 +122,8 @@ def check_bend(masses: Sequence[Scalar], link_length: Scalar, link_com: Scalar, 
     size = float(np.abs(theta).max(initial=0.0))
     if angle == "arc" and size > ARC_END:
         required = (
-            f"a bend of the centre of mass of at most {math.degrees(ARC_END):.4g}°: by Eq. 86 the tail then rolls up"
+            f"a bend of the centre of mass of at most {math.degrees(ARC_END):.4g}°: by Eq. 86 the tail then rolls up "
+            "(a sweep, as in `tailwork design`, is the angle of its last link and goes farther)"
         )
         raise RobotError("motion", f"{math.degrees(size):.4g}°", required)
     if angle == "chain":

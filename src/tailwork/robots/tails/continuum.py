@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError, UnknownNameError
 from tailwork.robots.body import Body
-from tailwork.robots.limb import BendingSpring, JointSpring, Limb, Motor, Tip
+from tailwork.robots.limb import Limb, Motor, Tip
 from tailwork.robots.quantities import (
     Symmetric,
     Vector,
@@ -23,11 +23,12 @@ from tailwork.robots.quantities import (
     symmetric,
     vector,
 )
-from tailwork.robots.stiffness import VariableStiffness
+from tailwork.robots.springs import BendingSpring, JointSpring
 from tailwork.robots.tails.articulated import DRIVES
 from tailwork.robots.tails.pendulum import check_universal, universal_angles
 from tailwork.robots.tails.tail import Adjustable
 from tailwork.robots.tails.universal_chain import UniversalChain, chain_joints
+from tailwork.robots.variable_stiffness import VariableStiffness
 from tailwork.typing import Floats
 
 GAUSS = ((-math.sqrt(0.6), 5.0 / 18.0), (0.0, 8.0 / 18.0), (math.sqrt(0.6), 5.0 / 18.0))

@@ -14,11 +14,11 @@ from typing import Any
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array, times
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError, is_finite_number
 from tailwork.robots.limb import FORWARD_FRAMES, as_vector
 from tailwork.robots.paths import rebuild
 from tailwork.robots.presets.tails import cheetah_tail, gecko_tail, spirit_tail
-from tailwork.robots.quantities import Kind, Vector
+from tailwork.robots.quantities import Kind, Vector, checked
 from tailwork.robots.robot import Robot
 from tailwork.robots.sizes import torso_size
 from tailwork.robots.tails.articulated import Articulated
@@ -26,7 +26,7 @@ from tailwork.robots.tails.continuum import Continuum
 from tailwork.robots.tails.pendulum import Pendulum
 from tailwork.robots.tails.r3 import R3
 from tailwork.robots.tails.reaction_wheel import ReactionWheel
-from tailwork.robots.tails.tail import Tail, tail_name
+from tailwork.robots.tails.tail import Tail, tail_name, tails_of
 from tailwork.robots.tails.two_link import TwoLink
 from tailwork.robots.tails.usrt import Usrt
 
@@ -72,7 +72,7 @@ def named_tail(kind: str) -> Tail:
         raise UnknownNameError.among("tail", str(kind), valid, "kind of tail")
     try:
         return kinds[kind]()
-    except (TypeError, RobotError):
+    except (TypeError, ArgumentError):
         required = f"a tail described in full, such as {kinds[kind].__name__}(…): not all of its numbers have defaults"
         raise RobotError("tail", kind, required) from None
 
@@ -80,7 +80,7 @@ def named_tail(kind: str) -> Tail:
 def default_size(robot: Robot) -> tuple[float, float]:
     """Total mass [kg] and length [m] of a tail that is put on a robot: those of its own tail, else shares of its torso
     (`MASS_SHARE`, `LENGTH_SHARE`)."""
-    own = next((part for part in robot.parts.values() if isinstance(part, Tail)), None)
+    own = next(iter(tails_of(robot).values()), None)
     if own is not None and float(own.total_length()) > 0.0:
         return float(own.total_mass()), float(own.total_length())
     return MASS_SHARE * float(robot.torso_body().mass), LENGTH_SHARE * torso_size(robot).length
@@ -93,7 +93,7 @@ def similar(tail: Tail, *, mass: float | None = None, length: float | None = Non
     """
     own_mass, own_length = float(tail.total_mass()), float(tail.total_length())
     for name, value, own in (("mass", mass, own_mass), ("length", length, own_length)):
-        if value is not None and not value > 0.0:
+        if value is not None and not (is_finite_number(value) and value > 0.0):
             raise RobotError(name, value, f"a {name} greater than 0 [{'kg' if name == 'mass' else 'm'}]")
         if value is not None and own == 0.0:
             raise RobotError(name, value, f"no {name} for a tail that says none of its own: its limb has no tip")
@@ -117,31 +117,48 @@ def _sized(tail: Tail, *, mass: float | None, length: float | None) -> Tail:
     return similar(tail, mass=mass, length=length if float(tail.total_length()) > 0.0 else None)
 
 
+def _by_name(robot: Robot, kind: str, mass: float | None, length: float | None) -> Tail:
+    """A tail of a kind, of a total mass [kg] and length [m]; None: of `default_size`."""
+    usual = default_size(robot)
+    made = _sized if length is None else similar  # a wheel has no length, unless somebody asks for one
+    wanted = (own if given is None else given for given, own in zip((mass, length), usual, strict=True))
+    return made(named_tail(kind), **dict(zip(("mass", "length"), wanted, strict=True)))
+
+
+def _actuated(robot: Robot, tail: Tail) -> Tail:
+    """The tail with actuators as heavy as those of the tail that it replaces."""
+    own = next(iter(tails_of(robot).values()), tail)
+    return replace(tail, actuator_mass=own.actuator_mass)
+
+
 def with_tail(
-    robot: Robot, tail: Tail | str, mount: Sequence[Scalar] | None = None, rotation: Sequence[float] | None = None
-) -> Robot:
+    robot: Robot, tail: Tail | str, mount: Sequence[Scalar] | None = None, rotation: Sequence[float] | None = None, *,
+    mass: float | None = None, length: float | None = None,
+) -> Robot:  # fmt: skip
     """A copy of a robot with a tail, see `Robot.with_tail`."""
     if isinstance(tail, str):
-        mass, length = default_size(robot)
-        tail = _sized(named_tail(tail), mass=mass, length=length)
+        tail = _actuated(robot, _by_name(robot, tail, mass, length))
+    elif isinstance(tail, Tail) and not mass is length is None:
+        tail = similar(tail, mass=mass, length=length)
     part = tail
     if not isinstance(part, Tail):
         raise RobotError("tail", tail, "a tail, such as tailwork.robots.pendulum(length=0.5, mass=1.0), or its kind")
-    own = tail_name(robot) if any(isinstance(other, Tail) for other in robot.parts.values()) else None
-    part = part if rotation is None else replace(part, mount_rotation=tuple(rotation))
+    own = tail_name(robot) if tails_of(robot) else None
+    part = part if rotation is None else replace(part, mount_rotation=rotation)
     here = mount is None and part.mount_place(robot.forward) == HERE
     if here and rotation is None and own is not None and not any(part.mount_rotation):
         part = replace(part, mount_rotation=robot.part(own).mount_rotation)  # as the tail that it replaces
     if mount is not None or here:
-        part = part.mounted(default_mount(robot) if mount is None else as_vector(tuple(mount)), robot.forward)
-    kept = {name: other for name, other in robot.parts.items() if name != own}
+        place = default_mount(robot) if mount is None else checked("mount", mount, Kind("m", (3,)))
+        part = part.mounted(place, robot.forward)
     stem = robot.name if own is None else robot.name.removesuffix(f"-{robot.part(own).kind}")
-    return replace(robot, name=f"{stem}-{part.kind}", parts={**kept, "tail": part})
+    bare = robot if own is None else robot.without(own)
+    return replace(bare, name=f"{stem}-{part.kind}", parts={**bare.parts, "tail": part})
 
 
 def without_tail(robot: Robot) -> Robot:
     """A copy of a robot without its tail, if it has one."""
-    if not any(isinstance(part, Tail) for part in robot.parts.values()):
+    if not tails_of(robot):
         return robot
     own = tail_name(robot)
     return replace(robot.without(own), name=robot.name.removesuffix(f"-{robot.part(own).kind}"))
@@ -164,14 +181,15 @@ def with_named_tail(
         return robot
     if tail == "none":
         return without_tail(robot)
+    if "." not in tail and "/" not in tail and "\\" not in tail:
+        if published:
+            return with_tail(robot, similar(named_tail(tail), mass=mass, length=length))
+        return with_tail(robot, tail, mass=mass, length=length)
     usual = (None, None) if published else default_size(robot)
     mass, length = (own if given is None else given for given, own in zip((mass, length), usual, strict=True))
-    if "." not in tail and "/" not in tail and "\\" not in tail:
-        made = _sized if length == usual[1] else similar
-        return with_tail(robot, made(named_tail(tail), mass=mass, length=length))
-    from tailwork.robots.io.toml import load  # here, because it imports all parts
+    from tailwork.robots.io.toml import load_toml  # here, because it imports all parts
 
-    other = load(tail)
+    other = load_toml(tail)
     part: Tail = other.part(tail_name(other))
     mount = default_mount(robot)
     if published:  # right, forward and up as the other has them
@@ -214,6 +232,7 @@ def tail_text(tail: Tail) -> str:
     """A tail in a few words: kind, total mass and length, and whether it is as published."""
     length = float(tail.total_length())
     size = f"{tail.kind} of {float(tail.total_mass()):.3g} kg" + (f" and {length:.3g} m" if length else "")
+    size += f", with actuators of {float(tail.actuator_mass):.3g} kg" if tail.actuator_mass else ""
     return f"{size} (as published)" if as_published(tail) else size
 
 

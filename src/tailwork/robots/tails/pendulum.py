@@ -119,4 +119,5 @@ def check_universal(alpha: Floats, theta: Floats) -> None:
     beyond = np.where(np.abs(np.cos(alpha)) < 1e-9, np.abs(theta), aside) >= SINGULAR
     if beyond.any() or np.abs(theta).max() >= math.pi:
         size = f"{math.degrees(np.abs(theta).max()):.4g}°"
-        raise RobotError("motion", size, "less than 90° to the side: a universal joint is singular there")
+        required = "less than 90° to the side: a universal joint is singular there (in one plane more can be imposed, "
+        raise RobotError("motion", size, f"{required}or driven by motors with an armature)")

@@ -111,11 +111,6 @@ class R3(Tail):
             link_inertia=scaled(self.link_inertia, heavier * longer * longer),
         )  # fmt: skip
 
-    def with_links(self, count: int) -> Self:
-        """A copy with another number of links a segment, of the same mass and length."""
-        totals = {"total_mass": self.total_mass(), "total_length": self.total_length()}
-        return replace(self, links_per_segment=count).with_totals(totals)
-
     def adjustable(self, forward: str = "y") -> tuple[Adjustable, ...]:
         """The number of links, too."""
         most = max(10, self.links_per_segment)

@@ -9,17 +9,29 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, Field, dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from tailwork.algebra.expression import Scalar, arctan2, cos, is_zero, sin, sqrt
-from tailwork.algebra.vectors import Array, array, cross, dot, times, zeros
+from tailwork.algebra.vectors import (
+    Array,
+    array,
+    cross,
+    dot,
+    rotation,
+    symmetric_matrix,
+    times,
+    vector_length,
+    zeros,
+)
 from tailwork.errors import RobotError
 from tailwork.robots.air import TailDrag
 from tailwork.robots.limb import FORWARD_FRAMES, Cable, Limb, Motor, as_matrix, placed
-from tailwork.robots.quantities import Described, Kind, Matrix, Vector, all_numbers, vector
+from tailwork.robots.paths import PUTS_ON
+from tailwork.robots.quantities import Kind, Matrix, RobotPart, Vector, all_numbers, nonnegative, vector
 from tailwork.typing import Floats
 
 if TYPE_CHECKING:
@@ -31,6 +43,8 @@ ANGLES = ("arc", "chain", "tip")
 
 NEWTON_STEPS = 6
 """By which the coordinates of a tail without a closed form are found."""
+AXIS_DIGITS = 9
+"""To which the axis of a joint is one of the tail's frame."""
 REACHED = 1e-9
 """How far a direction may be missed [1]."""
 IDENTITY = array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
@@ -49,7 +63,7 @@ class Adjustable:
 
 
 @dataclass(frozen=True)
-class Tail(Described):
+class Tail(RobotPart):
     """Base of all tails. It hangs on the torso at `mount` and points backwards when all its coordinates are zero.
 
     Its frame is x right, y forward, z up. A direction of its centre of mass is given by a roll alpha about the
@@ -64,10 +78,11 @@ class Tail(Described):
     points: ClassVar[bool] = True
     """Whether the centre of mass lies off the mount, in a direction that motions and measures are about."""
     kept: ClassVar[tuple[str, ...]] = ("mount",)
-    """Fields that `with_totals` leaves as they are."""
+    """Fields that `with_totals` leaves as they are, beside `actuator_mass`."""
     _: KW_ONLY
     mount_rotation: Vector = vector("rad", (0.0, 0.0, 0.0), structure=True)  # roll, pitch, yaw of the tail's frame
     drag: TailDrag | None = None  # of the air on its links and tip; None: none
+    actuator_mass: Scalar = nonnegative("kg", 0.0, written=False)  # of what drives it, fixed to the torso at the mount
 
     def _unturned(self) -> Self:
         return replace(self, mount_rotation=(0.0, 0.0, 0.0)) if any(self.mount_rotation) else self
@@ -116,35 +131,34 @@ class Tail(Described):
     def limbs(self, name: str, forward: str = "y") -> dict[str, Limb]:
         """The tail as one limb of a torso that faces along `forward`, by the name of the part."""
 
-    @property
+    @cached_property
     def limb(self) -> Limb:
         """The limb of the tail, in its own frame at its mount."""
         return next(iter(self._unturned().limbs("tail").values()))
 
     def total_mass(self) -> Scalar:
-        """Mass of all bodies of the tail [kg]."""
+        """Mass of all bodies of the tail [kg]: of what moves, without `actuator_mass`."""
         return sum((joint.body.mass for joint in self.limb.joints if joint.body is not None), 0.0)
+
+    def carried_mass(self) -> Scalar:
+        """Mass of the tail and of its actuators, all that the robot carries of it [kg]."""
+        return self.total_mass() + self.actuator_mass
 
     def total_length(self) -> Scalar:
         """Length of the straight tail from its mount to its tip [m]."""
         limb = self.limb
         ends = [joint.offset for joint in limb.joints[1:]] + ([] if limb.tip is None else [limb.tip.point])
-        total: Scalar = 0.0
-        for end in ends:
-            if any(not isinstance(x, float) or x != 0.0 for x in end):
-                total = total + sqrt(sum((x * x for x in end), 0.0))
-        return total
+        return sum(map(vector_length, ends), 0.0)
 
     def inertia_about_mount(self) -> Scalar:
         """Moment of inertia of the straight tail about an axis across it through its mount [kg m²]."""
         total: Scalar = 0.0
-        places: dict[str | None, Array] = {None: zeros(3)}
-        for k, joint in enumerate(self.limb.joints):
-            place = places[joint.parent] + (array(joint.offset) if k else zeros(3))
-            places[joint.name] = place
+        straight = _Joints.at(self.limb, [0.0] * len(self.limb.joints))
+        for joint, place, turn in zip(self.limb.joints, straight.places, straight.turns, strict=True):
             if joint.body is not None:
-                y, z = (a + b for a, b in zip(place[1:], joint.body.com[1:], strict=True))
-                total = total + joint.body.inertia[0] + joint.body.mass * (y * y + z * z)
+                _, y, z = place + times(turn, array(joint.body.com))
+                about = dot(turn[0], times(symmetric_matrix(joint.body.inertia), turn[0]))
+                total = total + about + joint.body.mass * (y * y + z * z)
         return total
 
     def totals(self) -> dict[str, str]:
@@ -154,7 +168,11 @@ class Tail(Described):
     def follow(self, total: str) -> tuple[str, ...]:
         """Fields that follow from one of `totals`, and so cannot be given beside it."""
         units = {"total_mass": ("kg", "kg m^2"), "total_length": ("m", "kg m^2")}[total]
-        return tuple(f.name for f in fields(self) if f.name not in self.kept and _unit(f.metadata) in units)
+        return tuple(f.name for f in self._scaled() if _unit(f.metadata) in units)
+
+    def _scaled(self) -> list[Field[Any]]:
+        """Fields that may follow from totals."""
+        return [f for f in fields(self) if f.name not in (*self.kept, "actuator_mass")]
 
     def total(self, name: str) -> Scalar:
         """The value of one of `totals`, in its unit."""
@@ -162,15 +180,19 @@ class Tail(Described):
 
     def with_totals(self, values: Mapping[str, Scalar]) -> Self:
         """A copy with other `totals` [kg], [m]: lengths, masses and inertias but those `kept` go in proportion."""
+        factors = self._factors(values)
+        changes: dict[str, Any] = {}
+        for f in self._scaled():
+            if _unit(f.metadata) in factors:
+                changes[f.name] = scaled(getattr(self, f.name), factors[_unit(f.metadata)])
+        return replace(self, **changes)
+
+    def _factors(self, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """By unit: how lengths, masses and inertias grow with other `totals` [kg], [m], which are checked."""
         self.check_totals(values)
         longer = values["total_length"] / self.total_length() if "total_length" in values else 1.0
         heavier = values["total_mass"] / self.total_mass() if "total_mass" in values else 1.0
-        factors = {"m": longer, "kg": heavier, "kg m^2": heavier * longer * longer}
-        changes: dict[str, Any] = {}
-        for f in fields(self):
-            if f.name not in self.kept and _unit(f.metadata) in factors:
-                changes[f.name] = scaled(getattr(self, f.name), factors[_unit(f.metadata)])
-        return replace(self, **changes)
+        return {"m": longer, "kg": heavier, "kg m^2": heavier * longer * longer}
 
     def check_totals(self, values: Mapping[str, Scalar], least_mass: float = 0.0) -> None:
         """Refuses totals [kg], [m] that no tail can have."""
@@ -182,11 +204,6 @@ class Tail(Described):
                 raise RobotError(name, value, f"a mass {what}")
             if name == "total_length" and all_numbers(value) and not value > 0.0:
                 raise RobotError(name, value, "a length greater than 0 [m]")
-
-    def resized(self, *, mass: Scalar | None = None, length: Scalar | None = None) -> Self:
-        """A copy with another total mass [kg] and length [m]."""
-        values = {"total_mass": mass, "total_length": length}
-        return self.with_totals({name: value for name, value in values.items() if value is not None})
 
     def adjustable(self, forward: str = "y") -> tuple[Adjustable, ...]:
         """Numbers that people like to change of a tail on a torso that faces along `forward`, with usual ranges."""
@@ -260,7 +277,10 @@ class Tail(Described):
 
     def with_links(self, count: int) -> Self:
         """A copy with another number of links (of each segment, where it counts so), of the same mass and length."""
-        raise RobotError("links", count, "a tail of links")
+        if "links_per_segment" not in [f.name for f in fields(self)]:
+            raise RobotError("links", count, "a tail of links")
+        totals = {"total_mass": self.total_mass(), "total_length": self.total_length()}
+        return replace(self, links_per_segment=count).with_totals(totals)  # type: ignore[call-arg]
 
 
 def _exact(angle: float) -> tuple[float, float]:
@@ -274,11 +294,16 @@ def _unit(metadata: Mapping[str, Any]) -> str:
     return "" if kind is None or kind.structure else kind.unit
 
 
+def tails_of(robot: Robot) -> dict[str, Tail]:
+    """The parts of a robot that are tails, by name."""
+    return {name: part for name, part in robot.parts.items() if isinstance(part, Tail)}
+
+
 def tail_name(robot: Robot) -> str:
     """The name of the one part of a robot that is a tail."""
-    tails = [name for name, part in robot.parts.items() if isinstance(part, Tail)]
+    tails = list(tails_of(robot))
     if len(tails) != 1:
-        remedy = "" if tails else "; `Robot.with_tail`, or --tail of a command, puts one on"
+        remedy = "" if tails else f"; {PUTS_ON}"
         raise RobotError("robot", robot.name, f"a robot with one tail (this one has {len(tails)}){remedy}")
     return tails[0]
 
@@ -298,6 +323,7 @@ class _Joints:
     """The joints of a limb at a shape, in the limb's frame about its mount."""
 
     places: list[Array]  # [m]
+    turns: list[Array]  # rotations: columns are the axes of the joint's frame
     axes: list[Array]
     slides: list[bool]
     firsts: list[Array]  # mass times centre of mass of all bodies that the joint carries [kg m]
@@ -307,45 +333,35 @@ class _Joints:
     def at(cls, limb: Limb, angles: Sequence[Scalar]) -> _Joints:
         """From the joint angles [rad], of sliders their ways [m]."""
         places, axes, rotations, firsts, masses = [], [], [], [], []
+        mount = array(limb.joints[0].offset)
         for k, (joint, angle) in enumerate(zip(limb.joints, angles, strict=True)):
             parent = limb.index(joint.parent)
             before = IDENTITY if parent < 0 else rotations[parent]
-            fixed = IDENTITY if k == 0 else array([list(row) for row in joint.rotation])
-            origin = zeros(3) if k == 0 else array(joint.offset)
+            origin = zeros(3) if k == 0 else array(joint.offset) - mount if parent < 0 else array(joint.offset)
             place = origin if parent < 0 else places[parent] + times(before, origin)
-            unturned = times(before, fixed)
+            unturned = times(before, array([list(row) for row in joint.rotation]))
             axis = times(unturned, array(joint.axis))
             place = place + axis * angle if joint.slides else place
-            rotation = unturned if joint.slides else times(unturned, _turn(joint.axis, angle))
+            turned = unturned if joint.slides else times(unturned, rotation(joint.axis, cos(angle), sin(angle)))
             body = joint.body
             mass = 0.0 if body is None else body.mass
-            first = zeros(3) if body is None else (place + times(rotation, array(body.com))) * body.mass
+            first = zeros(3) if body is None else (place + times(turned, array(body.com))) * body.mass
             places.append(place)
             axes.append(axis)
-            rotations.append(rotation)
+            rotations.append(turned)
             firsts.append(first)
             masses.append(mass)
         for k in range(len(places) - 1, -1, -1):
             parent = limb.index(limb.joints[k].parent)
             if parent >= 0:
                 firsts[parent], masses[parent] = firsts[parent] + firsts[k], masses[parent] + masses[k]
-        return cls(places, axes, [joint.slides for joint in limb.joints], firsts, masses)
+        return cls(places, rotations, axes, [joint.slides for joint in limb.joints], firsts, masses)
 
     def moved(self, k: int) -> Array:
         """How the first moment of mass changes with the angle of a joint [kg m/rad], or the way of a slider [kg]."""
         if self.slides[k]:
             return self.axes[k] * self.masses[k]
         return cross(self.axes[k], self.firsts[k] - self.places[k] * self.masses[k])
-
-
-def _turn(axis: Vector, angle: Scalar) -> Array:
-    """Rotation about a unit axis (Rodrigues)."""
-    c, s, a = cos(angle), sin(angle), array(axis)
-    columns = []
-    for k in range(3):
-        e = IDENTITY[k]
-        columns.append(e * c + cross(a, e) * s + a * (dot(a, e) * (1.0 - c)))
-    return array([list(column) for column in columns]).T
 
 
 def joint_gearing(limb: Limb) -> list[tuple[float, ...]]:
@@ -388,7 +404,11 @@ def even_bends(limb: Limb, alpha: Scalar, theta: Scalar) -> dict[str, Scalar]:
         missing = [dot(axis, sum((seen.firsts[k] for k in roots), zeros(3))) for axis in across]
         by_bend = [sum((seen.moved(k) * share for k, share in enumerate(own) if share), zeros(3)) for own in shares]
         a, b, c, d = (dot(axis, moved) for axis in across for moved in by_bend)
-        scale = 1.0 / (a * d - b * c)
+        determinant = a * d - b * c
+        if is_zero(determinant):
+            required = "a tail whose joints move its centre of mass up and down and to the sides"
+            raise RobotError("motion", ", ".join(limb.coordinates), required)
+        scale = 1.0 / determinant
         bends = [
             bends[0] - (d * missing[0] - b * missing[1]) * scale,
             bends[1] - (a * missing[1] - c * missing[0]) * scale,
@@ -400,13 +420,15 @@ def even_bends(limb: Limb, alpha: Scalar, theta: Scalar) -> dict[str, Scalar]:
 
 
 def _axes(limb: Limb, gearing: Sequence[tuple[float, ...]]) -> tuple[dict[str, float], dict[str, float]]:
-    """Driven coordinates whose joints turn about x, and those whose joints turn about z, with their sense, 1 or −1."""
+    """Driven coordinates whose joints turn about x of the straight tail, and others about z, with their sense, ±1."""
     driven = {actuator.coordinate for actuator in limb.actuators if isinstance(actuator, Motor)}
     found: tuple[dict[str, float], dict[str, float]] = ({}, {})
+    straight = _Joints.at(limb, [0.0] * len(limb.joints))
+    turned = [tuple(round(float(x), AXIS_DIGITS) for x in axis) for axis in straight.axes]
     for k, name in enumerate(limb.coordinates):
         axes = {
-            None if joint.slides else joint.axis
-            for joint, row in zip(limb.joints, gearing, strict=True)
+            None if slides else axis
+            for axis, slides, row in zip(turned, straight.slides, gearing, strict=True)
             if row[k] != 0.0
         }
         for group, (x, y, z) in zip(found, ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)), strict=True):
@@ -414,6 +436,7 @@ def _axes(limb: Limb, gearing: Sequence[tuple[float, ...]]) -> tuple[dict[str, f
                 if name in (driven or limb.coordinates) and axes == {(x * sign, y * sign, z * sign)}:
                     group[name] = sign
     if not found[0] or not found[1]:
-        required = "a tail with driven joints about x and about z, or with own `coordinates` for a direction"
+        required = "a tail with driven joints that pitch it, about the axis across the robot, and others that yaw it, "
+        required += "about the vertical one; or one with own `coordinates` for a direction"
         raise RobotError("motion", ", ".join(limb.coordinates), required)
     return found

@@ -8,8 +8,9 @@ from typing import ClassVar
 from tailwork.algebra.expression import Scalar, arctan2, cos, sin, sqrt
 from tailwork.errors import UnknownNameError
 from tailwork.robots.body import bar, tipped_bar
-from tailwork.robots.limb import Joint, JointSpring, Limb, Motor, Tip
+from tailwork.robots.limb import Joint, Limb, Motor, Tip
 from tailwork.robots.quantities import Vector, nonnegative, positive, vector
+from tailwork.robots.springs import JointSpring
 from tailwork.robots.tails.bend_angles import chain_angle
 from tailwork.robots.tails.pendulum import check_universal, universal_angles
 from tailwork.robots.tails.tail import Tail, direction_vector

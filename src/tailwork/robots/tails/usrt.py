@@ -9,12 +9,7 @@ from typing import ClassVar, Self
 from tailwork.algebra.expression import Scalar
 from tailwork.errors import RobotError
 from tailwork.robots.body import Body
-from tailwork.robots.limb import (
-    BendingSpring,
-    Limb,
-    PointSpring,
-    Tip,
-)
+from tailwork.robots.limb import Limb, Tip
 from tailwork.robots.quantities import (
     Symmetric,
     Vector,
@@ -26,15 +21,16 @@ from tailwork.robots.quantities import (
     symmetric,
     vector,
 )
-from tailwork.robots.stiffness import VariableStiffness
+from tailwork.robots.springs import BendingSpring, PointSpring
 from tailwork.robots.tails.tail import Adjustable, scaled
 from tailwork.robots.tails.universal_chain import UniversalChain, chain_joints, link_joint
+from tailwork.robots.variable_stiffness import VariableStiffness
 
 PAPER_EXTENSION_STIFFNESS = (2921.2, 2921.2, 1369.4, 910.6, 245.2, 245.2)  # N/m, Table 1
 PAPER_EXTENSION_REST = (0.03835, 0.03835, 0.03683, 0.03683, 0.03759, 0.03759)  # m, Table 1
 
 
-def spread(values: tuple[Scalar, ...], count: int) -> tuple[Scalar, ...]:
+def along_links(values: tuple[Scalar, ...], count: int) -> tuple[Scalar, ...]:
     """Values given along a tail, read at `count` links: link i of n takes the entry at the same share of length."""
     return tuple(values[(2 * k + 1) * len(values) // (2 * count)] for k in range(count))
 
@@ -113,8 +109,8 @@ class Usrt(UniversalChain):
         )  # fmt: skip
 
     def _springs(self) -> tuple[BendingSpring | PointSpring, ...]:
-        stiffness = spread(self.extension_stiffness, self.links)
-        rest = spread(self.extension_rest, self.links)
+        stiffness = along_links(self.extension_stiffness, self.links)
+        rest = along_links(self.extension_rest, self.links)
         springs: list[BendingSpring | PointSpring] = []
         for i in range(1, self.links + 1):
             springs.append(

@@ -1,1 +1,1 @@
-"""Feet on compliant ground."""
+"""Feet and contact points on ground, rigid or compliant, by time stepping."""

@@ -9,29 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.kernels.language import lanes
-from tailwork.simulation.batch_kernels import answers, evaluated, finite, parameter_rows
+from tailwork.simulation.batch.kernels import ask_designs, evaluated, finite, parameter_rows
+from tailwork.simulation.contact.compliant_stepping import GroundJob, advance
 from tailwork.simulation.contact.friction import FRICTION, NUMBERS, SEEN, Feet
 from tailwork.simulation.contact.ground import CompliantGround, surface_at
 from tailwork.simulation.contact.on_ground import (
-    STEPS_A_CALL,
     OnGround,
     Pace,
     height_under,
+    pace_or_error,
+    step_count,
     touching_at_start,
     under_ground,
+    within_period,
 )
 from tailwork.simulation.contact.record import UNDER_GROUND
-from tailwork.simulation.contact.stepping import (
-    GroundJob,
-    GroundRuns,
-    Parameters,
-    Tables,
-    advance,
-    record_sample,
-    work_so_far,
-)
+from tailwork.simulation.contact.stepping import GroundRuns, Parameters, Tables
 from tailwork.simulation.integrate.compiled import lane_kernel
 from tailwork.simulation.integrate.integrator import Start
 from tailwork.simulation.integrate.tableaus import IMPLICIT_EULER
@@ -72,7 +67,7 @@ def contact_frequencies(system: System, ground: CompliantGround, start: Start, p
     q, size = still[..., : len(model.coordinate_names)], len(model.velocity_names)
     unit = np.concatenate([np.zeros((1, size)), np.eye(size)])[None]
     given = {"q": q, "v": np.zeros((1, 1, size)), "a": unit}
-    force = answers(model, "generalised_force", start.columns, given, pool)["force"]
+    force = ask_designs(model, "generalised_force", start.columns, given, pool)["force"]
     mass = (force[:, 1:] - force[:, :1])[:, system.free_v][:, :, system.free_v]
     stiffness = np.array([ground.tangential_stiffness, ground.tangential_stiffness, ground.stiffness] * count)
     root, found = np.sqrt(stiffness.astype(float)), np.full(runs, np.inf)
@@ -96,19 +91,16 @@ def paced(frequency: float, duration: float, step: float | None, samples: int = 
     between samples."""
     if not isfinite(frequency):
         required = "a start that can be evaluated, on ground that is less stiff: its frequency is beyond all numbers"
-        raise RobotError("ground", "robot and ground", required)
+        raise ArgumentError("ground", "robot and ground", required)
     good = CHOSEN / frequency if frequency > 0.0 else duration / MOST_CHOSEN
-    if rate is not None:
-        good = 1.0 / (rate * np.ceil(1.0 / (rate * good)))
-    if step is not None and rate is not None and step * rate > 1.0 + 1e-9:
-        raise RobotError("step", step, f"at most {1.0 / rate:.3g} s, the period of the controller")
+    good = within_period(good, step, rate)
     if step is not None and step * frequency > ALLOWED:
         required = (
             f"at most {ALLOWED / frequency:.3g} s: feet and ground swing at {frequency:.4g} rad/s. Leave the step out "
             f"({good:.3g} s would be taken) or make the ground softer"
         )
-        raise RobotError("step", step, required)
-    count = max(1, int(np.ceil(duration / (good if step is None else step) - 1e-9)))
+        raise ArgumentError("step", step, required)
+    count = step_count(duration, good if step is None else step)
     if step is None and rate is None:
         count = int(np.ceil(count / (samples - 1))) * (samples - 1)
     why = f"steps of {duration / count:.3g} s; step times the ground's frequency {duration / count * frequency:.2g}"
@@ -123,8 +115,6 @@ class OnCompliantGround(OnGround):
 
     ground: CompliantGround
     advance = advance
-    record_sample = record_sample
-    work_so_far = work_so_far
     method = IMPLICIT_EULER
 
     def kernels(self) -> dict[str, tuple[str, ...]]:
@@ -135,15 +125,10 @@ class OnCompliantGround(OnGround):
 
     def paces(
         self, start: Start, duration: float, step: float | None, samples: int, rate: float | None
-    ) -> list[Pace | RobotError]:
+    ) -> list[Pace | ArgumentError]:
         """For the frequency of robot and ground."""
-        found: list[Pace | RobotError] = []
-        for frequency in contact_frequencies(self.system, self.ground, start):
-            try:
-                found.append(paced(float(frequency), duration, step, samples, rate))
-            except RobotError as error:
-                found.append(error)
-        return found
+        return [pace_or_error(paced, float(frequency), duration, step, samples, rate)
+                for frequency in contact_frequencies(self.system, self.ground, start)]  # fmt: skip
 
     def checked_contact(self, contact: Contact | None, places: Floats) -> Contact:
         """Feet at or above the ground, or anchors of those that touch."""
@@ -153,7 +138,7 @@ class OnCompliantGround(OnGround):
             if state == "air":
                 depths[name] = float(height - place[2] + place[3])
             elif not np.isfinite(anchor).all():
-                raise RobotError("contact", name, "an anchor for a foot that touches")
+                raise ArgumentError("contact", name, "an anchor for a foot that touches")
         required = (
             "feet at or above the ground: start from posed(model) or walking_start(…), which stand on z = 0, higher up "
             "where the ground is (`torso_place`); or give `contact`, such as run.final_contact, for feet that stand in "
@@ -163,20 +148,10 @@ class OnCompliantGround(OnGround):
             under_ground(depths, UNDER_GROUND, required)
         return found
 
-    def inputs(self, job: GroundJob) -> Floats:
-        """Of the kernels."""
-        return job.feet.inputs
-
-    def state(self, job: GroundJob) -> Floats:
-        """Of a single run."""
-        return job.feet.inputs[1 : 1 + self.system.size, 0]
-
     def job(self, width: int, runs: GroundRuns, numbers: dict[str, Parameters], tables: Tables, logging: bool) -> Any:
         """A driver's job."""
-        system, whole, n = self.system, np.int64, self.system.size
-        count, watched = len(self.names), len(self.stops)
+        system, whole, n, count = self.system, np.int64, self.system.size, len(self.names)
         see, solve = (lane_kernel(system.compiled(name)[0], width) for name in ("feet", "step"))
-        watch = lane_kernel(system.compiled("ground_events")[0] if watched else None, width)
         known = 1 + n + system.control_inputs
         room = lanes(
             width, see_constants=max(see.kept, 1), solve_constants=max(solve.kept, 1),
@@ -189,15 +164,12 @@ class OnCompliantGround(OnGround):
             count=count, n=n, law=self.ground.laws(), field=self.ground.field(), see=see, solve=solve, known=known,
             **room, **per_foot, status=np.zeros(width, whole), moded=np.zeros(width, whole),
         )  # fmt: skip
-        logged = STEPS_A_CALL if logging else 0
-        return GroundJob(
-            feet=feet, tables=tables, runs=runs, start=self.begin,
-            see_numbers=numbers["see"], solve_numbers=numbers["solve"], watch_numbers=numbers["watch"],
-            pause=STEPS_A_CALL, watched=watched, watch=watch, stops=self.stops,
-            below=np.zeros(max(watched * width, 1), whole),
-            **lanes(width, watch_constants=max(watch.kept, 1), values=max(watched, 1), clock=2, acceleration=n),
-            queue=np.array([0, 0, -1, 0, 0]), run=np.full(width, -1, whole), step=np.zeros(width, whole),
-            sampled=np.zeros(width, whole), speeds=np.zeros(width), still=len(system.free_q),
-            own=np.zeros(max(see.kept, solve.kept, watch.kept, 1)), logging=logging,
-            room=logged, changes=np.empty(3 * logged * count), happened=np.empty(2 * logged * watched),
+        kept = ("anchors", "forces", "impulses", "work", "joint_work")
+        own = self.lanes(
+            width, runs, tables, system.compiled("ground_events")[0] if len(self.stops) else None, numbers["watch"],
+            logging, count, room["inputs"][1 : 1 + n], room["inputs"][1 + n : 1 + n + system.efforts],
+            max(see.kept, solve.kept), modes=per_foot["modes"], **{name: room[name] for name in kept},
         )  # fmt: skip
+        return GroundJob(
+            lanes=own, feet=feet, see_numbers=numbers["see"], solve_numbers=numbers["solve"], **lanes(width, clock=2)
+        )

@@ -1,7 +1,7 @@
 """Feet on compliant ground over one step, in every lane: who sticks, who slips, who is in the air.
 
 Each step first takes every foot that is in the ground to stick, with the ground linearised (see
-tailwork.mechanics.contact). A foot that would then pull is let go; one that would need more friction than
+tailwork.mechanics.compliant.impedance). A foot that would then pull is let go; one that would need more friction than
 there is slips against kinetic friction instead; and the step is solved again. So the force that decides is the one at
 the end of the step, and a foot that comes to rest does not chatter. Lanes that are settled go along unchanged while
 others are solved again.
@@ -14,11 +14,8 @@ import math
 from tailwork.kernels.language import Ints, Lanes, Reals, Struct, width
 from tailwork.simulation.contact.ground import AIR, SLIP, STICK, Field, surface
 from tailwork.simulation.integrate.compiled import LaneKernel
-from tailwork.simulation.integrate.driver import FINISHED, STUCK
+from tailwork.simulation.stopping import FINISHED, OFF_THE_FIELD, STUCK
 
-OFF_THE_FIELD, RUNAWAY = 4, 5
-"""A run ends, besides as in tailwork.simulation.integrate.driver, where a foot leaves the height field, and on rigid
-ground where velocities grow without bound."""
 WAITING = -1
 """Status of a lane whose step is to be solved again."""
 AGREED, MOST_TRIES = 1e-9, 40
@@ -83,7 +80,7 @@ def touch(feet: Feet, i: int, lane: int, h: float) -> int:
     given[start + 5, lane] = up
     depth = (height - seen[place + 2, lane]) * up + radius
     if radius > 0.0:
-        roll(feet, i, lane, radius)
+        roll_ball(feet, i, lane, radius)
     feet.modes_new[i * lanes + lane] = STICK if depth > 0.0 else AIR
     if not depth > 0.0:
         let_go(feet, i, lane)
@@ -107,7 +104,7 @@ def touch(feet: Feet, i: int, lane: int, h: float) -> int:
     return FINISHED
 
 
-def roll(feet: Feet, i: int, lane: int, radius: float) -> None:
+def roll_ball(feet: Feet, i: int, lane: int, radius: float) -> None:
     """Make place and velocity of a ball those of its lowest point, and let its anchor go along as it rolls."""
     seen, given, start, place, speed = feet.seen, feet.inputs, impedance(feet, i), 3 * i, 3 * (feet.count + i)
     for k in range(3):
@@ -135,7 +132,7 @@ def let_go(feet: Feet, i: int, lane: int) -> None:
     feet.inputs[start + 7, lane] = 0.0
 
 
-def apply(feet: Feet, i: int, lane: int) -> float:
+def force_on_foot(feet: Feet, i: int, lane: int) -> float:
     """The force on a foot over a step, from its impedance and J a; its normal part is returned [N]."""
     given, answers, start, at = feet.inputs, feet.answers, impedance(feet, i), feet.n + 3 * i
     along, normal = 0.0, 0.0
@@ -245,14 +242,14 @@ def broyden(feet: Feet, lane: int) -> None:
             inverse[i * count + k, lane] += left * friction[FRICTION * k + ROW, lane]
 
 
-def decide(feet: Feet, lane: int, tries: int) -> int:
+def decide_friction(feet: Feet, lane: int, tries: int) -> int:
     """Whether a lane's step is solved, or WAITING: its feet and their frictions have changed."""
     law, modes, lanes, fresh = feet.law, feet.modes_new, width(feet.seen), feet.moded[lane] != 0
     feet.moded[lane] = 0
     for i in range(feet.count):
         here = i * lanes + lane
         before = feet.normals[i, lane]
-        normal = apply(feet, i, lane)
+        normal = force_on_foot(feet, i, lane)
         feet.normals[i, lane] = normal
         if modes[here] == AIR:
             continue
@@ -306,16 +303,16 @@ def contact_step(feet: Feet, clock: Lanes, run: Ints) -> None:
         feet.solve.lanes(feet.inputs, feet.solve_constants, feet.answers)
         for lane in range(lanes):
             if feet.status[lane] == WAITING:
-                feet.status[lane] = decide(feet, lane, tries)
+                feet.status[lane] = decide_friction(feet, lane, tries)
                 waiting = waiting or feet.status[lane] == WAITING
     for lane in range(lanes):
         if run[lane] >= 0 and feet.status[lane] == FINISHED:
             for i in range(feet.count):
-                settle(feet, i, lane, clock[1, lane])
+                foot_summary(feet, i, lane, clock[1, lane])
             feet.joint_work[0, lane] += clock[1, lane] * feet.answers[feet.n + 3 * feet.count, lane]
 
 
-def settle(feet: Feet, i: int, lane: int, h: float) -> None:
+def foot_summary(feet: Feet, i: int, lane: int, h: float) -> None:
     """Sum up what a foot got over a step, and let its anchor follow where it slips."""
     place, speed, at = 3 * i, 3 * (feet.count + i), feet.n + 3 * i
     mode, anchors = feet.modes_new[i * width(feet.seen) + lane], feet.anchors

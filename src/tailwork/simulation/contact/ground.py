@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from tailwork.algebra.expression import Scalar
 from tailwork.control.standing import gain_factors
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError, check_known
 from tailwork.kernels.language import Reals, Struct
 from tailwork.kernels.translate import driver
 from tailwork.robots.quantities import Described, all_numbers, nonnegative, positive
@@ -49,9 +49,9 @@ def _ends(name: str, ends: Any) -> tuple[float, float]:
     try:
         first, last = (float(end) for end in ends)
     except (TypeError, ValueError, OverflowError):
-        raise RobotError(name, ends, "(first, last) [m]") from None
+        raise ArgumentError(name, ends, "(first, last) [m]") from None
     if not (np.isfinite(first) and np.isfinite(last) and first < last):
-        raise RobotError(name, ends, "(first, last) [m], the first smaller than the last")
+        raise ArgumentError(name, ends, "(first, last) [m], the first smaller than the last")
     return first, last
 
 
@@ -70,11 +70,11 @@ class HeightField:
         try:
             heights = np.array(self.heights, dtype=np.float64, order="C")
         except (TypeError, ValueError, OverflowError):
-            raise RobotError("heights", self.heights, "a matrix of finite numbers [m]") from None
+            raise ArgumentError("heights", self.heights, "a matrix of finite numbers [m]") from None
         if heights.ndim != 2 or min(heights.shape) < 2:
-            raise RobotError("heights", f"shape {heights.shape}", "at least 2 × 2 numbers [m]")
+            raise ArgumentError("heights", f"shape {heights.shape}", "at least 2 × 2 numbers [m]")
         if not np.isfinite(heights).all():
-            raise RobotError("heights", f"{np.sum(~np.isfinite(heights))} that are not finite", "finite numbers [m]")
+            raise ArgumentError("heights", f"{np.sum(~np.isfinite(heights))} that are not finite", "finite numbers [m]")
         heights.setflags(write=False)
         object.__setattr__(self, "heights", heights)
         for name in ("x", "y"):
@@ -97,24 +97,40 @@ class HeightField:
         See `error_of` for how far the surface is from the function between the samples.
         """
         if not isinstance(spacing, Real) or not np.isfinite(spacing) or spacing <= 0:
-            raise RobotError("spacing", spacing, "a finite number greater than 0 [m]")
+            raise ArgumentError("spacing", spacing, "a finite number greater than 0 [m]")
         axes = []
         for name, ends in (("x", x), ("y", y)):
             first, last = _ends(name, ends)
             count = max(2, int(np.ceil((last - first) / spacing)) + 1)
             if count > MOST_POINTS:
-                raise RobotError("spacing", spacing, f"at most {MOST_POINTS} points along {name}, here {count}")
+                raise ArgumentError("spacing", spacing, f"at most {MOST_POINTS} points along {name}, here {count}")
             axes.append(np.linspace(first, last, count))
         try:
             heights = function(*np.meshgrid(*axes, indexing="ij"))
         except (TypeError, ValueError, OverflowError) as error:
-            raise RobotError("function", error, "a function of arrays x and y, such as one of NumPy's") from None
+            raise ArgumentError("function", error, "a function of arrays x and y, such as one of NumPy's") from None
         shape = (len(axes[0]), len(axes[1]))
         try:
             heights = np.broadcast_to(np.asarray(heights, dtype=np.float64), shape)
         except (TypeError, ValueError, OverflowError):
-            raise RobotError("heights", heights, f"a function of arrays x and y that gives {shape} heights") from None
+            raise ArgumentError(
+                "heights", heights, f"a function of arrays x and y that gives {shape} heights"
+            ) from None
         return HeightField(x=x, y=y, heights=heights)
+
+    def slopes(self) -> tuple[float, float] | None:
+        """What a plane rises towards x and y [1]; None: the surface is none."""
+        heights, (dx, dy) = self.heights, self.field().grid[2:]
+        bent = [np.abs(np.diff(heights, 2, axis=axis)).max(initial=0.0) for axis in (0, 1)]
+        twist = np.abs(np.diff(np.diff(heights, axis=0), axis=1)).max(initial=0.0)
+        if max(*bent, twist) > 1e-12 * max(1.0, float(np.abs(heights).max())):
+            return None
+        return float(heights[1, 0] - heights[0, 0]) / dx, float(heights[0, 1] - heights[0, 0]) / dy
+
+    def tilted(self, by_x: float, by_y: float) -> HeightField:
+        """The surface that rises by so much more towards x and y [1], about the origin."""
+        axes = [np.linspace(*ends, count) for ends, count in zip((self.x, self.y), self.heights.shape, strict=True)]
+        return replace(self, heights=self.heights + by_x * axes[0][:, None] + by_y * axes[1])
 
     def field(self) -> Field:
         """As drivers take it."""
@@ -161,13 +177,13 @@ class CompliantGround(Described):
     def check(self) -> None:
         """Numbers, and no more kinetic than static friction."""
         if not all_numbers(*(getattr(self, name) for name in _NUMBERS)):
-            raise RobotError("ground", "a symbol", "numbers only")
+            raise ArgumentError("ground", "a symbol", "numbers only")
         if self.kinetic_friction > self.static_friction:
             required = (
                 f"at most the static friction, {self.static_friction:g}: a foot that slips is held less than one that "
                 "sticks"
             )
-            raise RobotError("kinetic_friction", self.kinetic_friction, required)
+            raise ArgumentError("kinetic_friction", self.kinetic_friction, required)
 
     @classmethod
     def for_robot(
@@ -186,7 +202,7 @@ class CompliantGround(Described):
                 the weight [1]. A leg is lighter: its foot is damped more.
         """
         if not robot.feet() or float(robot.gravity) == 0.0:
-            raise RobotError("robot", robot.name, "a robot with feet, and gravity that presses them on the ground")
+            raise ArgumentError("robot", robot.name, "a robot with feet, and gravity that presses them on the ground")
         if stiffness is None:
             stiffness = default_stiffness(robot)
         if kinetic_friction is None:
@@ -259,13 +275,13 @@ class RigidGround(Described):
     def check(self) -> None:
         """Numbers, a restitution of at most 1, and no cliff."""
         if not all_numbers(self.friction, self.restitution):
-            raise RobotError("ground", "a symbol", "numbers only")
+            raise ArgumentError("ground", "a symbol", "numbers only")
         if self.restitution > 1.0:
-            raise RobotError("restitution", self.restitution, "from 0 to 1: more would be energy from nowhere")
+            raise ArgumentError("restitution", self.restitution, "from 0 to 1: more would be energy from nowhere")
         if self.surface is None:
             return
         if not isinstance(self.surface, HeightField):
-            raise RobotError("surface", self.surface, "a HeightField, or None for the plane z = 0")
+            raise ArgumentError("surface", self.surface, "a HeightField, or None for the plane z = 0")
         grid = self.surface.field().grid
         for axis, name in ((0, "x"), (1, "y")):
             rise = np.abs(np.diff(self.surface.heights, axis=axis)) / grid[2 + axis]
@@ -276,7 +292,22 @@ class RigidGround(Described):
                     f"slopes of at most {STEEPEST:g} (60°): a point touches the surface below it, not the face of a "
                     "cliff. Make the edge a ramp, or sample it further apart"
                 )
-                raise RobotError("surface", f"a slope of {rise.max():.3g} along {name} at {at}", required)
+                raise ArgumentError("surface", f"a slope of {rise.max():.3g} along {name} at {at}", required)
+
+    def numbers(self) -> dict[str, float]:
+        """Its numbers by name: friction, restitution, and what it rises towards x and y [1] where it is a plane that is
+        given as a surface."""
+        found = {"friction": float(self.friction), "restitution": float(self.restitution)}
+        slopes = None if self.surface is None else self.surface.slopes()
+        return found if slopes is None else found | dict(zip(("slope_x", "slope_y"), slopes, strict=True))
+
+    def with_numbers(self, values: Mapping[str, float]) -> RigidGround:
+        """The same ground with other ones of its `numbers` [1]; a plane is turned about the origin."""
+        now, own = self.numbers(), dict(values)
+        check_known("ground", own, now, "number of the ground")
+        more = [own.pop(name, now.get(name, 0.0)) - now.get(name, 0.0) for name in ("slope_x", "slope_y")]
+        surface = self.surface if self.surface is None or not any(more) else self.surface.tilted(*more)
+        return replace(self, **own, surface=surface)
 
     def field(self) -> Field:
         """The surface [m], as drivers take it; no heights at all for the plane z = 0."""
@@ -310,11 +341,14 @@ def ground_from_text(text: str) -> CompliantGround | RigidGround:
     return kind(**content, surface=field)
 
 
-def surface_at(field: Field, points: ArrayLike) -> Floats:
-    """Height of the ground [m] and its derivatives by x and y at points (…, 2) [m], (…, 3); NaN outside the grid."""
-    at = np.ascontiguousarray(points, dtype=np.float64)
-    found = np.empty((*at.shape[:-1], 3))
-    driver(survey, 1)(Survey(field=field, count=found.size // 3, points=at.reshape(-1), found=found.reshape(-1)))
+def surface_at(field: Field, points: ArrayLike, curved: bool = False) -> Floats:
+    """Height of the ground [m] and its derivatives by x and y at points (…, 2) [m], (…, 3); NaN outside the grid.
+
+    `curved`: (…, 10), with those by xx, xy, yy, xxx, xxy, xyy and yyy."""
+    at, size = np.ascontiguousarray(points, dtype=np.float64), 10 if curved else 3
+    found = np.empty((*at.shape[:-1], size))
+    job = Survey(field=field, count=found.size // size, size=size, points=at.reshape(-1), found=found.reshape(-1))
+    driver(survey, 1)(job)
     return found
 
 
@@ -323,6 +357,7 @@ class Survey(Struct):
 
     field: Field
     count: int
+    size: int  # numbers a point
     points: Reals
     found: Reals
 
@@ -330,10 +365,10 @@ class Survey(Struct):
 def survey(job: Survey) -> int:
     """The ground at many points."""
     for k in range(job.count):
-        height, by_x, by_y = surface(job.field, job.points[2 * k], job.points[2 * k + 1])
-        job.found[3 * k] = height
-        job.found[3 * k + 1] = by_x
-        job.found[3 * k + 2] = by_y
+        x, y, found = job.points[2 * k], job.points[2 * k + 1], job.found[job.size * k :]
+        found[0], found[1], found[2] = surface(job.field, x, y)
+        if job.size > 3:
+            bends(job.field, x, y, found[3:])
     return 0
 
 
@@ -348,11 +383,11 @@ def surface(field: Field, x: float, y: float) -> tuple[float, float, float]:
     i, j = min(int(u), nx - 2), min(int(v), ny - 2)
     height, by_x, by_y = 0.0, 0.0, 0.0
     for k in range(-1, 3):
-        weight, slope, _ = cubic(u - i, k)
+        weight, slope, _, _ = catmull_rom(u - i, k)
         column, column_slope = 0.0, 0.0
         for m in range(-1, 3):
-            other, other_slope, _ = cubic(v - j, m)
-            value = sample(field, i + k, j + m)
+            other, other_slope, _, _ = catmull_rom(v - j, m)
+            value = height_sample(field, i + k, j + m)
             column += other * value
             column_slope += other_slope * value
         height += weight * column
@@ -361,35 +396,39 @@ def surface(field: Field, x: float, y: float) -> tuple[float, float, float]:
     return height, by_x / grid[2], by_y / grid[3]
 
 
-def curvature(field: Field, x: float, y: float) -> tuple[float, float, float]:
-    """Second derivatives of the ground's height by x, x and y, y [1/m], within the grid."""
-    u, v = (x - field.grid[0]) / field.grid[2], (y - field.grid[1]) / field.grid[3]
-    i, j = min(max(int(u), 0), field.count_x - 2), min(max(int(v), 0), field.count_y - 2)
-    by_xx, by_xy, by_yy = 0.0, 0.0, 0.0
-    for k in range(-1, 3):
-        a, slope_a, bend_a = cubic(u - i, k)
-        for m in range(-1, 3):
-            b, slope_b, bend_b = cubic(v - j, m)
-            height = sample(field, i + k, j + m)
-            by_xx += bend_a * b * height
-            by_xy += slope_a * slope_b * height
-            by_yy += a * bend_b * height
+def bends(field: Field, x: float, y: float, found: Reals) -> None:
+    """Derivatives of the ground's height by xx, xy, yy [1/m], xxx, xxy, xyy and yyy [1/m²], within the grid."""
     dx, dy = field.grid[2], field.grid[3]
-    return by_xx / (dx * dx), by_xy / (dx * dy), by_yy / (dy * dy)
+    u, v = (x - field.grid[0]) / dx, (y - field.grid[1]) / dy
+    i, j = min(max(int(u), 0), field.count_x - 2), min(max(int(v), 0), field.count_y - 2)
+    for k in range(7):
+        found[k] = 0.0
+    for k in range(-1, 3):
+        a, a1, a2, a3 = catmull_rom(u - i, k)
+        for m in range(-1, 3):
+            b, b1, b2, b3 = catmull_rom(v - j, m)
+            height = height_sample(field, i + k, j + m)
+            found[0] += a2 * b * height / (dx * dx)
+            found[1] += a1 * b1 * height / (dx * dy)
+            found[2] += a * b2 * height / (dy * dy)
+            found[3] += a3 * b * height / (dx * dx * dx)
+            found[4] += a2 * b1 * height / (dx * dx * dy)
+            found[5] += a1 * b2 * height / (dx * dy * dy)
+            found[6] += a * b3 * height / (dy * dy * dy)
 
 
-def cubic(s: float, k: int) -> tuple[float, float, float]:
+def catmull_rom(s: float, k: int) -> tuple[float, float, float, float]:
     """Weight of the sample k (−1, 0, 1, 2) at a share s between samples 0 and 1, and its derivatives (Catmull–Rom)."""
     if k == -1:
-        return ((-0.5 * s + 1.0) * s - 0.5) * s, (-1.5 * s + 2.0) * s - 0.5, -3.0 * s + 2.0
+        return ((-0.5 * s + 1.0) * s - 0.5) * s, (-1.5 * s + 2.0) * s - 0.5, -3.0 * s + 2.0, -3.0
     if k == 0:
-        return (1.5 * s - 2.5) * s * s + 1.0, (4.5 * s - 5.0) * s, 9.0 * s - 5.0
+        return (1.5 * s - 2.5) * s * s + 1.0, (4.5 * s - 5.0) * s, 9.0 * s - 5.0, 9.0
     if k == 1:
-        return ((-1.5 * s + 2.0) * s + 0.5) * s, (-4.5 * s + 4.0) * s + 0.5, -9.0 * s + 4.0
-    return (0.5 * s - 0.5) * s * s, (1.5 * s - 1.0) * s, 3.0 * s - 1.0
+        return ((-1.5 * s + 2.0) * s + 0.5) * s, (-4.5 * s + 4.0) * s + 0.5, -9.0 * s + 4.0, -9.0
+    return (0.5 * s - 0.5) * s * s, (1.5 * s - 1.0) * s, 3.0 * s - 1.0, 3.0
 
 
-def sample(field: Field, i: int, j: int) -> float:
+def height_sample(field: Field, i: int, j: int) -> float:
     """A sample; those just outside the grid continue it straight."""
     heights, ny = field.heights, field.count_y
     a, b = min(max(i, 0), field.count_x - 1), min(max(j, 0), ny - 1)

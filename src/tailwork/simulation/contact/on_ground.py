@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -11,19 +12,33 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tailwork.control.gait.joint_table import JointTable
-from tailwork.errors import ControllerError, RobotError, StateError
+from tailwork.errors import ArgumentError, ControllerError, RobotError, StateError
+from tailwork.kernels.kernel import Kernel
+from tailwork.kernels.language import lanes
 from tailwork.kernels.translate import driver
-from tailwork.simulation.batch_kernels import evaluated, in_shares, parameter_rows, run_driver
-from tailwork.simulation.contact.friction import OFF_THE_FIELD, RUNAWAY
+from tailwork.simulation.batch.kernels import evaluated, in_shares, parameter_rows, run_driver
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, RigidGround, surface_at
 from tailwork.simulation.contact.record import UNDER_GROUND, ContactRecord, record_columns
-from tailwork.simulation.contact.stepping import CHANGED, HAPPENED, LIMIT, GroundRuns, Parameters, Tables
+from tailwork.simulation.contact.stepping import (
+    CHANGED,
+    HAPPENED,
+    LIMIT,
+    GroundRuns,
+    LaneRuns,
+    Parameters,
+    Tables,
+    record_sample,
+    work_so_far,
+)
 from tailwork.simulation.events import Event
-from tailwork.simulation.integrate.compiled import WIDTH
-from tailwork.simulation.integrate.driver import AT_EVENT, DONE, FINISHED, LAST, MORE_ROOM, STUCK
+from tailwork.simulation.forces import pulse_times
+from tailwork.simulation.integrate.balance import TRUSTED
+from tailwork.simulation.integrate.compiled import WIDTH, lane_kernel
+from tailwork.simulation.integrate.driver import DONE, LAST, MORE_ROOM
 from tailwork.simulation.integrate.integrator import Ends, Start, among, no_ends
 from tailwork.simulation.options import Options
-from tailwork.simulation.run import TRUSTED, Contact, Run, Stopped
+from tailwork.simulation.run import Contact, Run
+from tailwork.simulation.stopping import FINISHED, STUCK_ON_GROUND, Stopped, why_stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
@@ -54,8 +69,6 @@ class OnGround(ABC):
     tables: Mapping[int, Sequence[JointTable]] = field(default_factory=dict)  # by servo: of each run its own
 
     advance: ClassVar[Callable[[Any], int]]  # the driver
-    record_sample: ClassVar[Callable[[Any, int, int], None]]
-    work_so_far: ClassVar[Callable[[Any, int], float]]
     method: ClassVar[str]
     trusted: ClassVar[float] = TRUSTED  # energy balances that are worse are pointed out [1]
     least_depth: ClassVar[float] = UNDER_GROUND  # of joints in the ground that are pointed out [m]
@@ -64,7 +77,7 @@ class OnGround(ABC):
     def __post_init__(self) -> None:
         if self.system.model.layout.stance:
             required = "a model with stance='none': on this ground no foot is pinned"
-            raise RobotError("ground", "pinned feet", required)
+            raise ArgumentError("ground", "pinned feet", required)
         if not self.names:
             raise RobotError("ground", self.system.model.robot.name, "a robot with feet or other contact points")
         self.check()
@@ -72,6 +85,10 @@ class OnGround(ABC):
     def check(self) -> None:
         """Refuses robots that cannot be on this ground."""
         return
+
+    def said_at_start(self, x: Floats) -> list[str]:
+        """What is wrong with the state that a run starts from, though it can go on."""
+        return []
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,7 +98,7 @@ class OnGround(ABC):
     @abstractmethod
     def paces(
         self, start: Start, duration: float, step: float | None, samples: int, rate: float | None
-    ) -> list[Pace | RobotError]:
+    ) -> list[Pace | ArgumentError]:
         """The steps of each run, or why there are none; `rate` of a controller [Hz]."""
 
     @abstractmethod
@@ -96,20 +113,34 @@ class OnGround(ABC):
     def job(self, width: int, runs: GroundRuns, numbers: dict[str, Parameters], tables: Tables, logging: bool) -> Any:
         """A driver's job, with room to work in; which runs it does is for its queue to say."""
 
-    @abstractmethod
-    def inputs(self, job: Any) -> Floats:
-        """[t, x, controls, …] of the kernels, rows of lanes."""
-
-    @abstractmethod
-    def state(self, job: Any) -> Floats:
-        """x of a single run, now."""
+    def lanes(
+        self, width: int, runs: GroundRuns, tables: Tables, watch: Kernel | None, numbers: Parameters, logging: bool,
+        contacts: int, state: Floats, efforts: Floats, kept: int, **more: Any,
+    ) -> LaneRuns:  # fmt: skip
+        """Where lanes stand, with room for what so many contacts do and constants of so many numbers; `more` is what a
+        driver has already."""
+        whole, points, watched = np.int64, len(self.names), len(self.stops)
+        logged, own = STEPS_A_CALL if logging else 0, lane_kernel(watch, width)
+        room = {"forces": 3 * points, "anchors": 3 * points, "impulses": 3 * points, "work": points, "joint_work": 1}
+        return LaneRuns(
+            runs=runs, tables=tables, n=self.system.size, still=len(self.system.free_q), points=points,
+            start=self.begin, pause=STEPS_A_CALL, queue=np.array([0, 0, -1, 0, 0, 0]), run=np.full(width, -1, whole),
+            step=np.zeros(width, whole), sampled=np.zeros(width, whole), speeds=np.zeros(width), state=state,
+            efforts=efforts, watched=watched, watch=own, watch_numbers=numbers, stops=self.stops,
+            below=np.zeros(max(watched * width, 1), whole), own=np.zeros(max(kept, own.kept, 1)), logging=logging,
+            room=logged, changes=np.empty(3 * logged * contacts), happened=np.empty(2 * logged * watched),
+            **{"modes": np.zeros(contacts * width, whole)} | lanes(
+                width, acceleration=self.system.size, watch_constants=max(own.kept, 1), values=max(watched, 1), **room
+            ) | more,
+        )  # fmt: skip
 
     def log(self, job: Any, record: ContactRecord) -> None:
         """Take what a job has written down of a single run."""
-        changed, happened = job.changes.reshape(-1, 3)[: job.queue[CHANGED]], job.happened.reshape(-1, 2)
+        own = job.lanes
+        changed, happened = own.changes.reshape(-1, 3)[: own.queue[CHANGED]], own.happened.reshape(-1, 2)
         record.changes += [(float(t), int(foot), int(mode)) for t, foot, mode in changed]
-        record.happened += [(float(t), self.event_names[int(k)]) for t, k in happened[: job.queue[HAPPENED]]]
-        job.queue[CHANGED] = job.queue[HAPPENED] = 0
+        record.happened += [(float(t), self.event_names[int(k)]) for t, k in happened[: own.queue[HAPPENED]]]
+        own.queue[CHANGED] = own.queue[HAPPENED] = 0
 
     @property
     def watched(self) -> tuple[Event, ...]:
@@ -164,13 +195,24 @@ class OnGround(ABC):
             control_inputs=np.ascontiguousarray(start.control_inputs[:, : system.efforts]).reshape(-1),
             efforts=system.efforts, lengths=np.array([pace.step for pace in paces]),
             counts=np.array([pace.count for pace in paces], whole), modes=np.array(modes, whole),
-            anchors=np.concatenate([np.ravel(contact.anchors) for contact in contacts]).astype(np.float64),
+            anchors=np.concatenate([np.zeros(0), *(np.ravel(contact.anchors) for contact in contacts)]),
             marks=np.ascontiguousarray(marks, whole).reshape(-1), samples=marks.shape[1], status=np.zeros(count, whole),
             event=np.zeros(count, whole), steps=np.zeros(count, whole), final=np.full(count * system.size, np.nan),
             work=np.full(count, np.nan), fastest=np.full(count * (2 + system.size), np.nan),
             recorded=np.zeros(count, whole), record=np.full(count * (marks.shape[1] + 1) * size, np.nan),
             record_size=size, unsettled=np.zeros(count, whole),
         )  # fmt: skip
+
+    def check_steps(self, pace: Pace, max_steps: int, duration: float, start: Start, k: int = 0) -> None:
+        """Make sure that steps of run k are not too many, and no longer than a pulse, which acts for whole steps."""
+        if pace.count > max_steps:
+            required = f"at least {pace.count}, what {duration:g} s take in steps of {pace.step:.3g} s"
+            raise ArgumentError("max_steps", max_steps, required)
+        for name, usual in pulse_times(self.system.forces).items():
+            lasting = float(start.columns[name][k]) if name in start.columns else usual
+            if name.endswith("duration") and lasting < pace.step:
+                required = f"at least the step, {pace.step:.3g} s: by steps on ground a pulse acts for whole ones"
+                raise ArgumentError(name, lasting, required)
 
     def started(self, start: Start, refused: dict[int, str], duration: float, options: Options) -> Start:
         """Runs with their steps; those that are not possible join the refused ones, with the reason."""
@@ -180,12 +222,12 @@ class OnGround(ABC):
         paces = self.paces(own, duration, options.step, options.samples, None)
         for k, pace, place in zip(fine.tolist(), paces, self.places(own), strict=True):
             try:
-                if isinstance(pace, RobotError):
+                if isinstance(pace, ArgumentError):
                     raise pace
-                check_steps(pace, options.max_steps, duration)
+                self.check_steps(pace, options.max_steps, duration, start, k)
                 self.checked_contact(self.contact, place)
                 counts[k], lengths[k] = pace.count, pace.step
-            except RobotError as error:
+            except ArgumentError as error:
                 refused[k] = str(error)
         return replace(start, more={"counts": counts, "lengths": lengths, "runs": np.arange(len(counts))})
 
@@ -198,6 +240,8 @@ class OnGround(ABC):
 
     def _ends(self, start: Start, samples: int, pool: Executor | None) -> Ends:
         count, points = len(start.states), len(self.names)
+        if not count:
+            return no_ends(0, self.system.size, samples)
         contact = Contact(("air",) * points, np.full((points, 3), np.nan)) if self.contact is None else self.contact
         marks = np.round(np.linspace(np.zeros(count), start.more["counts"], samples, axis=1))
         paces = [Pace(*own, "") for own in zip(start.more["lengths"], start.more["counts"], strict=True)]
@@ -208,7 +252,7 @@ class OnGround(ABC):
 
         def share(here: slice) -> None:
             job = self.job(WIDTH, runs, numbers, tables, logging=False)
-            job.queue[:2] = here.start, here.stop
+            job.lanes.queue[:2] = here.start, here.stop
             run_driver(call, job)
 
         in_shares(pool, count, share, 4 * WIDTH)
@@ -237,61 +281,70 @@ def tables_of(rows: Sequence[Sequence[JointTable]]) -> Tables:
 
 
 def simulate_on_ground(
-    way: OnGround, x: Floats, contact: Contact | None, duration: float, step: float | None, samples: int,
+    integrator: OnGround, x: Floats, contact: Contact | None, duration: float, step: float | None, samples: int,
     max_steps: int, controller: CheckedController | None, control_rate: float,
 ) -> Run:  # fmt: skip
     """Step through the duration [s] from a state x; see tailwork.simulate."""
-    system, begin = way.system, way.begin
+    system, begin = integrator.system, integrator.begin
     held = np.zeros(system.control_inputs)
     start = Start(x[None], held[None], {})
-    pace = way.paces(start, duration, step, samples, None if controller is None else control_rate)[0]
-    if isinstance(pace, RobotError):
+    pace = integrator.paces(start, duration, step, samples, None if controller is None else control_rate)[0]
+    if isinstance(pace, ArgumentError):
         raise pace
-    check_steps(pace, max_steps, duration)
-    touching = way.checked_contact(contact, way.places(start)[0])
-    ticks: list[int] = []
-    if controller is not None:
-        ticks = np.unique(np.round(np.arange(0.0, duration, 1.0 / control_rate) / pace.step).astype(int)).tolist()
+    integrator.check_steps(pace, max_steps, duration, start)
+    touching = integrator.checked_contact(contact, integrator.places(start)[0])
     marks = np.unique(np.round(np.linspace(0, pace.count, samples)).astype(int))[None]
-    runs = way.runs(start, [pace], [touching], marks)
-    job = way.job(1, runs, way.numbers(start), tables_of(way.tables_by_run(start)), logging=True)
-    record = ContactRecord(way, pace.step)
-    efforts, inputs = slice(1 + system.size, 1 + system.size + system.efforts), way.inputs(job)[:, 0]
+    runs = integrator.runs(start, [pace], [touching], marks)
+    job = integrator.job(1, runs, integrator.numbers(start), tables_of(integrator.tables_by_run(start)), logging=True)
+    record = ContactRecord(integrator, pace.step)
+    record.happened += [(begin, what) for what in integrator.said_at_start(x)]
+    lane, efforts = job.lanes, slice(1 + system.size, 1 + system.size + system.efforts)
 
     def finished_run(stopped: Stopped | None) -> Run:
         record.unsettled = int(runs.unsettled[0])
         rows = runs.record.reshape(-1, runs.record_size)[: runs.recorded[0]]
-        last = [begin + int(job.step[0]) * pace.step, type(way).work_so_far(job, 0), *way.state(job)]
+        last = [begin + int(lane.step[0]) * pace.step, work_so_far(lane, 0), *lane.state[:, 0]]
         return record.run(rows, np.array([[begin, 0.0, *x], runs.fastest, last]), stopped, pace.why)
 
     def ask(ask_controller: CheckedController) -> None:
         """Let the controller give the efforts from now on."""
-        now = begin + int(job.step[0]) * pace.step
-        q, v, _, _ = system.full(np.array([now]), way.state(job)[None], held[None])
+        now = begin + int(lane.step[0]) * pace.step
+        q, v, _, _ = system.full(np.array([now]), lane.state.T, held[None])
         try:
-            held[: system.efforts] = inputs[efforts] = ask_controller(now, q[0], v[0])
+            held[: system.efforts] = lane.efforts[:, 0] = ask_controller(now, q[0], v[0])
         except ControllerError as error:
             if runs.record[(runs.recorded[0] - 1) * runs.record_size] != now:
-                type(way).record_sample(job, 0, 0)
+                record_sample(lane, 0, 0)
             error.run = finished_run(Stopped(now, "the controller gave no efforts"))
             raise
-        if job.step[0] == 0:
-            runs.record[efforts] = inputs[efforts]
+        if lane.step[0] == 0:
+            runs.record[efforts] = lane.efforts[:, 0]
 
-    call, waiting = driver(type(way).advance, 1), iter(ticks)
-    job.queue[LAST], job.queue[LIMIT] = 1, next(waiting, -1)
+    call, waiting = driver(type(integrator).advance, 1), iter(())
+    if controller is not None:
+        waiting = _ticks(duration, 1.0 / control_rate, pace.step)
+    lane.queue[LAST], lane.queue[LIMIT] = 1, next(waiting, -1)
     found = MORE_ROOM
     while found != DONE:
         found = run_driver(call, job)
-        way.log(job, record)
-        if controller is not None and found != DONE and job.step[0] == job.queue[LIMIT]:
+        integrator.log(job, record)
+        if controller is not None and found != DONE and lane.step[0] == lane.queue[LIMIT]:
             ask(controller)
-            job.queue[LIMIT] = next(waiting, -1)
+            lane.queue[LIMIT] = next(waiting, -1)
     status = int(runs.status[0])
     if status == FINISHED:
         return finished_run(None)
     now = float(begin + runs.steps[0] * pace.step)
-    return finished_run(Stopped(now, why_ended_on_ground(status, int(runs.event[0]), way.event_names)))
+    return finished_run(Stopped(now, why_stopped(status, int(runs.event[0]), integrator.event_names, STUCK_ON_GROUND)))
+
+
+def _ticks(duration: float, period: float, step: float) -> Iterator[int]:
+    """After how many steps a controller is asked, from 0 on."""
+    last = -1
+    for k in range(math.ceil(duration / period)):
+        tick = round(k * period / step)
+        if tick > last:
+            yield (last := tick)
 
 
 def touching_at_start(names: Sequence[str], contact: Contact | None) -> Contact:
@@ -299,15 +352,15 @@ def touching_at_start(names: Sequence[str], contact: Contact | None) -> Contact:
     if contact is None:
         return Contact(("air",) * len(names), np.full((len(names), 3), np.nan))
     if not isinstance(contact, Contact):
-        raise RobotError("contact", contact, "a Contact, such as final_contact of another run")
+        raise ArgumentError("contact", contact, "a Contact, such as final_contact of another run")
     if len(contact.states) != len(names) or not all(state in CONTACT_NAMES for state in contact.states):
-        raise RobotError("contact", contact.states, f"one of {CONTACT_NAMES} for each of {', '.join(names)}")
+        raise ArgumentError("contact", contact.states, f"one of {CONTACT_NAMES} for each of {', '.join(names)}")
     try:
         shape = np.asarray(contact.anchors, dtype=np.float64).shape
     except (TypeError, ValueError, OverflowError):
         shape = None
     if shape != (len(names), 3):
-        raise RobotError("contact", contact.anchors, f"an anchor for each point: numbers, ({len(names)}, 3)")
+        raise ArgumentError("contact", contact.anchors, f"an anchor for each point: numbers, ({len(names)}, 3)")
     return contact
 
 
@@ -315,7 +368,7 @@ def height_under(ground: CompliantGround | RigidGround, name: str, place: Floats
     """The ground under a point: height [m] and its derivatives by x and y."""
     found = surface_at(ground.field(), place[:2])
     if not np.isfinite(found[0]):
-        raise RobotError("state", name, "a point above the height field; it starts outside of it")
+        raise ArgumentError("state", name, "a point above the height field; it starts outside of it")
     return found
 
 
@@ -323,25 +376,26 @@ def under_ground(depths: dict[str, float], allowed: float, hint: str) -> None:
     """Refuses points that start deeper in the ground than this [m]."""
     deepest = max(depths, key=lambda name: depths[name], default="")
     if deepest and depths[deepest] > allowed:
-        raise RobotError("state", f"{deepest} {depths[deepest]:.4g} m under the ground", hint)
+        raise ArgumentError("state", f"{deepest} {depths[deepest]:.4g} m under the ground", hint)
 
 
-def check_steps(pace: Pace, max_steps: int, duration: float) -> None:
-    """Make sure that there are not too many."""
-    if pace.count > max_steps:
-        required = f"at least {pace.count}, what {duration:g} s take in steps of {pace.step:.3g} s"
-        raise RobotError("max_steps", max_steps, required)
+def within_period(good: float, step: float | None, rate: float | None) -> float:
+    """A step [s] that divides the period of a controller which is asked at a rate [Hz]; refuses one that is longer."""
+    if rate is None:
+        return good
+    if step is not None and step * rate > 1.0 + 1e-9:
+        raise ArgumentError("step", step, f"at most {1.0 / rate:.3g} s, the period of the controller")
+    return 1.0 / (rate * np.ceil(1.0 / (rate * good)))
 
 
-def why_ended_on_ground(status: int, event: int, names: Sequence[str]) -> str:
-    """Why a run on ground ended before its time; empty: it did not."""
-    if status == AT_EVENT:
-        return names[event]
-    if status == OFF_THE_FIELD:
-        return "a foot leaves the height field"
-    if status == RUNAWAY:
-        return (
-            "velocities grow without bound: a joint is singular, such as a universal joint at 90°, or the step too long"
-        )
-    stuck = "numbers are not finite any more: take a shorter step, or look for a joint that is singular"
-    return stuck if status == STUCK else ""
+def step_count(duration: float, step: float) -> int:
+    """How many steps of at most this length [s] a duration takes."""
+    return max(1, int(np.ceil(duration / step - 1e-9)))
+
+
+def pace_or_error(make: Callable[..., Pace], *arguments: Any) -> Pace | ArgumentError:
+    """The steps of a run, or why there are none."""
+    try:
+        return make(*arguments)
+    except ArgumentError as error:
+        return error

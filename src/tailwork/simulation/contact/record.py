@@ -13,8 +13,10 @@ from tailwork.control.gait.joint_table import JointTable
 from tailwork.errors import StateError
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, RigidGround, surface_at
+from tailwork.simulation.integrate.balance import balance_error
 from tailwork.simulation.record import Arrays, force_arrays, force_names, named_arrays
-from tailwork.simulation.run import Run, Stopped, balance_error
+from tailwork.simulation.run import Run
+from tailwork.simulation.stopping import DIVERGED, Stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
@@ -25,14 +27,14 @@ UNDER_GROUND = 1e-9
 """How deep a point may be in the ground without being in it: rounding [m]."""
 MISSED = 0.5
 """Share of the speed that a gait asks for; a robot that is further from it is told of."""
-DIVERGED = "the motion diverges: a controller that is too stiff for its rate, or a step that is too long"
 
 
 class ContactRecord:
     """What happens in a run, and the run that its samples make, a row each."""
 
-    def __init__(self, way: OnGround, step: float) -> None:
-        self.way, self.system, self.ground, self.names, self.step = way, way.system, way.ground, way.names, step
+    def __init__(self, integrator: OnGround, step: float) -> None:
+        self.integrator, self.system, self.ground = integrator, integrator.system, integrator.ground
+        self.names, self.step = integrator.names, step
         self.changes: list[tuple[float, int, int]] = []
         self.happened: list[tuple[float, str]] = []
         self.impacts: list[Floats] = []  # rows: time [s], energy lost [J], impulses of all points [N s]
@@ -58,13 +60,15 @@ class ContactRecord:
             data = self._arrays(rows, moments)
         end = rows[-1, 0]
         changes = [(t, self.names[foot], CONTACT_NAMES[mode]) for t, foot, mode in self.changes if t <= end]
-        happened = [*(event for event in self.happened if event[0] <= end), *self._first_fall(rows, data)]
+        happened = [event for event in self.happened if event[0] <= end]
+        happened += first_fall(self.system, self.ground, data, self.integrator.least_depth)
         happened += self._missed(data)
         if self.unsettled:
-            why += f"; in {self.unsettled} rounds contacts that share a load had not settled"
+            rounds = "1 round" if self.unsettled == 1 else f"{self.unsettled} rounds"
+            why += f"; in {rounds} contacts that share a load had not settled"
         return Run(
-            self.system.model, data, stopped, tuple(sorted(happened)), self.way.method, why, ground=self.ground,
-            changes=tuple(changes), trusted=self.way.trusted,
+            self.system.model, data, stopped, tuple(sorted(happened)), self.integrator.method, why, ground=self.ground,
+            changes=tuple(changes), trusted=self.integrator.trusted,
         )  # fmt: skip
 
     def _impacts(self) -> dict[str, tuple[tuple[str, ...], Floats, str]]:
@@ -83,7 +87,7 @@ class ContactRecord:
         if not self.system.forces:
             return np.zeros((len(times), 3))
         count = round((times[-1] - times[0]) / self.step)
-        starts = times[0] + self.step * (np.arange(count) + self.way.forces_at)
+        starts = times[0] + self.step * (np.arange(count) + self.integrator.forces_at)
         sums = np.cumsum(self.system.force_values(starts).sum(axis=1), axis=0) * self.step
         every = np.concatenate([np.zeros((1, 3)), sums])
         return every[np.round((times - times[0]) / self.step).astype(int)]
@@ -94,35 +98,22 @@ class ContactRecord:
         for servo in self.system.servos:
             table = servo.table
             lasted = times >= times[-1] - table.period * max(1, int((times[-1] - times[0]) / table.period))
-            if table.asked is None or times[-1] - times[0] < table.period or not model.layout.torso_free:
+            if table.torso_velocity is None or times[-1] - times[0] < table.period or not model.layout.torso_free:
                 continue
             q, v = data["q"][lasted], data["v"][lasted]
             ahead = model.ask("frame_jacobians", q=q)["rotations"][:, 0] @ forward_direction(model.robot)
             walked = float(np.einsum("tx,tx->t", v[:, :2], ahead[:, :2]).mean()), float(v[:, 5].mean())
-            for asked, found, unit, way in zip(table.asked, walked, ("m/s", "rad/s"), ("walk", "turn"), strict=True):
-                if abs(found - asked) > MISSED * abs(asked) > 0.0:
-                    said = f"asked to {way} at {asked:.3g} {unit}, did so at {found:.3g} {unit}"
+            for wanted, found, unit, verb in zip(
+                table.torso_velocity, walked, ("m/s", "rad/s"), ("walk", "turn"), strict=True
+            ):
+                if abs(found - wanted) > MISSED * abs(wanted) > 0.0:
+                    said = f"asked to {verb} at {wanted:.3g} {unit}, did so at {found:.3g} {unit}"
                     return [(float(times[-1]), f"{said}: take stiffer servos, or ask for less")]
         return []
 
-    def _first_fall(self, rows: Floats, data: Arrays) -> list[tuple[float, str]]:
-        """When the robot has first fallen, and how that is seen."""
-        system = self.system
-        times, x, efforts, _, _ = recorded(system, rows)
-        kernel, constants = system.kernel("feet")
-        targets = servo_targets([servo.table for servo in system.servos], times)
-        seen = kernel(np.concatenate([times[:, None], x, efforts, targets], axis=1), constants)
-        count = len(system.model.layout.contact_points)
-        places, radii = seen[:, : 3 * count].reshape(len(times), count, 3), seen[:, 9 * count : 10 * count, None]
-        touching = np.concatenate([places, radii], axis=-1)
-        said = fallen(
-            self.ground, [str(name) for name in data["point"]], data["points"], touching, self.way.least_depth
-        )
-        return [(float(t), what) for t, what in zip(times, said, strict=True) if what][:1]
-
     def _arrays(self, rows: Floats, moments: Floats) -> Arrays:
         model, system = self.system.model, self.system
-        times, x, efforts, rates, contacts = recorded(system, rows)
+        times, x, efforts, rates, contacts = record_parts(system, rows)
         held = np.concatenate([efforts, servo_targets([servo.table for servo in system.servos], times)], axis=1)
         q, v, tau, given = system.full(times, x, held)
         acceleration = np.zeros_like(v)
@@ -163,6 +154,22 @@ def _integrated(times: Floats, rates: Floats) -> Floats:
     return np.concatenate([np.zeros((1, rates.shape[1])), np.cumsum(steps, axis=0)])
 
 
+def first_fall(
+    system: System, ground: CompliantGround | RigidGround, data: Arrays, least: float
+) -> list[tuple[float, str]]:
+    """When a robot has first fallen in a run, and how that is seen; empty: never. See `fallen`."""
+    kernel, constants = system.kernel("feet")
+    times, state = data["time"], system.state(data["q"], data["v"])
+    seen = kernel(
+        np.concatenate([times[:, None], state, np.zeros((len(times), system.control_inputs))], axis=1), constants
+    )
+    count = len(system.model.layout.contact_points)
+    places, radii = seen[:, : 3 * count].reshape(len(times), count, 3), seen[:, 9 * count : 10 * count, None]
+    touching = np.concatenate([places, radii], axis=-1)
+    said = fallen(ground, [str(name) for name in data["point"]], data["points"], touching, least)
+    return [(float(t), what) for t, what in zip(times, said, strict=True) if what][:1]
+
+
 def fallen(
     ground: CompliantGround | RigidGround, names: Sequence[str], places: Floats, touching: Floats, least: float
 ) -> list[str]:
@@ -180,7 +187,10 @@ def fallen(
         below = surface_at(field, touching[..., :2])[..., 0] - touching[..., 2] + touching[..., 3]
         depths = surface_at(field, places[..., :2])[..., 0] - places[..., 2]
         under = depths > np.max(below, axis=1, initial=0.0)[:, None] + least
-    said = "is under the ground, which only feet and contact points touch: the robot has fallen"
+    said = (
+        "is under the ground, which only feet and contact points touch: the robot has fallen, or nothing holds that "
+        "limb, or its motion leads there; a ContactPoint would touch"
+    )
     return [f"{names[int(own.argmax())]} {said}" if own.any() else "" for own in under]
 
 
@@ -199,7 +209,7 @@ def record_columns(system: System) -> list[int]:
     return list(np.cumsum([1, n, system.efforts, 3 * count, count, 1, 3 * count, 3 * count, count]))
 
 
-def recorded(system: System, rows: Floats) -> tuple[Floats, Floats, Floats, Floats, dict[str, Floats]]:
+def record_parts(system: System, rows: Floats) -> tuple[Floats, Floats, Floats, Floats, dict[str, Floats]]:
     """Recorded rows, (…, columns): times [s], states, efforts, accelerations of the state, and by name CONTACTS."""
     parts = np.split(rows, record_columns(system), axis=-1)
     times, x, efforts, impulses, work, joint_work, forces, anchors, modes, rates = parts

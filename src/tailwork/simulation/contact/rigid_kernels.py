@@ -9,10 +9,12 @@ from tailwork.algebra.expression import Expression, Scalar
 from tailwork.algebra.vectors import Array, array
 from tailwork.kernels.graph import cut, finished
 from tailwork.kernels.kernel import Kernel
+from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.observe import Path
 from tailwork.mechanics.rigid.problem import Plane, check_contacts
-from tailwork.mechanics.rigid.step import RoundEnd, RoundStart, approach, finish
-from tailwork.model.contact_solver import contact_rows, contact_sizes, solver_rows
+from tailwork.mechanics.rigid.step import Approach, Finished, RoundEnd, RoundStart, approach, finish_round
+from tailwork.model.contact.gauss_seidel import contact_rows, contact_sizes, solver_rows
+from tailwork.simulation.equations import Symbols
 from tailwork.simulation.events import Event
 from tailwork.simulation.system import System
 
@@ -55,7 +57,27 @@ def end_rows(system: System) -> dict[str, int]:
     }  # fmt: skip
 
 
-def _made(system: System, field: bool) -> RigidKernels:
+@dataclass(frozen=True)
+class Round:
+    """A round, recorded. Its inputs are [t, x, controls], what `known_rows` lists, then impulses, w, left and tries."""
+
+    symbols: Symbols
+    parameters: tuple[str, ...]
+    count: int  # of inputs
+    late: int  # of them: impulses and what follows
+    inputs: Inputs
+    given: RoundStart
+    found: Approach
+    end: RoundEnd  # with the impulses as they come in
+    records: list[Scalar]  # of the contacts, as `contact_rows` gives them
+
+    def finished(self, end: RoundEnd) -> Finished:
+        """What comes of it."""
+        return finish_round(self.symbols.layout, self.inputs, self.given, self.found, end)
+
+
+def recorded_round(system: System, field: bool) -> Round:
+    """The equations of a round, from contacts to impulses and on."""
     layout, known = system.model.layout, known_rows(system, field)
     check_contacts(layout)
     sizes, early = contact_sizes(layout), sum(known.values())
@@ -85,22 +107,30 @@ def _made(system: System, field: bool) -> RigidKernels:
     found = approach(r.tape, r.layout, inputs, given, planes)
     slip = [*found.slip, *[0.0] * sizes.count(1)]
     friction = [*given.friction, *[0.0] * sizes.count(1)]
-    first = [*contact_rows(found.problem, found.free, friction, found.impulses, slip), *found.w]
-    assert len(first) == solver_rows(layout) + 6
+    records = contact_rows(found.problem, found.free, friction, found.impulses, slip)
+    assert len(records) == solver_rows(layout)
     rest = r.more[early:]
     impulses, w, (left, tries) = rest[: sum(sizes)], rest[sum(sizes) : sum(sizes) + 6], rest[sum(sizes) + 6 :]
-    end = finish(r.layout, inputs, given, found, RoundEnd(_split(impulses, sizes), w, left, tries))
+    end = RoundEnd(_split(impulses, sizes), w, left, tries)
+    return Round(r, tuple(parameters), count, late, inputs, given, found, end, records)
+
+
+def _made(system: System, field: bool) -> RigidKernels:
+    one = recorded_round(system, field)
+    end = one.finished(one.end)
     second = [
-        *_state(system, end.middle, end.v), *(end.ahead[k] for k in system.free_v), *end.clock, end.over,
+        *state_of(system, end.middle, end.v), *(end.ahead[k] for k in system.free_v), *end.clock, end.over,
         *(end.q[k] for k in system.free_q), *(x for impulse in end.impulses for x in impulse), *end.ground_work,
         end.joint_work, *end.prescribed,
     ]  # fmt: skip
-    halves = cut(r.tape, first, second, count - late, count, len(parameters))
+    first, tape = [*one.records, *one.found.w], one.symbols.tape
+    halves = cut(tape, first, second, one.count - one.late, one.count, len(one.parameters))
     name = system.model.robot.name
-    return RigidKernels(Kernel(halves.first, name), Kernel(halves.second, name), tuple(parameters), halves.handed)
+    return RigidKernels(Kernel(halves.first, name), Kernel(halves.second, name), one.parameters, halves.handed)
 
 
-def _state(system: System, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def state_of(system: System, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """x from all coordinates and velocities."""
     return [q[k] for k in system.free_q] + [v[k] for k in system.free_v]
 
 

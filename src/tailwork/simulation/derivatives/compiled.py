@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from tailwork.kernels.language import Lanes, Reals, Struct, lanes
 from tailwork.simulation.derivatives.products import Products
 from tailwork.simulation.integrate.compiled import WIDTH, LaneKernel, lane_kernel
-from tailwork.simulation.integrate.driver import Runs
 from tailwork.simulation.integrate.integrator import SingleRuns
+from tailwork.simulation.integrate.job import Runs
 from tailwork.typing import Floats
 
 
@@ -45,7 +47,7 @@ def product(products: Products | None, numbers: Floats, width: int = WIDTH) -> P
     )  # fmt: skip
 
 
-def prepare(product: Product, r: int) -> None:
+def product_constants(product: Product, r: int) -> None:
     """The constants of a product for the design of run r."""
     if product.handed < 0:
         return
@@ -80,15 +82,15 @@ class Linearised(Struct):
     factors: Reals
 
 
-def linearised(single: SingleRuns) -> Linearised:
+def linearised_run(single: SingleRuns) -> Linearised:
     """Room for it, for single runs of a system."""
-    way = single.way
-    n, known = way.system.size, 1 + way.system.size + way.system.control_inputs
-    derivative = lane_kernel(way.kernels["derivative"][0], 1)
-    kernel = way.kernels["linear"][0] if "linear" in way.kernels else None
+    integrator = single.integrator
+    n, known = integrator.system.size, 1 + integrator.system.size + integrator.system.control_inputs
+    derivative = lane_kernel(integrator.kernels["derivative"][0], 1)
+    kernel = integrator.kernels["linear"][0] if "linear" in integrator.kernels else None
     linear, size = lane_kernel(kernel, 1), kernel.outputs if kernel else 0
     return Linearised(
-        runs=single.job.runs, n=n, rates=len(way.system.free_v), known=known, derivative=derivative,
+        runs=single.job.runs, n=n, rates=len(integrator.system.free_v), known=known, derivative=derivative,
         constants=np.zeros(max(derivative.kept, 1)), linear=linear,
         linear_constants=np.zeros(max(linear.kept, 1)), size=size, inputs=np.zeros(known), first=np.zeros(n + 1),
         linear_inputs=np.zeros(known + n + 1), factors=np.zeros(size + n + 1),
@@ -132,6 +134,20 @@ def dense_state(x: Reals, u: Reals, weights: Reals, stages: int, n: int, out: Re
     for i in range(stages):
         if weights[i] != 0.0:
             add(weights[i], u[i * n :], out, n)
+
+
+class GradientRows(NamedTuple):
+    """What is known of each run that is differentiated, a row each."""
+
+    status: np.ndarray
+    event: np.ndarray  # that ended it; −1: none
+    times: Floats  # when it ended [s]
+    steps: np.ndarray
+    values: Floats
+    by_start: Floats
+    tied: np.ndarray = np.zeros(0)  # another event that happens at the end; −1: none
+    unsettled: np.ndarray = np.zeros(0)  # on rigid ground: rounds whose contacts did not settle
+    sided: Floats = np.zeros(0)  # (kinds, 2): how many rounds are one-sided in a way, and when the first was [s]
 
 
 def among_all(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:

@@ -9,14 +9,14 @@ import numpy as np
 
 from tailwork.kernels.language import NO_FUNCTION, Function, lanes
 from tailwork.kernels.translate import driver
-from tailwork.simulation.batch_kernels import in_shares, parameter_rows
-from tailwork.simulation.derivatives.compiled import linearised, product
+from tailwork.simulation.batch.kernels import in_shares, parameter_rows
+from tailwork.simulation.derivatives.compiled import linearised_run, product
 from tailwork.simulation.derivatives.jvp_steps import TangentJob, tangents
 from tailwork.simulation.derivatives.products import Products, curvature_jvp, derivative_jvp, stage_jvp
 from tailwork.simulation.integrate.compiled import WIDTH
-from tailwork.simulation.integrate.driver import STUCK
 from tailwork.simulation.integrate.integrator import Integrator, SingleRuns, Start
 from tailwork.simulation.integrate.tableaus import Rosenbrock
+from tailwork.simulation.stopping import STUCK
 from tailwork.typing import Floats
 
 SHARE = 16
@@ -24,8 +24,8 @@ SHARE = 16
 
 
 def runs_jvp(
-    way: Integrator, start: Start, shown: Products, names: Sequence[str], directions: Floats, start_rates: Floats,
-    times: Floats, pool: Executor | None,
+    integrator: Integrator, start: Start, shown: Products, names: Sequence[str], directions: Floats,
+    start_rates: Floats, times: Floats, pool: Executor | None,
 ) -> tuple[np.ndarray, np.ndarray, Floats, Floats]:  # fmt: skip
     """How what is shown of runs changes.
 
@@ -42,9 +42,9 @@ def runs_jvp(
     Returns:
         (status, event, end [s]) of each run, and the changes, (runs, directions, times, shown); NaN after the end.
     """
-    system, method, whole = way.system, way.arrays, np.int64
+    system, method, whole = integrator.system, integrator.arrays, np.int64
     jvps: dict[str, Products | None] = {"derivative": derivative_jvp(system), "expansion": shown}
-    jvps["curvature"] = curvature_jvp(system) if isinstance(way.method, Rosenbrock) else None
+    jvps["curvature"] = curvature_jvp(system) if isinstance(integrator.method, Rosenbrock) else None
     count, n, n_v = len(start.states), system.size, len(system.free_v)
     rates = {f"{name}_rates": named_rates(own.names if own else (), directions, names) for name, own in jvps.items()}
     status, event, ends = np.full(count, STUCK, whole), np.full(count, -1, whole), np.zeros(count)
@@ -55,8 +55,8 @@ def runs_jvp(
 
     def share(here: slice) -> None:
         own = start.only(here)
-        single = SingleRuns(way, own)
-        at = linearised(single)
+        single = SingleRuns(integrator, own)
+        at = linearised_run(single)
         products = {
             name: product(jvp, parameter_rows(jvp.names if jvp else (), system.numbers, own.columns, len(own.states)))
             for name, jvp in jvps.items()

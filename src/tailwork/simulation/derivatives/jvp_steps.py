@@ -5,6 +5,8 @@ Steps are frozen: what is differentiated is the sequence of operations that the 
 
 from __future__ import annotations
 
+import math
+
 from tailwork.kernels.language import Function, Ints, Lanes, Reals, Struct, width
 from tailwork.simulation.derivatives.compiled import (
     COUNT,
@@ -14,10 +16,10 @@ from tailwork.simulation.derivatives.compiled import (
     begin_run,
     dense_state,
     linearise,
-    prepare,
+    product_constants,
 )
 from tailwork.simulation.integrate.compiled import Method
-from tailwork.simulation.integrate.driver import Kept
+from tailwork.simulation.integrate.job import StepLog
 from tailwork.simulation.integrate.steps import dense_weight
 
 
@@ -26,7 +28,7 @@ class TangentJob(Struct):
 
     now: Ints  # RUN, COUNT
     method: Method
-    steps: Kept
+    steps: StepLog
     at: Linearised  # with the held efforts in place
     derivative: Product
     expansion: Product  # what is shown
@@ -61,9 +63,9 @@ def tangents(job: TangentJob) -> int:
     """All directions of one run."""
     at, r = job.at, job.now[RUN]
     begin_run(at, r, job.method.stiff)
-    prepare(job.derivative, r)
-    prepare(job.expansion, r)
-    prepare(job.curvature, r)
+    product_constants(job.derivative, r)
+    product_constants(job.expansion, r)
+    product_constants(job.curvature, r)
     for first in range(0, job.directions, width(job.x)):
         steps_jvp(job, first)
     return 0
@@ -96,7 +98,7 @@ def steps_jvp(job: TangentJob, first: int) -> None:
     for lane in range(width(x)):
         for k in range(n):
             x[k, lane] = job.start_rates[(first + lane) * n + k] if first + lane < job.directions else 0.0
-    sampled = 0
+    sampled, reached = 0, -math.inf
     while sampled < job.samples and job.times[sampled] <= steps.times[0]:
         for k in range(n):
             job.sample[k] = x[k]
@@ -108,7 +110,7 @@ def steps_jvp(job: TangentJob, first: int) -> None:
         if method.stiff:
             begin_stiff(job, t, h, here)
         for i in range(stages):
-            if i == 0 and s > 0 and not method.stiff:  # the last stage of the step before was at this point
+            if i == 0 and t == reached and not method.stiff:  # the last stage of the step before was at this point
                 for k in range(n):
                     du[k] = h * moved[k]
                 continue
@@ -142,6 +144,7 @@ def steps_jvp(job: TangentJob, first: int) -> None:
             for i in range(stages):
                 total = total + method.b[i] * du[i * n + k]
             x[k] = total
+        reached = t + h  # not where a force has jumped: the next step starts a little later
 
 
 def begin_stiff(job: TangentJob, t: float, h: float, here: Reals) -> None:

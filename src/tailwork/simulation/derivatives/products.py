@@ -18,15 +18,16 @@ from tailwork.algebra.derivatives import along
 from tailwork.algebra.expression import Expression, Scalar
 from tailwork.algebra.vectors import Array, array, dot, times
 from tailwork.control.context import Context
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.kernels.graph import Graph, finished, split
 from tailwork.kernels.jvp import jvp as jvp_graph
 from tailwork.kernels.kernel import Kernel, keeps_kernels
 from tailwork.kernels.vjp import vjp as vjp_graph
 from tailwork.mechanics.inverse import torso_frame_actuation, torso_frame_force
 from tailwork.mechanics.torso import torso_state
-from tailwork.simulation.batch_kernels import evaluated, parameter_rows
-from tailwork.simulation.system import Symbols, System
+from tailwork.simulation.batch.kernels import evaluated, parameter_rows
+from tailwork.simulation.equations import Symbols
+from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 Objective = Callable[[Context], Scalar]
@@ -53,7 +54,7 @@ class Products:
     outputs: int
 
 
-def vjp(recorded: NamedGraph, by: Sequence[int]) -> Products:
+def vjp_of(recorded: NamedGraph, by: Sequence[int]) -> Products:
     """A graph's vector-Jacobian products, by some of its inputs and by design."""
     graph, names = recorded
     prelude, main = split(graph)
@@ -61,7 +62,7 @@ def vjp(recorded: NamedGraph, by: Sequence[int]) -> Products:
     return Products(*kernels, names, main.parameters, len(by), len(graph.outputs))
 
 
-def jvp(recorded: NamedGraph, by: Sequence[int]) -> Products:
+def jvp_of(recorded: NamedGraph, by: Sequence[int]) -> Products:
     """A graph's Jacobian-vector products, along some of its inputs and the design."""
     graph, names = recorded
     prelude, main = split(graph)
@@ -71,17 +72,17 @@ def jvp(recorded: NamedGraph, by: Sequence[int]) -> Products:
 
 def derivative_vjp(system: System) -> Products:
     """x-dot = f(t, x), by x."""
-    return system.once("derivative vjp", lambda: vjp(system.graphs("derivative")["derivative"], system.state_inputs))
+    return system.once("derivative vjp", lambda: vjp_of(system.graphs("derivative")["derivative"], system.state_inputs))
 
 
 def derivative_jvp(system: System) -> Products:
     """x-dot = f(t, x), along dx."""
-    return system.once("derivative jvp", lambda: jvp(system.graphs("derivative")["derivative"], system.state_inputs))
+    return system.once("derivative jvp", lambda: jvp_of(system.graphs("derivative")["derivative"], system.state_inputs))
 
 
 def expansion_jvp(system: System) -> Products:
     """All coordinates and velocities, along dx."""
-    return system.once("expansion jvp", lambda: jvp(system.graphs("expand")["expand"], system.state_inputs))
+    return system.once("expansion jvp", lambda: jvp_of(system.graphs("expand")["expand"], system.state_inputs))
 
 
 def initial_tangents(system: System, columns: Mapping[str, Floats], count: int, names: Sequence[str]) -> Floats:
@@ -103,7 +104,7 @@ def initial_tangents(system: System, columns: Mapping[str, Floats], count: int, 
 def event_vjp(system: System) -> Products:
     """What is watched, by t and x."""
     return system.once(
-        ("event vjp", system.watched), lambda: vjp(system.graphs("events")["events"], [0, *system.state_inputs])
+        ("event vjp", system.watched), lambda: vjp_of(system.graphs("events")["events"], [0, *system.state_inputs])
     )
 
 
@@ -136,7 +137,7 @@ def curvature_vjp(system: System) -> Products:
         n_q, n_v = len(system.free_q), len(system.free_v)
         recorded, parameters, moved, (w, z) = moved_residual(system, [n_q, n_v])
         output = dot(w, moved[:n_q]) - dot(z, moved[n_q:])
-        return vjp(*_curvature(system, recorded, parameters, [output]))
+        return vjp_of(*_curvature(system, recorded, parameters, [output]))
 
     return system.once("curvature vjp", make)
 
@@ -146,7 +147,7 @@ def curvature_jvp(system: System) -> Products:
 
     def make() -> Products:
         recorded, parameters, moved, _ = moved_residual(system)
-        return jvp(*_curvature(system, recorded, parameters, list(moved)))
+        return jvp_of(*_curvature(system, recorded, parameters, list(moved)))
 
     return system.once("curvature jvp", make)
 
@@ -170,11 +171,11 @@ def moved_residual(system: System, more: Sequence[int] = ()) -> tuple[Symbols, d
     recorded, parameters, _ = system.record(sum(sizes))
     a, (dt,), dx, da, *others = np.split(np.array(recorded.more, dtype=object), np.cumsum(sizes)[:-1])
     direction = [(recorded.t, dt), *zip(recorded.x, dx, strict=True), *zip(a, da, strict=True)]
-    moved = along(recorded.tape, residual(system, recorded, list(a)), [direction])
+    moved = along(recorded.tape, dynamics_residual(system, recorded, list(a)), [direction])
     return recorded, parameters, array([row[0] for row in moved]), others
 
 
-def residual(system: System, recorded: Symbols, acceleration: Sequence[Scalar]) -> list[Scalar]:
+def dynamics_residual(system: System, recorded: Symbols, acceleration: Sequence[Scalar]) -> list[Scalar]:
     """q-dot, then M a + h − B tau with its torso rows in the torso frame; of what is free."""
     r = recorded
     torso = torso_state(r.layout, r.q, r.v)
@@ -185,26 +186,26 @@ def residual(system: System, recorded: Symbols, acceleration: Sequence[Scalar]) 
 
 
 def objective_vjp(system: System, objective: Objective, name: str) -> Products:
-    """A number of a moment, by t and x; `name` is what the function is called.
+    """A number of a context, by t and x; `name` is what the function is called.
 
     It is recorded at every call, since a function may have changed what it looks at; the same graph finds its kernels.
     """
     recorded, parameters, count = system.record()
     r = recorded
-    required = "a function that makes one number of a moment, with arithmetic only"
+    required = "a function that makes one number of a context, with arithmetic only"
     try:
         found = objective(r.context)
     except ZeroDivisionError:
-        raise RobotError(name, "a division by zero", required) from None
+        raise ArgumentError(name, "a division by zero", required) from None
     except TypeError as error:  # a comparison, a float, an absolute value
-        raise RobotError(name, str(error), f"{required}: it is recorded, not run") from None
+        raise ArgumentError(name, str(error), f"{required}: it is recorded, not run") from None
     if isinstance(found, bool) or not isinstance(found, (Expression, Real)):
-        raise RobotError(name, found, required)
+        raise ArgumentError(name, found, required)
     own = found if isinstance(found, Expression) else float(found)
     graph = finished(r.tape, [own], count, len(parameters))
     key = (graph, tuple(parameters))
     if key not in _objectives:
         if len(_objectives) >= MOST_OBJECTIVES:
             _objectives.pop(next(iter(_objectives)))
-        _objectives[key] = vjp(key, [0, *system.state_inputs])
+        _objectives[key] = vjp_of(key, [0, *system.state_inputs])
     return _objectives[key]

@@ -15,26 +15,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import ArgumentError, RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.model import Model
-from tailwork.simulation.batch_inputs import batch_inputs, checked_names, workers
+from tailwork.simulation.batch.inputs import batch_inputs, check_smooth, checked_names, names_of, workers
 from tailwork.simulation.contact.ground import RigidGround
 from tailwork.simulation.derivatives.compiled import among_all
 from tailwork.simulation.derivatives.jvp_runs import runs_jvp
 from tailwork.simulation.derivatives.products import expansion_jvp, initial_tangents
+from tailwork.simulation.equations import PrescribedMotion
+from tailwork.simulation.event_driven.saltation import GROUND_NUMBERS
 from tailwork.simulation.event_driven.sensitivities import event_changes
-from tailwork.simulation.event_driven.variations import GROUND_NUMBERS
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
 from tailwork.simulation.integrate.tableaus import EVENT_DRIVEN
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import Problem, State, problem_of
-from tailwork.simulation.simulate import initial_state, why_ended
-from tailwork.simulation.system import Motion, System
+from tailwork.simulation.simulate import initial_state
+from tailwork.simulation.stopping import why_stopped
+from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Sensitivities:
     """How runs change with numbers, at given times; NaN after the end of a run."""
 
@@ -42,7 +44,13 @@ class Sensitivities:
     q: dict[str, Floats]  # by name of what is varied: of the coordinates [m or rad a unit], (runs, times, coordinates)
     v: dict[str, Floats]  # likewise of the velocities [m/s or rad/s a unit], (runs, times, velocities)
     ends: Floats  # when each run ended [s]
-    notes: tuple[str, ...]  # why a run ended before its time, or why a design is not possible; else empty
+    notes: tuple[str, ...]  # why a run ended before its time, or a design is not possible; one-sided derivatives
+    differentiated: str  # what these are the derivatives of, in words
+
+    def __repr__(self) -> str:
+        by, noted = ", ".join(self.q), sum(map(bool, self.notes))
+        said = f"{len(self.ends)} runs at {len(self.times)} times by {by}, derivatives of {self.differentiated}"
+        return f"{said}; {noted} with notes, see `notes`" if noted else said
 
 
 def sensitivities(
@@ -54,7 +62,7 @@ def sensitivities(
     start: Sequence[str] = (),
     parameters: Mapping[str, ArrayLike] | None = None,
     control: Law | Sequence[Law] = (),
-    motions: Mapping[str, Motion] | None = None,
+    motions: Mapping[str, PrescribedMotion] | None = None,
     forces: Force | Sequence[Force] = (),
     events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
@@ -88,34 +96,35 @@ def sensitivities(
         model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits,
         ground=ground, start_time=start_time,
     )  # fmt: skip
-    how = options_of(options)
+    how, by, start = options_of(options), names_of("by", by), names_of("start", start)
     if ground is not None:
         return _on_rigid_ground(problem, how, by, start, parameters)
-    asked = batch_inputs(problem, how, parameters, by)
-    way, system, fine = asked.pinned, asked.pinned.system, asked.possible
+    inputs = batch_inputs(problem, how, parameters, by)
+    integrator, system, fine = inputs.pinned, inputs.pinned.system, inputs.possible
     wanted = checked_names(system, by)
+    check_smooth(system, wanted, duration, inputs.start.columns)
     places = _start_places(system, start)
     if not wanted and not places:
-        raise RobotError("by", by, "names of numbers to differentiate by, here or in `start`")
+        raise ArgumentError("by", by, "names of numbers to differentiate by, here or in `start`")
     directions = np.eye(len(wanted), len(wanted) + len(places)).T
     start_rates = np.zeros((len(wanted) + len(places), system.size))
     for k, place in enumerate(places):
         start_rates[len(wanted) + k, place] = 1.0
     if system.initial is not None and wanted:
         if parameters:
-            raise RobotError("parameters", list(parameters), "none with an initial state that is equations")
+            raise ArgumentError("parameters", list(parameters), "none with an initial state that is equations")
         start_rates[: len(wanted)] = initial_tangents(system, {}, 1, wanted)[0]
-    times, possible = np.linspace(0.0, duration, how.samples), asked.start.only(fine)
+    times, possible = np.linspace(0.0, duration, how.samples), inputs.start.only(fine)
     with ThreadPoolExecutor(workers(how.threads)) as pool:
         status, event, ends, out = runs_jvp(
-            way, possible, expansion_jvp(system), wanted, directions, start_rates, times, pool
+            integrator, possible, expansion_jvp(system), wanted, directions, start_rates, times, pool
         )
     coordinates = len(model.coordinate_names)
     both = coordinates + len(model.velocity_names)
-    count = len(asked.start.states)
-    notes = [f"not possible: {asked.refused.get(k, '')}" for k in range(count)]
+    count = len(inputs.start.states)
+    notes = [f"not possible: {inputs.refused.get(k, '')}" for k in range(count)]
     for k, run_status, run_event, end in zip(fine, status, event, ends, strict=True):
-        said = why_ended(int(run_status), int(run_event), system.event_names)
+        said = why_stopped(int(run_status), int(run_event), system.event_names)
         notes[k] = f"ended at {end:.4g} s ({said})" if said else ""
     every, named = among_all(out, fine, count), [*by, *start]
     return Sensitivities(
@@ -124,11 +133,12 @@ def sensitivities(
         {name: every[:, k, :, coordinates:both] for k, name in enumerate(named)},
         np.nan_to_num(among_all(ends, fine, count)),
         tuple(notes),
+        f"the steps of {inputs.method} as they were",
     )
 
 
 def _on_rigid_ground(
-    problem: Problem, options: Options, by: Sequence[str], start: Sequence[str],
+    problem: Problem, options: Options, by: list[str], start: list[str],
     parameters: Mapping[str, ArrayLike] | None,
 ) -> Sensitivities:  # fmt: skip
     """Sensitivities of a run from event to event."""
@@ -137,13 +147,13 @@ def _on_rigid_ground(
             "method", options.method, f"'{EVENT_DRIVEN}': other methods are not differentiated on ground"
         )
     if parameters:
-        raise RobotError("parameters", list(parameters), "none on ground: one run, with the numbers of its model")
-    system = problem.system([name for name in by if name not in GROUND_NUMBERS])
-    own = checked_names(system, [name for name in by if name not in GROUND_NUMBERS])
-    wanted = [name for name in by if name in own or name in GROUND_NUMBERS]
+        raise ArgumentError("parameters", list(parameters), "none on ground: one run, with the numbers of its model")
+    system, wanted = problem.system(by), by
+    own = checked_names(system, by, of_ground=GROUND_NUMBERS)
+    check_smooth(system, own, problem.start_time + problem.duration)
     places, x = _start_places(system, start), initial_state(problem, system)
     if not wanted and not places:
-        raise RobotError("by", by, "names of numbers to differentiate by, here or in `start`")
+        raise ArgumentError("by", by, "names of numbers to differentiate by, here or in `start`")
     count = len(wanted) + len(places)
     start_rates = np.zeros((count, system.size))
     start_rates[range(len(wanted), count), places] = 1.0
@@ -158,14 +168,15 @@ def _on_rigid_ground(
         {name: found.values[None, k, :, coordinates:] for k, name in enumerate(named)},
         np.array([found.end]),
         (found.note,),
+        "the motion from event to event, whose times move",
     )
 
 
-def _start_places(system: System, names: Sequence[str]) -> list[int]:
+def _start_places(system: System, names: list[str]) -> list[int]:
     """Where coordinates and velocities are in the state."""
     layout = system.model.layout
-    if isinstance(names, str) or len(set(names)) < len(names):
-        raise RobotError("start", names, "a list of names, each once")
+    if len(set(names)) < len(names):
+        raise ArgumentError("start", names, "each name once")
     known = [layout.coordinate_names[k] for k in system.free_q] + [layout.velocity_names[k] for k in system.free_v]
     for name in names:
         if name not in known:

@@ -19,11 +19,12 @@ from tailwork.simulation.derivatives.compiled import (
     copy,
     dense_state,
     linearise,
-    prepare,
+    product_constants,
 )
 from tailwork.simulation.integrate.compiled import Method
-from tailwork.simulation.integrate.driver import AT_EVENT, Kept
+from tailwork.simulation.integrate.job import StepLog
 from tailwork.simulation.integrate.steps import dense_weight
+from tailwork.simulation.stopping import AT_EVENT
 
 NODE = 0.15**0.5
 """Gauss–Legendre over a step: nodes at 0.5 and so much aside, weights 8 and 5 of 18; exact to the fifth degree."""
@@ -40,7 +41,7 @@ class GradientJob(Struct):
 
     now: Ints  # RUN, COUNT, STATUS, EVENT
     method: Method
-    steps: Kept
+    steps: StepLog
     at: Linearised  # with the held efforts in place
     derivative: Product
     objective: Product
@@ -63,7 +64,7 @@ class GradientJob(Struct):
     weight: Reals
     moving: Reals
     inputs: Reals  # of products: [t, x, held efforts], weights of the outputs
-    found: Reals
+    outputs: Reals
     ends: Reals
     by_stage: Reals
     turned_inputs: Reals
@@ -79,53 +80,53 @@ def differentiate(job: GradientJob) -> int:
     """The gradient of one run; how it ended, or GRAZED."""
     r, count, n, at, steps, weight = job.now[RUN], job.now[COUNT], job.at.n, job.at, job.steps, job.weight
     begin_run(at, r, job.method.stiff)
-    prepare(job.derivative, r)
-    prepare(job.objective, r)
-    prepare(job.integrand, r)
-    prepare(job.watch, r)
-    prepare(job.curvature, r)
+    product_constants(job.derivative, r)
+    product_constants(job.objective, r)
+    product_constants(job.integrand, r)
+    product_constants(job.watch, r)
+    product_constants(job.curvature, r)
     at.inputs[0] = steps.times[count]
     copy(steps.states[count * n :], at.inputs[1:], n)
     value, rate = 0.0, 0.0
     for k in range(n):
         weight[k] = 0.0
     if job.objective.handed >= 0:
-        ask(job, job.objective, 0, 1.0)
-        value = job.found[1 + n + job.objective.handed]
-        rate = job.found[0]
-        copy(job.found[1:], weight, n)
-        copy(job.found[1 + n :], job.objective.by_handed, job.objective.handed)
+        weighted_vjp(job, job.objective, 0, 1.0)
+        value = job.outputs[1 + n + job.objective.handed]
+        rate = job.outputs[0]
+        copy(job.outputs[1:], weight, n)
+        copy(job.outputs[1 + n :], job.objective.by_handed, job.objective.handed)
     if job.now[STATUS] == AT_EVENT and not end_moves(job, rate):
         return GRAZED
     value += steps_vjp(job)
     job.values[r] = value
     copy(weight, job.by_start[r * n :], n)
-    by_design(job.derivative, r, job.by_derivative)
-    by_design(job.objective, r, job.by_objective)
-    by_design(job.integrand, r, job.by_integrand)
-    by_design(job.watch, r, job.by_watch)
-    by_design(job.curvature, r, job.by_curvature)
+    design_vjp(job.derivative, r, job.by_derivative)
+    design_vjp(job.objective, r, job.by_objective)
+    design_vjp(job.integrand, r, job.by_integrand)
+    design_vjp(job.watch, r, job.by_watch)
+    design_vjp(job.curvature, r, job.by_curvature)
     return job.now[STATUS]
 
 
-def ask(job: GradientJob, product: Product, which: int, weight: float) -> None:
+def weighted_vjp(job: GradientJob, product: Product, which: int, weight: float) -> None:
     """Derivatives of a weighted output by t and x, then by what is handed over, then all outputs, at at.inputs."""
     copy(job.at.inputs, job.inputs, job.at.known)
     for k in range(product.outputs):
         job.inputs[job.at.known + k] = 0.0
     job.inputs[job.at.known + which] = weight
-    product.main.scalar(job.inputs, product.constants, job.found)
+    product.main.scalar(job.inputs, product.constants, job.outputs)
 
 
 def end_moves(job: GradientJob, objective_rate: float) -> bool:
     """The end moves so that the event's value g stays zero: dT = −dg/g-dot. With T, the value changes at the rate of
     the objective plus the integrand. False where the event is only grazed."""
-    n, rate, found, event = job.at.n, objective_rate, job.found, job.now[EVENT]
+    n, rate, found, event = job.at.n, objective_rate, job.outputs, job.now[EVENT]
     job.at.derivative.scalar(job.at.inputs, job.at.constants, job.moving)
     if job.integrand.handed >= 0:
-        ask(job, job.integrand, 0, 0.0)
+        weighted_vjp(job, job.integrand, 0, 0.0)
         rate += found[1 + n + job.integrand.handed]
-    ask(job, job.watch, event, 1.0)
+    weighted_vjp(job, job.watch, event, 1.0)
     falling, size = found[0], abs(found[0])
     for k in range(n):
         rate += job.weight[k] * job.moving[k]
@@ -142,7 +143,7 @@ def end_moves(job: GradientJob, objective_rate: float) -> bool:
     return True
 
 
-def by_design(product: Product, r: int, out: Reals) -> None:
+def design_vjp(product: Product, r: int, out: Reals) -> None:
     """From what was added up by what is handed over: derivatives by the numbers of the design."""
     if product.handed >= 0:
         product.design.prelude(product.own, product.numbers[r * product.numbers_size :], product.own)
@@ -173,25 +174,25 @@ def steps_vjp(job: GradientJob) -> float:
                 copy(job.at.inputs[1 + n :], job.inputs[1 + n :], known - 1 - n)
                 part = (8.0 if node == 1 else 5.0) / 18.0 * share * h
                 job.inputs[known] = part
-                job.integrand.main.scalar(job.inputs, job.integrand.constants, job.found)
-                integral += part * job.found[1 + n + job.integrand.handed]
-                add(1.0, job.found[1:], job.weight, n)
+                job.integrand.main.scalar(job.inputs, job.integrand.constants, job.outputs)
+                integral += part * job.outputs[1 + n + job.integrand.handed]
+                add(1.0, job.outputs[1:], job.weight, n)
                 for i in range(stages):
-                    add(ends[i], job.found[1:], job.by_stage[i * n :], n)
-                add(1.0, job.found[1 + n :], job.integrand.by_handed, job.integrand.handed)
+                    add(ends[i], job.outputs[1:], job.by_stage[i * n :], n)
+                add(1.0, job.outputs[1 + n :], job.integrand.by_handed, job.integrand.handed)
         copy(job.at.inputs[1 + n :], job.inputs[1 + n :], known - 1 - n)
         if method.stiff:
             stiff_step(job, t, h, x, u)
         else:
-            explicit_step(job, t, h, x, u)
+            explicit_step_vjp(job, t, h, x, u)
     return integral
 
 
 def add_vjp(job: GradientJob) -> None:
     """The vjp of the derivative at the inputs: onto the weight of x and what goes by design."""
-    job.derivative.main.scalar(job.inputs, job.derivative.constants, job.found)
-    add(1.0, job.found[job.at.n :], job.derivative.by_handed, job.derivative.handed)
-    add(1.0, job.found, job.weight, job.at.n)
+    job.derivative.main.scalar(job.inputs, job.derivative.constants, job.outputs)
+    add(1.0, job.outputs[job.at.n :], job.derivative.by_handed, job.derivative.handed)
+    add(1.0, job.outputs, job.weight, job.at.n)
 
 
 def stage_point(job: GradientJob, t: float, h: float, x: Reals, u: Reals, i: int) -> None:
@@ -201,7 +202,7 @@ def stage_point(job: GradientJob, t: float, h: float, x: Reals, u: Reals, i: int
     dense_state(x, u, method.a[i * method.stages :], i, n, job.inputs[1:])
 
 
-def explicit_step(job: GradientJob, t: float, h: float, x: Reals, u: Reals) -> None:
+def explicit_step_vjp(job: GradientJob, t: float, h: float, x: Reals, u: Reals) -> None:
     """A step x + Σ b_i u_i with u_i = h f(t + c_i h, X_i) and X_i = x + Σ_j a_ij u_j.
 
     `by_stage` holds the weights of u; that of u_i gains a_ji times the weight of every later X_j.
@@ -218,7 +219,7 @@ def explicit_step(job: GradientJob, t: float, h: float, x: Reals, u: Reals) -> N
         add_vjp(job)
         for j in range(i):
             if job.method.a[i * stages + j] != 0.0:
-                add(job.method.a[i * stages + j], job.found, by_stage[j * n :], n)
+                add(job.method.a[i * stages + j], job.outputs, by_stage[j * n :], n)
 
 
 def stiff_step(job: GradientJob, t: float, h: float, x: Reals, u: Reals) -> None:
@@ -247,9 +248,9 @@ def stiff_step(job: GradientJob, t: float, h: float, x: Reals, u: Reals) -> None
             stage_point(job, t, h, x, u, i)
             copy(w[i * n :], job.inputs[known:], n)
             add_vjp(job)
-            add(-1.0, job.found[n + job.derivative.handed :], change[i * n :], n)
+            add(-1.0, job.outputs[n + job.derivative.handed :], change[i * n :], n)
             for j in range(i):
-                add(job.method.a[i * stages + j], job.found, by_stage[j * n :], n)
+                add(job.method.a[i * stages + j], job.outputs, by_stage[j * n :], n)
     add(-1.0, at.first, change, n)
     job.inputs[0] = t
     copy(x, job.inputs[1:], n)

@@ -12,21 +12,22 @@ from __future__ import annotations
 import math
 
 from tailwork.kernels.language import Ints, Lanes, Reals, Struct
-from tailwork.simulation.contact.ground import Field, curvature, surface
+from tailwork.model.contact.newton import eliminate
+from tailwork.simulation.contact.ground import Field, bends, surface
 from tailwork.simulation.contact.stepping import Tables, aim
 from tailwork.simulation.integrate.compiled import LaneKernel
 
 FREE, STICK, SLIP, CREEP = 0, 1, 2, 3
 """Modes of a contact."""
-REDUNDANT = 1e-11
-"""Pivots below this share of the largest number: contacts that bear the same load."""
+PLANE = 7
+"""Numbers of the ground under a point: height [m], normal, curvature of the height [1/m]."""
 SHARED = 1e-8
 """What is added to the diagonal then, as a share of the largest number; it is iterated away again."""
 TURNS = 40
 """Iterations for the directions of contacts that creep."""
 
 
-class Contacts(Struct):
+class ContactState(Struct):
     """What is known of contacts at a state: points with three rows each, then joints at their stops with one."""
 
     points: int
@@ -40,6 +41,7 @@ class Contacts(Struct):
     quaternion: bool  # whether the torso's attitude is one
     tables: Tables
     field: Field
+    bends: Reals  # scratch: of the ground at a point
     locate: LaneKernel  # "contact places"; none where the ground is level
     locate_constants: Reals
     see: LaneKernel  # "contact data"
@@ -68,22 +70,17 @@ class Contacts(Struct):
     shares: Reals
 
 
-def first_row(c: Contacts, i: int) -> int:
-    """The first row of a contact."""
-    return 3 * i if i < c.points else 2 * c.points + i
-
-
-def normal_row(c: Contacts, i: int) -> int:
+def normal_row(c: ContactState, i: int) -> int:
     """The row of its normal, its last."""
     return 3 * i + 2 if i < c.points else 2 * c.points + i
 
 
-def contact_of(c: Contacts, row: int) -> int:
+def contact_of(c: ContactState, row: int) -> int:
     """Whose row it is."""
     return row // 3 if row < 3 * c.points else row - 2 * c.points
 
 
-def look(c: Contacts, t: float, x: Reals) -> None:
+def evaluate_contacts(c: ContactState, t: float, x: Reals) -> None:
     """Places, velocities, accelerations without forces and the Delassus matrix at a state."""
     rows = c.rows
     c.inputs[0, 0] = t
@@ -93,7 +90,7 @@ def look(c: Contacts, t: float, x: Reals) -> None:
     if c.field.count_x > 0:
         c.locate.scalar(c.inputs, c.locate_constants, c.seen)
         for i in range(c.points):
-            tangent_plane(c.field, c.seen[3 * i], c.seen[3 * i + 1], c.inputs[c.planes + 4 * i :])
+            tangent_plane(c, c.seen[3 * i], c.seen[3 * i + 1], c.inputs[c.planes + PLANE * i :])
     c.see.scalar(c.inputs, c.see_constants, c.seen)
     place = 3 * c.points
     for i in range(c.count):
@@ -108,34 +105,27 @@ def look(c: Contacts, t: float, x: Reals) -> None:
             c.delassus[i * rows + j] = c.seen[place]
             c.delassus[j * rows + i] = c.seen[place]
             place += 1
-    if c.field.count_x > 0:
-        for i in range(c.points):
-            c.biases[3 * i + 2] -= bend(c, i)
 
 
-def tangent_plane(field: Field, x: float, y: float, plane: Lanes) -> None:
-    """Height and normal of the ground below a point."""
-    height, by_x, by_y = surface(field, x, y)
+def tangent_plane(c: ContactState, x: float, y: float, plane: Lanes) -> None:
+    """Height, normal and curvature of the ground below a point."""
+    height, by_x, by_y = surface(c.field, x, y)
     steep = math.sqrt(1.0 + by_x * by_x + by_y * by_y)
     plane[0, 0] = height
     plane[1, 0] = -by_x / steep
     plane[2, 0] = -by_y / steep
     plane[3, 0] = 1.0 / steep
+    bends(c.field, x, y, c.bends)
+    for k in range(3):
+        plane[4 + k, 0] = c.bends[k]
 
 
-def bend(c: Contacts, i: int) -> float:
-    """Acceleration along the normal that a point needs to follow the ground's curvature at its velocity [m/s²]."""
-    by_xx, by_xy, by_yy = curvature(c.field, c.seen[3 * i], c.seen[3 * i + 1])
-    vx, vy, _ = inertial(c, i, c.velocities[3 * i], c.velocities[3 * i + 1], c.velocities[3 * i + 2])
-    return (by_xx * vx * vx + 2.0 * by_xy * vx * vy + by_yy * vy * vy) * c.inputs[c.planes + 4 * i + 3, 0]
-
-
-def inertial(c: Contacts, i: int, a: float, b: float, n: float) -> tuple[float, float, float]:
+def inertially(c: ContactState, i: int, a: float, b: float, n: float) -> tuple[float, float, float]:
     """A vector of a point's frame in the inertial frame; the axes are those of `mechanics.rigid.Plane`."""
     if c.field.count_x == 0:
         return a, b, n
-    x, y = c.inputs[c.planes + 4 * i + 1, 0], c.inputs[c.planes + 4 * i + 2, 0]
-    z = c.inputs[c.planes + 4 * i + 3, 0]
+    at = c.planes + PLANE * i
+    x, y, z = c.inputs[at + 1, 0], c.inputs[at + 2, 0], c.inputs[at + 3, 0]
     share = 1.0 / (z + 1.0)
     return (
         (1.0 - x * x * share) * a - x * y * share * b + x * n,
@@ -144,15 +134,15 @@ def inertial(c: Contacts, i: int, a: float, b: float, n: float) -> tuple[float, 
     )
 
 
-def tangential(c: Contacts, i: int, x: float, y: float, z: float) -> tuple[float, float]:
+def tangential_part(c: ContactState, i: int, x: float, y: float, z: float) -> tuple[float, float]:
     """The tangential part of a vector of the inertial frame, in a point's frame."""
     if c.field.count_x == 0:
         return x, y
-    a, b, _ = inertial(c, i, x, y, -z)  # the axes as rows are the same turn the other way
+    a, b, _ = inertially(c, i, x, y, -z)  # the axes as rows are the same turn the other way
     return a, b
 
 
-def solve_modes(c: Contacts, wanted: Reals, friction: bool) -> None:
+def solve_modes(c: ContactState, wanted: Reals, friction: bool) -> None:
     """Forces such that A · forces + wanted is zero in the rows that the modes hold: all of a contact that sticks, the
     normal of one that slips, with its friction or, for projections, without."""
     m = 0
@@ -164,7 +154,7 @@ def solve_modes(c: Contacts, wanted: Reals, friction: bool) -> None:
             m += 1
     if m == 0:
         return
-    fill(c, m, wanted, friction)
+    mode_equations(c, m, wanted, friction)
     if not eliminate(c.matrix, c.right, m):
         spread_load(c, m, wanted, friction)
     for a in range(m):
@@ -176,7 +166,7 @@ def solve_modes(c: Contacts, wanted: Reals, friction: bool) -> None:
                 c.forces[3 * i + k] = -c.friction[i] * c.along[2 * i + k] * c.right[a]
 
 
-def fill(c: Contacts, m: int, wanted: Reals, friction: bool) -> None:
+def mode_equations(c: ContactState, m: int, wanted: Reals, friction: bool) -> None:
     """The equations of `solve_modes`."""
     for a in range(m):
         row = c.unknowns[a]
@@ -191,46 +181,12 @@ def fill(c: Contacts, m: int, wanted: Reals, friction: bool) -> None:
             c.matrix[a * m + b] = value
 
 
-def eliminate(matrix: Reals, right: Reals, m: int) -> bool:
-    """Solve in place, with pivots from the columns; false where the matrix is singular."""
-    largest = 0.0
-    for k in range(m * m):
-        largest = max(largest, abs(matrix[k]))
-    for k in range(m):
-        best = k
-        for i in range(k + 1, m):
-            if abs(matrix[i * m + k]) > abs(matrix[best * m + k]):
-                best = i
-        if not abs(matrix[best * m + k]) > REDUNDANT * largest:
-            return False
-        if best != k:
-            for j in range(k, m):
-                held = matrix[k * m + j]
-                matrix[k * m + j] = matrix[best * m + j]
-                matrix[best * m + j] = held
-            held = right[k]
-            right[k] = right[best]
-            right[best] = held
-        for i in range(k + 1, m):
-            factor = matrix[i * m + k] / matrix[k * m + k]
-            if factor != 0.0:
-                for j in range(k + 1, m):
-                    matrix[i * m + j] -= factor * matrix[k * m + j]
-                right[i] -= factor * right[k]
-    for k in range(m - 1, -1, -1):
-        total = right[k]
-        for j in range(k + 1, m):
-            total -= matrix[k * m + j] * right[j]
-        right[k] = total / matrix[k * m + k]
-    return True
-
-
-def spread_load(c: Contacts, m: int, wanted: Reals, friction: bool) -> None:
+def spread_load(c: ContactState, m: int, wanted: Reals, friction: bool) -> None:
     """Redundant contacts: the solution that is nearest to zero, by the proximal point method."""
     for k in range(m):
         c.shares[k] = 0.0
     for _ in range(4):
-        fill(c, m, wanted, friction)
+        mode_equations(c, m, wanted, friction)
         largest = 0.0
         for a in range(m):
             largest = max(largest, abs(c.matrix[a * m + a]))
@@ -245,7 +201,7 @@ def spread_load(c: Contacts, m: int, wanted: Reals, friction: bool) -> None:
         c.right[a] = c.shares[a]
 
 
-def accelerate(c: Contacts) -> None:
+def accelerate(c: ContactState) -> None:
     """Accelerations of all rows with the forces."""
     for i in range(c.rows):
         total = c.biases[i]
@@ -254,7 +210,7 @@ def accelerate(c: Contacts) -> None:
         c.accelerations[i] = total
 
 
-def turn_creeping(c: Contacts) -> None:
+def turn_creeping(c: ContactState) -> None:
     """Contacts that creep and speed up go along their accelerations."""
     rows = c.rows
     for turn in range(TURNS):
@@ -285,9 +241,9 @@ def turn_creeping(c: Contacts) -> None:
             return
 
 
-def derivative(c: Contacts, t: float, x: Reals) -> None:
+def derivative(c: ContactState, t: float, x: Reals) -> None:
     """x-dot into `moved`, and the forces, with the modes as they are."""
-    look(c, t, x)
+    evaluate_contacts(c, t, x)
     creeping = False
     for i in range(c.points):
         speed = slip_speed(c, i)
@@ -298,15 +254,15 @@ def derivative(c: Contacts, t: float, x: Reals) -> None:
     solve_modes(c, c.biases, True)
     if creeping:
         turn_creeping(c)
-    apply(c, 1.0)
+    state_derivative(c, 1.0)
 
 
-def slip_speed(c: Contacts, i: int) -> float:
+def slip_speed(c: ContactState, i: int) -> float:
     """Tangential speed of a point [m/s]."""
     return math.sqrt(c.velocities[3 * i] ** 2 + c.velocities[3 * i + 1] ** 2)
 
 
-def apply(c: Contacts, share: float) -> None:
+def state_derivative(c: ContactState, share: float) -> None:
     """x-dot into `moved`, with the forces and a share of all that is not a contact's."""
     c.inputs[c.share, 0] = share
     for k in range(c.rows):

@@ -1,6 +1,6 @@
 """The equations of motion with the forces of contacts as inputs, for contact modes that are data.
 
-All kernels have the inputs [t, x, held, planes, share, forces]: the height and the normal of the ground under each
+All kernels have the inputs [t, x, held, planes, share, forces]: height, normal and curvature of the ground under each
 point (nothing where it is level), the share of the accelerations that do not come from contacts (1, or 0 where forces
 are impulses), and the forces of all rows in the frames of the contacts.
 
@@ -14,14 +14,14 @@ are impulses), and the forces of all rows in the frames of the contacts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from tailwork.algebra.expression import Scalar
+from tailwork.algebra.expression import Scalar, is_zero
 from tailwork.algebra.vectors import Array, array, times
 from tailwork.kernels.graph import Graph, finished
 from tailwork.kernels.jvp import jvp as jvp_graph
@@ -34,15 +34,16 @@ from tailwork.mechanics.rigid.problem import (
     ContactProblem,
     Plane,
     contact_problem,
+    stop_side,
     stopped_joints,
 )
+from tailwork.mechanics.torso import LimbState
 from tailwork.simulation.contact.ground import surface_at
+from tailwork.simulation.equations import Symbols
+from tailwork.simulation.event_driven.constrained import PLANE
 from tailwork.simulation.events import Event, JointRange
-from tailwork.simulation.system import Symbols, System
+from tailwork.simulation.system import System
 from tailwork.typing import Floats
-
-PLANE = 4
-"""Numbers of the ground under a point: height [m], normal."""
 
 
 def plane_inputs(layout: Layout, level: bool) -> int:
@@ -60,7 +61,7 @@ def watched_names(system: System) -> list[str]:
     return [name for event in watched_events(system) for name in event.names(system.model.layout)]
 
 
-def contact_rows(layout: Layout) -> int:
+def contact_row_count(layout: Layout) -> int:
     """Rows of all contacts: three a point, one a joint."""
     return 3 * len(layout.contact_points) + len(stopped_joints(layout))
 
@@ -109,14 +110,14 @@ class _Recorded:
     def path(self) -> Path:
         """What the path is judged by, the contacts as outside forces."""
         r = self.symbols
-        inputs, layout = with_contact_forces(r.layout, r.inputs, self.planes, self.forces)
+        inputs, layout = with_contact_forces(r.layout, r.inputs, self.planes, self.forces, self.problem.robot.states)
         return path(layout, inputs)
 
     def powers(self) -> list[Scalar]:
         """Power of motors, springs, dampers and what moves prescribed limbs, and of outside forces [W]."""
         r, layout, inputs = self.symbols, self.symbols.layout, self.symbols.inputs
         if r.layout.prescribed:  # whose efforts depend on the contacts
-            inputs, layout = with_contact_forces(layout, inputs, self.planes, self.forces)
+            inputs, layout = with_contact_forces(layout, inputs, self.planes, self.forces, self.problem.robot.states)
             solution = forward_dynamics(layout, inputs)
         else:
             robot = self.problem.robot
@@ -126,9 +127,11 @@ class _Recorded:
 
 
 def with_contact_forces(
-    layout: Layout, inputs: Inputs, planes: dict[str, Plane] | None, forces: Sequence[Array]
-) -> tuple[Inputs, Layout]:
-    """Arguments of the dynamics with contact forces, in the frames of the contacts, among the outside ones."""
+    layout: Layout, inputs: Inputs, planes: dict[str, Plane] | None, forces: Sequence[Array],
+    states: Mapping[str, LimbState],
+) -> tuple[Inputs, Layout]:  # fmt: skip
+    """Arguments of the dynamics with contact forces, in the frames of the contacts, among the outside ones; `states` of
+    the limbs."""
     seen = bodies(layout, inputs.q, inputs.v)
     pushes: list[Push] = []
     given: list[Array] = []
@@ -141,9 +144,10 @@ def with_contact_forces(
         given.append(times(axes.T, force))
     added = {name: [Added(0.0, 0.0)] * len(layout.limbs[name].coordinates) for name in layout.moving}
     for (limb, k), force in zip(stopped_joints(layout).values(), forces[len(points) :], strict=True):
-        own = layout.limbs[limb]
-        c = own.coordinates.index(own.joints[k].name)
-        added[limb][c] = Added(0.0, added[limb][c].force + force[0])
+        push = force[0] * stop_side(states[limb], k)
+        for c, share in enumerate(states[limb].gearing[k]):
+            if not is_zero(share):
+                added[limb][c] = Added(0.0, added[limb][c].force + share * push)
     inputs = replace(inputs, forces=[*inputs.forces, *given], added=added if stopped_joints(layout) else inputs.added)
     return inputs, replace(layout, pushes=(*layout.pushes, *pushes))
 
@@ -151,11 +155,11 @@ def with_contact_forces(
 def _recorded(system: System, level: bool) -> _Recorded:
     layout = system.model.layout
     planes = plane_inputs(layout, level)
-    r, parameters, count = system.record(planes + 1 + contact_rows(layout))
+    r, parameters, count = system.record(planes + 1 + contact_row_count(layout))
     under = None
     if planes:
         numbers = [r.more[k : k + PLANE] for k in range(0, planes, PLANE)]
-        under = {name: Plane(own[0], (own[1], own[2], own[3]))
+        under = {name: Plane(own[0], (own[1], own[2], own[3]), (own[4], own[5], own[6]))
                  for name, own in zip(layout.contact_points, numbers, strict=True)}  # fmt: skip
     rows = r.more[planes + 1 :]
     points = 3 * len(layout.contact_points)
@@ -197,24 +201,39 @@ def contact_kernel(system: System, name: str, level: bool) -> tuple[Kernel, Cons
     return kernel, kernel.constants(np.array([system.numbers[path] for path in names]))
 
 
-def contact_jvp(system: System, level: bool) -> tuple[Kernel, Constants, tuple[str, ...]]:
-    """The Jacobian-vector products of the contact rates along all inputs and numbers, the values after them; its
+def contact_jvp(system: System, name: str, level: bool) -> tuple[Kernel, Constants, tuple[str, ...]]:
+    """The Jacobian-vector products of one of the kernels above along all inputs and numbers, the values after them; its
     constants, and the names of the numbers."""
 
     def make() -> tuple[Kernel, tuple[str, ...]]:
-        graph, names = _graph(system, "contact rates", level)
+        graph, names = _graph(system, name, level)
         kernel = Kernel(jvp_graph(graph, range(graph.inputs), values=True), system.model.robot.name)
         return kernel, names
 
-    kernel, names = system.once(("contact jvp", level), make)
+    kernel, names = system.once((f"jvp of {name}", level), make)
     return kernel, kernel.constants(np.array([system.numbers[path] for path in names])), names
 
 
 def planes_under(system: System, ground: Any, t: float, x: Floats) -> Floats:
-    """Height and normal of the ground under each point at a state, flat."""
+    """The ground under each point at a state, (points, PLANE)."""
     kernel, constants = contact_kernel(system, "contact places", False)
     row = np.zeros((1, kernel.inputs))
     row[0, 0], row[0, 1 : 1 + system.size] = t, x
-    height, by_x, by_y = surface_at(ground.field(), kernel(row, constants)[0].reshape(-1, 3)[:, :2]).T
-    steep = np.sqrt(1.0 + by_x**2 + by_y**2)
-    return np.stack([height, -by_x / steep, -by_y / steep, 1.0 / steep], axis=1).ravel()
+    places = kernel(row, constants)[0].reshape(-1, 3)
+    return planes_at(ground, places, np.zeros((0, *places.shape)), np.zeros((0, 2)))[0]
+
+
+def planes_at(ground: Any, places: Floats, d_places: Floats, tilts: Floats) -> tuple[Floats, Floats]:
+    """The ground under places, (points, PLANE), and its changes, (directions, points, PLANE), as the places move,
+    (directions, points, 3), and all of it tilts about the origin, (directions, 2) by x and y."""
+    height, by_x, by_y, *more = surface_at(ground.field(), places[:, :2], curved=True).T
+    by_xx, by_xy, by_yy, by_xxx, by_xxy, by_xyy, by_yyy = more
+    normal = np.stack([-by_x, -by_y, np.ones_like(by_x)], axis=1) / np.sqrt(1.0 + by_x**2 + by_y**2)[:, None]
+    planes = np.concatenate([height[:, None], normal, np.array(more[:3]).T], axis=1)
+    dx, dy, (a, b) = d_places[..., 0], d_places[..., 1], tilts.T[..., None]
+    d_by_x, d_by_y = by_xx * dx + by_xy * dy + a, by_xy * dx + by_yy * dy + b
+    d_height = by_x * dx + by_y * dy + a * places[:, 0] + b * places[:, 1]
+    turn = np.stack([-d_by_x, -d_by_y, 0.0 * dx], axis=-1) * normal[:, 2:]
+    turn -= normal * (turn * normal).sum(axis=-1, keepdims=True)
+    bent = [by_xxx * dx + by_xxy * dy, by_xxy * dx + by_xyy * dy, by_xyy * dx + by_yyy * dy]
+    return planes, np.concatenate([d_height[..., None], turn, np.stack(bent, axis=-1)], axis=-1)

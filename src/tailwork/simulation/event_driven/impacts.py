@@ -10,21 +10,21 @@ from __future__ import annotations
 import math
 
 from tailwork.kernels.language import Ints, Reals, Struct
+from tailwork.model.contact.newton import STARTS, Cones, newton, project
 from tailwork.simulation.event_driven.constrained import (
     CREEP,
     FREE,
     SLIP,
     STICK,
-    Contacts,
+    ContactState,
     accelerate,
-    apply,
     contact_of,
-    first_row,
-    look,
+    evaluate_contacts,
     normal_row,
     slip_speed,
     solve_modes,
-    tangential,
+    state_derivative,
+    tangential_part,
 )
 
 TOUCH, LIFT, SLIDE, HALT, SLOWER, FASTER = 0, 1, 2, 3, 4, 5
@@ -34,8 +34,10 @@ TOUCHING, RESTING, REBOUND = 1e-9, 1e-9, 1e-8
 come more slowly than the last [m/s], they do not rebound."""
 STILL = 1e-13
 """Normal velocities of closed contacts below this are rounding [m/s]."""
-SWEEPS = 5000
-"""Most sweeps of the contact problem."""
+ROUNDING = 2.2e-16
+"""Of a number, relative: velocities after an impact are as uncertain as this share of what the impulses change [1]."""
+PROJECTED, EXACT = 20, 1e-14
+"""Sweeps of projections before Newton's method on the contact problem, and how well it is solved [1]."""
 OPEN, COULOMB, SLIPPING = 0, 1, 2
 """What the contact problem knows of a contact."""
 
@@ -43,8 +45,9 @@ OPEN, COULOMB, SLIPPING = 0, 1, 2
 class Touching(Struct):
     """Contacts at an event."""
 
-    contacts: Contacts
-    near: Reals  # one: points closer than this touch together with one that lands [m]
+    contacts: ContactState
+    cones: Cones  # with the matrix, the friction and the directions of these contacts
+    near: Reals  # two: what is closer than this touches together with one that lands, points not deeper than that [m]
     creep: float  # [m/s]: below it the velocity does not tell the direction of friction
     kinds: Ints
     closed: Ints  # which contacts took part in the last event
@@ -54,14 +57,14 @@ class Touching(Struct):
     after: Reals  # and after it
     impulses: Reals  # rows, in the contacts' frames: of the last impact [N s]
     slide: Reals  # friction of a contact that starts to slip
-    around: Reals  # three: velocity of a contact with the forces of all others
-    result: Reals  # whether there was an impact, what energy it took [J], how many contacts closed, sweeps
+    result: Reals  # whether there was an impact, what energy it took [J], how many contacts closed, how far it is from
+    # the laws of contact [m/s]
 
 
 def kick(t: Touching, x: Reals, positions: bool) -> None:
     """Change the velocities of a state by the impulses in `forces`, or its coordinates likewise."""
     c = t.contacts
-    apply(c, 0.0)
+    state_derivative(c, 0.0)
     if not positions:
         for k in range(c.places_size, c.n):
             x[k] += c.moved[k]
@@ -87,7 +90,7 @@ def close(t: Touching, time: float, x: Reals) -> float:
         closed = closed or c.modes[i] != FREE
     if not closed:
         return 0.0
-    look(c, time, x)
+    evaluate_contacts(c, time, x)
     for i in range(c.count):
         t.wanted[normal_row(c, i)] = c.gaps[i]
         off = max(off, abs(c.gaps[i])) if c.modes[i] != FREE else off
@@ -97,7 +100,7 @@ def close(t: Touching, time: float, x: Reals) -> float:
                 c.seen[3 * i + 1] - c.anchors[3 * i + 1],
                 c.seen[3 * i + 2] - c.anchors[3 * i + 2],
             )
-            a, b = tangential(c, i, dx, dy, dz)
+            a, b = tangential_part(c, i, dx, dy, dz)
             rolls = c.radii[i] > 0.0
             t.wanted[3 * i] = 0.0 if rolls else a
             t.wanted[3 * i + 1] = 0.0 if rolls else b
@@ -105,105 +108,32 @@ def close(t: Touching, time: float, x: Reals) -> float:
                 off = max(off, max(abs(t.wanted[3 * i]), abs(t.wanted[3 * i + 1])))
     solve_modes(c, t.wanted, False)
     kick(t, x, True)
-    look(c, time, x)
+    evaluate_contacts(c, time, x)
     solve_modes(c, c.velocities, False)
     kick(t, x, False)
     return off
 
 
-def coulomb(t: Touching) -> int:
-    """Forces of the contact problem A · forces + wanted, by Gauss and Seidel over contacts; how many sweeps it took."""
-    c = t.contacts
-    rows, size = c.rows, 0.0
-    for k in range(rows):
-        c.forces[k] = 0.0
+def solve_contacts(t: Touching) -> float:
+    """Forces of the contact problem A · forces + wanted; how far they are from the laws of contact [as wanted]."""
+    c, cones, size = t.contacts, t.cones, 0.0
+    for i in range(c.count):
+        cones.open[i] = 1 if t.kinds[i] == OPEN else 0
+        if i < c.points:
+            cones.along[i] = 1 if t.kinds[i] == SLIPPING else 0
+    for k in range(c.rows):
+        cones.free[k] = t.wanted[k]
+        cones.impulse[k] = 0.0
         size = max(size, abs(t.wanted[k])) if t.kinds[contact_of(c, k)] != OPEN else size
-    for swept in range(1, SWEEPS):
-        change = 0.0
-        for i in range(c.count):
-            if t.kinds[i] == OPEN:
-                continue
-            first, last = first_row(c, i), normal_row(c, i)
-            for row in range(first, last + 1):
-                t.around[row - first] = t.wanted[row]
-                for k in range(rows):
-                    if k < first or k > last:
-                        t.around[row - first] += c.delassus[row * rows + k] * c.forces[k]
-            if i < c.points:
-                change = max(change, one_contact(t, i, t.around[0], t.around[1], t.around[2]))
-            else:
-                stiffness, old = c.delassus[first * rows + first], c.forces[first]
-                c.forces[first] = max(-t.around[0], 0.0) / stiffness
-                change = max(change, abs(c.forces[first] - old) * stiffness)
-        if change <= 1e-15 * size:
-            return swept
-    return SWEEPS
+    for _ in range(PROJECTED):
+        project(cones)
+    off = newton(cones, EXACT * size, STARTS)
+    for k in range(c.rows):
+        c.forces[k] = cones.impulse[k]
+    return off
 
 
-def one_contact(t: Touching, i: int, x: float, y: float, z: float) -> float:
-    """The force of a contact whose velocity without it is (x, y, z), exactly; how much it changed, as a velocity.
-
-    Where it slips, (A + s diag(1, 1, 0)) force = −velocity with s ≥ 0 such that |tangential| = mu · normal.
-    """
-    c, mu = t.contacts, t.contacts.friction[i]
-    rows, first = c.rows, 3 * i * c.rows + 3 * i
-    a11, a12, a13 = c.delassus[first], c.delassus[first + 1], c.delassus[first + 2]
-    a22, a23, a33 = c.delassus[first + rows + 1], c.delassus[first + rows + 2], c.delassus[first + 2 * rows + 2]
-    fx, fy, fz = 0.0, 0.0, 0.0
-    if t.kinds[i] == SLIPPING:
-        dx, dy = c.directions[2 * i], c.directions[2 * i + 1]
-        stiffness = a33 - mu * (a13 * dx + a23 * dy)
-        if z < 0.0 and stiffness > 0.0:
-            fz = -z / stiffness
-            fx, fy = -mu * dx * fz, -mu * dy * fz
-    elif z < 0.0:
-        m11, m12, m13 = a22 * a33 - a23 * a23, a13 * a23 - a12 * a33, a12 * a23 - a22 * a13
-        m22, m23, m33 = a11 * a33 - a13 * a13, a12 * a13 - a11 * a23, a11 * a22 - a12 * a12
-        n1, n2, n3 = -(m11 * x + m12 * y + m13 * z), -(m12 * x + m22 * y + m23 * z), -(m13 * x + m23 * y + m33 * z)
-        if n3 > 0.0 and n1 * n1 + n2 * n2 <= mu * mu * n3 * n3:
-            det = a11 * m11 + a12 * m12 + a13 * m13
-            fx, fy, fz = n1 / det, n2 / det, n3 / det
-        else:
-            p1, p2 = a13 * z - a33 * x, a23 * z - a33 * y
-            p3 = a13 * x + a23 * y - (a11 + a22) * z
-            s = slipping(mu, n1, n2, n3, p1, p2, p3, z, 0.5 * (a11 + a22))
-            e1, e2 = n1 + s * p1, n2 + s * p2
-            length = math.sqrt(e1 * e1 + e2 * e2)
-            if length > 0.0:
-                e1, e2 = e1 / length, e2 / length
-            fz = -z / max(a33 + mu * (a13 * e1 + a23 * e2), 1e-3 * a33)
-            fx, fy = mu * e1 * fz, mu * e2 * fz
-    change = max(abs(fx - c.forces[3 * i]), max(abs(fy - c.forces[3 * i + 1]), abs(fz - c.forces[3 * i + 2]))) * a33
-    c.forces[3 * i] = fx
-    c.forces[3 * i + 1] = fy
-    c.forces[3 * i + 2] = fz
-    return change
-
-
-def slipping(
-    mu: float, n1: float, n2: float, n3: float, p1: float, p2: float, p3: float, z: float, scale: float
-) -> float:
-    """s > 0 with |n + s p| = mu (n3 + s p3 − s² z), by halving between powers of two."""
-    low, high = 0.0, scale
-    for _ in range(400):
-        if mu * (n3 + high * (p3 - high * z)) >= math.sqrt((n1 + high * p1) ** 2 + (n2 + high * p2) ** 2):
-            break
-        low = high
-        high = 2.0 * high
-        if not high < 1e12 * scale:
-            return high
-    for _ in range(200):
-        s = 0.5 * (low + high)
-        if s <= low or s >= high:
-            break
-        if mu * (n3 + s * (p3 - s * z)) >= math.sqrt((n1 + s * p1) ** 2 + (n2 + s * p2) ** 2):
-            high = s
-        else:
-            low = s
-    return high
-
-
-def settle(t: Touching, time: float, x: Reals, which: int, what: int) -> None:
+def settle_modes(t: Touching, time: float, x: Reals, which: int, what: int) -> None:
     """The impact at an event, if a closed contact approaches, and all modes after it.
 
     Args:
@@ -214,11 +144,12 @@ def settle(t: Touching, time: float, x: Reals, which: int, what: int) -> None:
         what: the event, which is not decided again.
     """
     c = t.contacts
-    look(c, time, x)
+    evaluate_contacts(c, time, x)
     hit, newly = False, 0
     for i in range(c.count):
         falling = c.velocities[normal_row(c, i)]
-        near = abs(c.gaps[i]) < t.near[0] and falling < RESTING and t.passing[i] == 0
+        deepest = t.near[1] if i < c.points else math.inf  # a joint beyond its range is thrown back
+        near = -deepest < c.gaps[i] < t.near[0] and falling < RESTING and t.passing[i] == 0
         t.kinds[i] = OPEN
         if c.modes[i] != FREE or (what == TOUCH and (i == which or near)):
             t.kinds[i] = COULOMB
@@ -234,7 +165,7 @@ def settle(t: Touching, time: float, x: Reals, which: int, what: int) -> None:
         t.impulses[k] = 0.0
     if hit:
         strike(t, time, x)
-    decide(t, which, what, hit)
+    choose_modes(t, which, what, hit)
 
 
 def strike(t: Touching, time: float, x: Reals) -> None:
@@ -246,28 +177,39 @@ def strike(t: Touching, time: float, x: Reals) -> None:
         t.wanted[k] = c.velocities[k]
         if k == normal_row(c, i) and c.velocities[k] < -REBOUND:
             t.wanted[k] += c.restitution[i] * c.velocities[k]
-    t.result[3] = float(coulomb(t))
+    t.result[3] = solve_contacts(t)
     for k in range(c.rows):
         t.impulses[k] = c.forces[k]
     kick(t, x, False)
-    look(c, time, x)
+    evaluate_contacts(c, time, x)
     for k in range(c.rows):
         t.after[k] = c.velocities[k]
         t.result[1] -= 0.5 * t.impulses[k] * (t.before[k] + t.after[k])
 
 
-def decide(t: Touching, which: int, what: int, hit: bool) -> None:
+def at_rest(t: Touching) -> float:
+    """Velocities after an impact below this are zero to rounding [m/s]: light bodies change theirs by much."""
+    c, largest = t.contacts, 0.0
+    for row in range(c.rows):
+        total = 0.0
+        for k in range(c.rows):
+            total += abs(c.delassus[row * c.rows + k] * t.impulses[k])
+        largest = max(largest, total)
+    return max(REBOUND, ROUNDING * largest)
+
+
+def choose_modes(t: Touching, which: int, what: int, hit: bool) -> None:
     """Modes from the accelerations, and where contacts stick from now on."""
-    c = t.contacts
+    c, still = t.contacts, at_rest(t) if hit else t.creep
     for i in range(c.count):
-        leaves = (i == which and what == LIFT) or (hit and c.velocities[normal_row(c, i)] > REBOUND)
+        leaves = (i == which and what == LIFT) or (hit and c.velocities[normal_row(c, i)] > still)
         if t.kinds[i] == OPEN or leaves:
             t.kinds[i] = OPEN
         elif i < c.points and not (i == which and what == HALT):
-            slips_on(t, i, i == which and what == SLIDE, hit)
+            slips_on(t, i, i == which and what == SLIDE, hit, still)
     for k in range(c.rows):
         t.wanted[k] = c.biases[k]
-    coulomb(t)
+    solve_contacts(t)
     accelerate(c)
     for i in range(c.count):
         before, normal = c.modes[i], c.forces[normal_row(c, i)]
@@ -283,8 +225,9 @@ def decide(t: Touching, which: int, what: int, hit: bool) -> None:
             anchor(c, i)
 
 
-def slips_on(t: Touching, i: int, slides: bool, hit: bool) -> None:
-    """Whether a closed point slips, and along what; `slides`: it has just started to."""
+def slips_on(t: Touching, i: int, slides: bool, hit: bool, still: float) -> None:
+    """Whether a closed point slips, and along what; `slides`: it has just started to; `still`: below this speed it
+    rests [m/s]."""
     c, speed = t.contacts, slip_speed(t.contacts, i)
     if slides:
         size = math.sqrt(t.slide[0] * t.slide[0] + t.slide[1] * t.slide[1])
@@ -293,13 +236,13 @@ def slips_on(t: Touching, i: int, slides: bool, hit: bool) -> None:
         t.kinds[i] = SLIPPING
     elif c.modes[i] == CREEP and speed <= 2.0 * t.creep and not hit:
         t.kinds[i] = SLIPPING
-    elif speed > (REBOUND if hit else t.creep) or (c.modes[i] == SLIP and not hit):
+    elif speed > still or (c.modes[i] == SLIP and not hit):
         for k in range(2):
             c.directions[2 * i + k] = c.velocities[3 * i + k] / speed
         t.kinds[i] = SLIPPING
 
 
-def starts_to_slip(c: Contacts, i: int) -> None:
+def starts_to_slip(c: ContactState, i: int) -> None:
     """A point at rest that friction cannot hold creeps along its acceleration."""
     fx, fy, ax, ay = c.forces[3 * i], c.forces[3 * i + 1], c.accelerations[3 * i], c.accelerations[3 * i + 1]
     size = math.sqrt(ax * ax + ay * ay)
@@ -310,7 +253,7 @@ def starts_to_slip(c: Contacts, i: int) -> None:
         c.directions[2 * i + 1] = ay / size
 
 
-def anchor(c: Contacts, i: int) -> None:
+def anchor(c: ContactState, i: int) -> None:
     """A point sticks where it is; its height is that of the ground."""
     for k in range(3):
         c.anchors[3 * i + k] = c.seen[3 * i + k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,30 +13,40 @@ from tailwork.kernels.language import lanes
 from tailwork.kernels.translate import driver
 from tailwork.mechanics.attitude import attitude_size
 from tailwork.mechanics.rigid.problem import stopped_joints
-from tailwork.simulation.batch_kernels import run_driver
+from tailwork.model.contact.newton import cones_of
+from tailwork.simulation.batch.kernels import run_driver
 from tailwork.simulation.contact.on_ground import tables_of
-from tailwork.simulation.event_driven.constrained import Contacts
-from tailwork.simulation.event_driven.equations import contact_kernel, contact_rows, plane_inputs, watched_events
+from tailwork.simulation.event_driven.constrained import ContactState
+from tailwork.simulation.event_driven.equations import contact_kernel, contact_row_count, plane_inputs, watched_events
 from tailwork.simulation.event_driven.impacts import TOUCHING, Touching
-from tailwork.simulation.event_driven.state import EVENTS, GUARDS, HAPPENED, HEAD, SAMPLED, STEPS, Job, Log, Quadrature
-from tailwork.simulation.event_driven.stepping import advance, begin, refresh
+from tailwork.simulation.event_driven.state import (
+    EVENTS,
+    GUARDS,
+    HAPPENED,
+    HEAD,
+    SAMPLED,
+    STEPS,
+    Log,
+    Quadrature,
+    RunJob,
+)
+from tailwork.simulation.event_driven.stepping import advance_events, begin_events, is_full, refresh
 from tailwork.simulation.events import Lands, PassesThrough
 from tailwork.simulation.integrate.compiled import lane_kernel, method_arrays
 from tailwork.simulation.integrate.driver import MORE_ROOM
 from tailwork.simulation.integrate.tableaus import DORMAND_PRINCE
+from tailwork.simulation.stopping import MOST_EVENTS, WINDOW
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 LONGEST = 0.02
 """Of a step [s]: events within longer ones may be overlooked."""
-LONGEST_VARIED = 2e-3
+LONGEST_VARIED = 5e-3
 """Of a step along which changes are integrated, too [s]."""
 FIRST = 1e-4
 """First step [s]."""
 DEEPEST = 1e-6
 """So far [m] from the ground a point may start and touch it: rounding."""
-MOST_EVENTS, WINDOW = 100, 1e-3
-"""More events than this within so long [s] are chatter."""
 PAUSE = 200
 """Steps between two checks for Ctrl-C."""
 ROOM = 256
@@ -67,7 +78,7 @@ class Sizes:
     @cached_property
     def rows(self) -> int:
         """Of all contacts."""
-        return contact_rows(self.system.model.layout)
+        return contact_row_count(self.system.model.layout)
 
     @property
     def planes(self) -> int:
@@ -115,7 +126,7 @@ def watched_contacts(system: System, kind: type[PassesThrough | Lands]) -> np.nd
 def event_job(
     system: System, ground: Any, x: Floats, start: float, sample_times: Floats, rtol: float, atol: float, most: int,
     keep: bool,
-) -> Job:  # fmt: skip
+) -> RunJob:  # fmt: skip
     """The job of a run from a state; `keep`: steps are kept, for derivatives."""
     layout, whole = system.model.layout, np.int64
     level = ground.surface is None
@@ -137,11 +148,12 @@ def event_job(
     friction, restitution, radii = np.array(factors).reshape(-1, 3).T
     inputs = lanes(1, inputs=sizes.share + 1 + rows)["inputs"]
     outputs = 3 * points + count + 2 * rows + rows * (rows + 1) // 2
-    contacts = Contacts(
+    contacts = ContactState(
         points=points, count=count, rows=rows, n=n, places_size=len(system.free_q), targets=1 + n + system.efforts,
         planes=sizes.planes, share=sizes.share,
         quaternion=layout.torso_free and attitude_size(layout.attitude) == 4,
-        tables=tables_of([[servo.table for servo in system.servos]]), field=ground.field(), **on,
+        tables=tables_of([[servo.table for servo in system.servos]]), field=ground.field(),
+        bends=np.zeros(7), **on,
         friction=friction * float(ground.friction), restitution=restitution * float(ground.restitution),
         radii=radii.copy(), inputs=inputs, seen=np.zeros(outputs), moved=np.zeros(n + 2), modes=np.zeros(count, whole),
         directions=np.zeros(2 * points), along=np.zeros(2 * points), anchors=np.zeros(3 * points),
@@ -149,23 +161,26 @@ def event_job(
         gaps=np.zeros(count), shares=np.zeros(max(rows, count)),
         **{name: np.zeros(rows) for name in ("velocities", "biases", "forces", "accelerations", "right")},
     )  # fmt: skip
+    cones = cones_of(points, count - points)
+    cones.delassus, cones.friction, cones.directions = contacts.delassus, contacts.friction, contacts.directions
     touching = Touching(
-        contacts=contacts, creep=creep_speed(atol), kinds=np.zeros(count, whole), closed=np.zeros(count, whole),
-        passing=np.zeros(count, whole), slide=np.zeros(2),
-        around=np.zeros(3), result=np.zeros(4), near=np.array([TOUCHING]),
+        contacts=contacts, cones=cones, creep=creep_speed(atol), slide=np.zeros(2), result=np.zeros(4),
+        near=np.array([TOUCHING, math.inf]),
+        **{name: np.zeros(count, whole) for name in ("kinds", "closed", "passing")},
         **{name: np.zeros(rows) for name in ("wanted", "before", "after", "impulses")},
     )  # fmt: skip
     log = Log(
-        events=ROOM, event_size=sizes.event, rows=np.zeros(ROOM * sizes.event), happened=np.zeros(2 * (ROOM + watched)),
-        happenings=ROOM + watched, sample_times=sample_times, samples=len(sample_times), sample_size=sizes.sample,
-        sampled=np.full(len(sample_times) * sizes.sample, np.nan), steps=ROOM if keep else 0,
-        step_size=sizes.step(method.stages), kept=np.zeros((ROOM if keep else 1) * sizes.step(method.stages)),
+        events=ROOM, event_size=sizes.event, rows=np.zeros(ROOM * sizes.event), happenings=ROOM + 3 * watched,
+        happened=np.zeros(2 * (ROOM + 3 * watched)), sample_times=sample_times, samples=len(sample_times),
+        sample_size=sizes.sample, sampled=np.full(len(sample_times) * sizes.sample, np.nan),
+        steps=ROOM if keep else 0, step_size=sizes.step(method.stages),
+        kept=np.zeros((ROOM if keep else 1) * sizes.step(method.stages)),
     )  # fmt: skip
     quadrature = Quadrature(
         size=sizes.quadrature, total=np.zeros(sizes.quadrature), rates=np.zeros(method.stages * sizes.quadrature),
         first=np.zeros(sizes.quadrature),
     )  # fmt: skip
-    return Job(
+    return RunJob(
         touching=touching, contacts=contacts, method=method, rtol=rtol, atol=atol, longest=LONGEST,
         most_events=MOST_EVENTS, window=WINDOW, pause=PAUSE, watched=watched, watch=kernels["watch"],
         watch_constants=kernels["watch_constants"], stops=np.array(stops or [False], whole),
@@ -175,36 +190,43 @@ def event_job(
         counts=np.array([0, 0, 0, 0, 0, most, 0, -1], whole),
         x=np.array(x, dtype=np.float64), u=np.zeros(method.stages * n), quadrature=quadrature, log=log,
         **{name: np.zeros(n) for name in ("first", "new", "error", "point")},
+        least=np.zeros(count), below=np.zeros(max(watched, 1), whole),
         **{name: np.zeros(GUARDS * count + watched) for name in ("values", "values_new", "probe")},
         **{name: np.zeros(count) for name in ("falling", "falling_new", "scratch")},
     )  # fmt: skip
 
 
-def start_job(job: Job) -> None:
-    """Modes at the start."""
-    job.touching.near[0] = DEEPEST
-    driver(begin, 1)(job)
-    job.touching.near[0] = TOUCHING
+def start_job(job: RunJob, deepest: float = math.inf) -> None:
+    """Modes at the start; points deeper in the ground than this stay where they are [m]."""
+    make_room(job)
+    job.touching.near[:] = DEEPEST, deepest
+    driver(begin_events, 1)(job)
+    job.touching.near[:] = TOUCHING, math.inf
 
 
-def renew_job(job: Job) -> None:
+def renew_job(job: RunJob) -> None:
     """Go on with other control inputs, or where a force has jumped."""
+    make_room(job)
     driver(refresh, 1)(job)
 
 
-def drive_job(job: Job, end: float) -> None:
+def drive_job(job: RunJob, end: float) -> None:
     """On to a time [s], or to where the run ends before."""
     job.clock[2] = end
-    while run_driver(driver(advance, 1), job) == MORE_ROOM:
-        log = job.log
-        grown = {"rows": "events", "happened": "happenings", "kept": "steps"}
-        for name, count in grown.items():
-            old = getattr(log, name)
-            setattr(log, name, np.concatenate([old, np.zeros_like(old)]))
-            setattr(log, count, 2 * getattr(log, count))
+    while run_driver(driver(advance_events, 1), job) == MORE_ROOM:
+        make_room(job)
 
 
-def written(job: Job) -> tuple[Floats, Floats, Floats, Floats]:
+def make_room(job: RunJob) -> None:
+    """Room for what another round, or a start, writes down."""
+    while is_full(job):
+        for name, count in {"rows": "events", "happened": "happenings", "kept": "steps"}.items():
+            old = getattr(job.log, name)
+            setattr(job.log, name, np.concatenate([old, np.zeros_like(old)]))
+            setattr(job.log, count, 2 * getattr(job.log, count))
+
+
+def logged(job: RunJob) -> tuple[Floats, Floats, Floats, Floats]:
     """Rows of events, of what was watched, of samples and of steps so far."""
     log, counts = job.log, job.counts
     return (

@@ -8,45 +8,41 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tailwork.errors import ArgumentError, ControllerError, RobotError
+from tailwork.errors import ArgumentError, ControllerError
 from tailwork.mechanics.rigid.problem import Plane, check_contacts, stopped_joints
 from tailwork.simulation.contact.ground import CONTACT_NAMES, RigidGround
-from tailwork.simulation.contact.on_ground import simulate_on_ground
-from tailwork.simulation.contact.record import robot_weight
-from tailwork.simulation.contact.rigid import OnRigidGround
-from tailwork.simulation.event_driven.constrained import FREE, STICK
+from tailwork.simulation.contact.record import first_fall, robot_weight
+from tailwork.simulation.contact.rigid import OnRigidGround, beyond_range
 from tailwork.simulation.event_driven.equations import planes_under, watched_names
 from tailwork.simulation.event_driven.impacts import TOUCH
 from tailwork.simulation.event_driven.job import (
     DEEPEST,
-    FIRST,
-    MOST_EVENTS,
-    WINDOW,
     Sizes,
     drive_job,
     event_job,
+    logged,
     renew_job,
     start_job,
-    written,
 )
-from tailwork.simulation.event_driven.state import CHATTER, HEAD, SAMPLED, STATUS, STEPS, STOPPED, H, Job, T
+from tailwork.simulation.event_driven.spells import Spells
+from tailwork.simulation.event_driven.state import HEAD, SAMPLED, STATUS, STEPS, STOPPED, RunJob, T
 from tailwork.simulation.events import FootPulls, FootSlips
-from tailwork.simulation.integrate.driver import AT_EVENT, FINISHED, TOO_LONG
+from tailwork.simulation.forces import breaks_of
+from tailwork.simulation.integrate.balance import trusted_balance, unbalanced
 from tailwork.simulation.integrate.tableaus import EVENT_DRIVEN
 from tailwork.simulation.options import Options
 from tailwork.simulation.record import Arrays, force_arrays, force_names, named_arrays
-from tailwork.simulation.run import Run, Stopped, trusted_balance, unbalanced
+from tailwork.simulation.run import Run
+from tailwork.simulation.stopping import FINISHED, STUCK_BETWEEN_EVENTS, Stopped, why_stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
 WHY = "rigid ground, from event to event"
-SPELL = 5e-3
-"""So long contacts that change too often are stepped through [s]."""
 GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(5)
 STATES = np.array([0, 1, 2, 2], dtype=np.int32)
 """By mode: number in CONTACT_NAMES; creeping is slow slipping."""
 
-Controller = Callable[[float, Floats, Floats], Floats]
+Feedback = Callable[[float, Floats, Floats], Floats]
 """(t, q, v) → efforts, checked."""
 End = tuple[float, float, bool]
 """Of a piece of a run: where it ends [s], where the next one starts, whether a controller is asked there."""
@@ -62,50 +58,45 @@ def check_event_driven(system: System, ground: RigidGround, options: Options) ->
             required = "events of other things than pinned feet: what feet do is in the run's `changes`"
             raise ArgumentError("events", event, required)
     if not points:
-        raise RobotError("ground", system.model.robot.name, "a robot with feet or contact points (ContactPoint)")
+        raise ArgumentError("ground", system.model.robot.name, "a robot with feet or contact points (ContactPoint)")
     if options.step is not None:
         raise ArgumentError("step", options.step, f"none with '{EVENT_DRIVEN}', which chooses its steps (rtol, atol)")
     if ground.surface is not None and not is_plane(ground):
         for name, (_, point) in points.items():
             if point.radius != 0.0:
                 required = "points on ground that is curved: balls roll on planes only; 'time-stepping' takes them"
-                raise RobotError("ground", name, required)
+                raise ArgumentError("ground", name, required)
 
 
 def is_plane(ground: RigidGround) -> bool:
     """Whether the ground is level or a tilted plane."""
-    if ground.surface is None:
-        return True
-    heights = ground.surface.heights
-    bent = [np.abs(np.diff(heights, 2, axis=axis)).max(initial=0.0) for axis in (0, 1)]
-    twist = np.abs(np.diff(np.diff(heights, axis=0), axis=1)).max(initial=0.0)
-    return max(*bent, twist) <= 1e-12 * max(1.0, float(np.abs(heights).max()))
+    return ground.surface is None or ground.surface.slopes() is not None
 
 
 def started_job(
     system: System, ground: RigidGround, x: Floats, start: float, times: Floats, options: Options, efforts: Floats,
     keep: bool = False,
-) -> Job:  # fmt: skip
+) -> RunJob:  # fmt: skip
     """A run that is ready to go, its contacts decided; no point may be under the ground."""
     job = event_job(system, ground, x, start, times, options.rtol, options.atol, options.max_steps, keep)
     first = 1 + system.size
     job.contacts.inputs[first : first + system.efforts, 0] = efforts
-    start_job(job)
+    start_job(job, DEEPEST)
     gaps, passing = job.contacts.gaps[: job.contacts.points], job.touching.passing[: job.contacts.points]
     low = np.where(passing, 0.0, gaps)
     if not np.isfinite(gaps).all():
         name = list(system.model.layout.contact_points)[int(np.flatnonzero(~np.isfinite(gaps))[0])]
-        raise RobotError("state", name, "a point above the height field; it starts outside of it")
+        raise ArgumentError("state", name, "a point above the height field; it starts outside of it")
     if low.min(initial=0.0) < -DEEPEST:
         name = list(system.model.layout.contact_points)[int(low.argmin())]
         required = "points at or above the ground: start from posed(model) or walking_start(…), or higher up"
-        raise RobotError("state", f"{name} {-low.min():.4g} m under the ground", required)
+        raise ArgumentError("state", f"{name} {-low.min():.4g} m under the ground", required)
     return job
 
 
 def simulate_events(
     system: System, ground: Any, x: Floats, start: float, last: float, pieces: Iterable[End],
-    controller: Controller | None, options: Options,
+    controller: Feedback | None, options: Options,
 ) -> Run:  # fmt: skip
     """Simulate from the state x; see tailwork.simulate."""
     if not isinstance(ground, RigidGround):
@@ -121,14 +112,12 @@ def simulate_events(
 
     efforts = held[: system.efforts] if controller is None else ask(start, x)
     job = started_job(system, ground, x, start, np.linspace(start, last, options.samples), options, efforts)
-    chatter: list[float] = []
+    spells = Spells()
     for end, following, asks in pieces:
         drive_job(job, end)
-        while job.counts[STATUS] == CHATTER and job.clock[T] < end:
-            chatter.append(float(job.clock[T]))
-            spell(system, ground, job, end, held)
+        while spells.step_through(system, ground, job, end, held):
             drive_job(job, end)
-        if job.counts[STATUS] != FINISHED or end == last:
+        if spells.stopped is not None or job.counts[STATUS] != FINISHED or end == last:
             break
         job.clock[T] = following
         if asks:
@@ -137,50 +126,20 @@ def simulate_events(
                 job.contacts.inputs[first : first + system.efforts, 0] = ask(following, job.x)
             except ControllerError as error:
                 stopped = Stopped(following, "the controller gave no efforts")
-                error.run = finished_run(system, ground, job, stopped, options, chatter)
+                error.run = finished_run(system, ground, job, stopped, options, spells)
                 raise
         renew_job(job)
-    return finished_run(system, ground, job, why_stopped(system, job), options, chatter)
+    return finished_run(system, ground, job, spells.stopped or stopped_at(system, job), options, spells)
 
 
-def spell(system: System, ground: RigidGround, job: Job, end: float, held: Floats) -> None:
-    """Contacts that change too often: go on by time stepping for a while, then from event to event again."""
-    until = min(float(job.clock[T]) + SPELL, end)
-    efforts = held[: system.efforts].copy()
-    while job.clock[T] < until:
-        t, waiting = float(job.clock[T]), job.log.sample_times[job.counts[SAMPLED] : job.log.samples]
-        stop = float(min([until, *waiting[waiting > t][:1]]))
-        run = simulate_on_ground(
-            OnRigidGround(system, ground, t), job.x.copy(), None, stop - t, (stop - t) / 20.0, 2, 1000,
-            lambda *_: efforts, 1.0 / (stop - t),
-        )  # fmt: skip
-        q, v = run.final_state
-        states, total, points = run.final_contact.states, job.quadrature.total, job.contacts.points
-        for name, first, size in (("foot_impulse", 0, 3 * points), ("foot_work", job.contacts.rows, points)):
-            total[first : first + size] += np.ravel(run.data[name][-1].to_numpy())
-        total[job.contacts.rows + job.contacts.count] += float(run.data["joint_work"][-1])
-        job.x[:], job.clock[T], job.counts[STATUS] = system.state(q, v), stop, FINISHED
-        job.contacts.modes[:points] = [STICK if state != "air" else FREE for state in states]
-        job.contacts.modes[points:] = FREE
-        start_job(job)
-    job.clock[H] = FIRST
+def stopped_at(system: System, job: RunJob) -> Stopped | None:
+    """Why and when a run ended before its time."""
+    status, event = int(job.counts[STATUS]), int(job.counts[STOPPED])
+    said = why_stopped(status, event, watched_names(system), STUCK_BETWEEN_EVENTS)
+    return Stopped(float(job.clock[T]), said) if said else None
 
 
-def why_stopped(system: System, job: Job) -> Stopped | None:
-    """Why a run ended before its time."""
-    status, t = int(job.counts[STATUS]), float(job.clock[T])
-    if status == FINISHED:
-        return None
-    if status == AT_EVENT:
-        return Stopped(t, watched_names(system)[int(job.counts[STOPPED])])
-    if status == CHATTER:
-        return Stopped(t, f"contacts change more than {MOST_EVENTS} times within {WINDOW:g} s")
-    if status == TOO_LONG:
-        return Stopped(t, "more steps than allowed")
-    return Stopped(t, "no step is small enough: a joint that is singular, or a point that leaves the height field")
-
-
-class Rows(NamedTuple):
+class EventRows(NamedTuple):
     """Samples, column by column."""
 
     times: Floats
@@ -195,21 +154,21 @@ class Rows(NamedTuple):
     rates: Floats
 
 
-def sampled_rows(system: System, ground: RigidGround, rows: Floats) -> Rows:
+def sampled_rows(system: System, ground: RigidGround, rows: Floats) -> EventRows:
     """Samples as the driver has written them, taken apart."""
     size = Sizes(system, ground.surface is None)
     n, held, points = system.size, system.control_inputs, size.points
     parts = [1, n, held, size.share - size.planes, size.rows, size.contacts, 1, 1, size.rows, size.contacts]
     t, x, held_rows, _, impulses, work, joint, outside, forces, modes, rates = np.split(rows, np.cumsum(parts), axis=1)
     by_point = [part[:, : 3 * points].reshape(len(rows), points, 3) for part in (impulses, forces)]
-    return Rows(
+    return EventRows(
         t[:, 0], x, held_rows, by_point[0], work, joint[:, 0], outside[:, 0], by_point[1],
         STATES[modes[:, :points].astype(int)], rates,
     )  # fmt: skip
 
 
 def finished_run(
-    system: System, ground: RigidGround, job: Job, stopped: Stopped | None, options: Options, chatter: list[float]
+    system: System, ground: RigidGround, job: RunJob, stopped: Stopped | None, options: Options, spells: Spells
 ) -> Run:
     """The run that a job has made."""
     if job.counts[SAMPLED] < job.log.samples:  # it ended before: the last sample is where it ended
@@ -220,27 +179,32 @@ def finished_run(
             job.counts[STATUS], status = FINISHED, int(job.counts[STATUS])
             renew_job(job)
             job.counts[STATUS] = status
-    events, happened, samples, _ = written(job)
+    events, happened, samples, _ = logged(job)
     layout, names = system.model.layout, list(system.model.layout.contact_points)
     stops, points = list(stopped_joints(layout)), len(names)
-    data = arrays_of_rows(system, ground, sampled_rows(system, ground, samples), impacts_of(system, ground, events))
+    impacts = impacts_of(system, ground, events, spells)
+    data = arrays_of_rows(system, ground, sampled_rows(system, ground, samples), impacts)
     watched = watched_names(system)
     said = [(float(t), watched[int(k)]) for t, k in happened]
-    said += [(t, "contacts change too often: a spell by time stepping") for t in chatter]
-    changes: list[tuple[float, str, str]] = []
-    now = list(data["contact"][0])
+    said += [(float(data["time"][0]), what) for what in beyond_range(system, data["q"][0])]
+    said += first_fall(system, ground, data, OnRigidGround.least_depth)
+    said += spells.happened
+    seen = list(spells.changes)  # what points do from then on, whether or not they did so before
     closed = [False] * len(stops)
     for row in events:
         modes = row[HEAD : HEAD + points + len(stops)].astype(int)
-        for k, state in enumerate(STATES[modes[:points]]):
-            if state != now[k]:
-                changes.append((float(row[0]), names[k], CONTACT_NAMES[state]))
-                now[k] = state
+        seen += zip([float(row[0])] * points, names, [CONTACT_NAMES[k] for k in STATES[modes[:points]]], strict=True)
         for k, mode in enumerate(modes[points:]):
             struck = int(row[1]) == points + k and int(row[2]) == TOUCH
             if struck or (mode and not closed[k]):
                 said.append((float(row[0]), f"{stops[k]} comes to its stop"))
             closed[k] = bool(mode)
+    changes: list[tuple[float, str, str]] = []
+    now = dict(zip(names, [CONTACT_NAMES[k] for k in data["contact"][0]], strict=True))
+    for t, name, state in sorted(seen, key=lambda own: own[0]):
+        if now[name] != state:
+            changes.append((t, name, state))
+            now[name] = state
     why = f"{WHY}: {int(job.counts[STEPS])} steps, {len(events)} events"
     return Run(
         system.model, data, stopped, tuple(sorted(said)), EVENT_DRIVEN, why, ground=ground, changes=tuple(changes),
@@ -248,10 +212,13 @@ def finished_run(
     )  # fmt: skip
 
 
-def impacts_of(system: System, ground: RigidGround, events: Floats) -> dict[str, tuple[tuple[str, ...], Floats, str]]:
-    """Impacts among the events: when, impulses in the inertial frame, energy lost; nothing where there are none."""
+def impacts_of(
+    system: System, ground: RigidGround, events: Floats, spells: Spells
+) -> dict[str, tuple[tuple[str, ...], Floats, str]]:
+    """Impacts among the events and in spells: when, impulses in the inertial frame, energy lost; nothing where there
+    are none."""
     size, own = Sizes(system, ground.surface is None), events[events[:, 3] > 0.0]
-    if not len(own) or not size.points:
+    if not (len(own) or spells.impacts) or not size.points:
         return {}
     first = HEAD + size.contacts
     local = own[:, first : first + 3 * size.points].reshape(len(own), size.points, 3)
@@ -259,17 +226,19 @@ def impacts_of(system: System, ground: RigidGround, events: Floats) -> dict[str,
     if not size.level:
         after = own[:, first + size.rows + system.size :]
         planes = [planes_under(system, ground, t, x) for t, x in zip(own[:, 0], after, strict=True)]
-        axes = np.array([[Plane(0.0, tuple(normal)).axes().astype(float) for normal in plane.reshape(-1, 4)[:, 1:]]
+        axes = np.array([[Plane(0.0, tuple(normal)).axes().astype(float) for normal in plane[:, 1:4]]
                          for plane in planes])  # fmt: skip
+    found = [*zip(own[:, 0], own[:, 4], np.einsum("epij,epi->epj", axes, local), strict=True), *spells.impacts]
+    times, losses, impulses = map(np.array, zip(*sorted(found, key=lambda impact: impact[0]), strict=True))
     return {
-        "impact_time": (("impact",), own[:, 0], "s"),
-        "impact_loss": (("impact",), own[:, 4], "J"),
-        "impact_impulse": (("impact", "foot", "axis"), np.einsum("epij,epi->epj", axes, local), "N s"),
+        "impact_time": (("impact",), times, "s"),
+        "impact_loss": (("impact",), losses, "J"),
+        "impact_impulse": (("impact", "foot", "axis"), impulses, "N s"),
     }
 
 
 def arrays_of_rows(
-    system: System, ground: RigidGround, rows: Rows, impacts: dict[str, tuple[tuple[str, ...], Floats, str]]
+    system: System, ground: RigidGround, rows: EventRows, impacts: dict[str, tuple[tuple[str, ...], Floats, str]]
 ) -> Arrays:
     """All that a run holds, and how well its energy and momentum close."""
     model, layout = system.model, system.model.layout
@@ -319,8 +288,7 @@ def outside_impulse(system: System, times: Floats) -> Floats:
     """Impulse of outside forces since the first time, (times, 3) [N s]."""
     if not system.forces:
         return np.zeros((len(times), 3))
-    jumps = [t for force in system.forces for t in force.jumps() if times[0] < t < times[-1]]
-    ends = np.unique([*times, *jumps])
+    ends = np.unique([*times, *breaks_of(system.forces, times[0], times[-1])[0, :, 1]])
     nodes = ends[:-1, None] + np.diff(ends)[:, None] * (GAUSS_NODES + 1.0) / 2.0
     values = system.force_values(nodes.ravel()).sum(axis=1).reshape(*nodes.shape, 3)
     sums = np.cumsum(np.einsum("ngk,g->nk", values, GAUSS_WEIGHTS / 2.0) * np.diff(ends)[:, None], axis=0)

@@ -10,14 +10,14 @@ import numpy as np
 from tailwork.errors import ArgumentError
 from tailwork.kernels.jvp import jvp as jvp_graph
 from tailwork.kernels.kernel import Kernel
-from tailwork.simulation.contact.ground import RigidGround
-from tailwork.simulation.event_driven.job import LONGEST_VARIED, drive_job, renew_job, written
-from tailwork.simulation.event_driven.runs import check_event_driven, is_plane, started_job, why_stopped
-from tailwork.simulation.event_driven.state import STATUS, Job, T
-from tailwork.simulation.event_driven.variations import Variation, varied
-from tailwork.simulation.integrate.driver import FINISHED
+from tailwork.simulation.event_driven.job import LONGEST_VARIED, drive_job, logged, renew_job
+from tailwork.simulation.event_driven.runs import check_event_driven, started_job, stopped_at
+from tailwork.simulation.event_driven.saltation import Variation, varied
+from tailwork.simulation.event_driven.state import STATUS, RunJob, T
+from tailwork.simulation.forces import breaks_of
 from tailwork.simulation.options import Options
 from tailwork.simulation.problem import Problem
+from tailwork.simulation.stopping import FINISHED
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
@@ -36,32 +36,29 @@ def event_changes(
 ) -> Changes:  # fmt: skip
     """How a run changes with numbers of some names, at given rates (directions, names), and with its state at the
     start, (directions, n)."""
-    ground = problem.ground
-    if not isinstance(ground, RigidGround):
-        raise ArgumentError("ground", ground, "a RigidGround: runs on compliant ground are not differentiated")
+    ground = problem.rigid_ground
     if problem.controller is not None:
         raise ArgumentError("control", problem.controller, "laws: a controller in Python has no derivatives")
-    if not is_plane(ground):
-        raise ArgumentError("ground", ground.surface, "level ground or a tilted plane, where runs are differentiated")
     check_event_driven(system, ground, options)
     begin = problem.start_time
     job = started_job(system, ground, x, begin, times.copy(), options, np.zeros(system.efforts), keep=True)
     job.longest = LONGEST_VARIED
-    jumps = {t for force in problem.forces for t in force.jumps() if begin < t < begin + problem.duration}
-    for end in (*sorted(jumps), begin + problem.duration):
+    last = begin + problem.duration
+    for end in (*breaks_of(problem.forces, begin, last)[0, :, 1], last):
         drive_job(job, float(end))
         if job.counts[STATUS] != FINISHED:
             break
         renew_job(job)
-    stopped = why_stopped(system, job)
-    found = varied(Variation(system, ground, job, names, rates), start_rates, times)
+    stopped = stopped_at(system, job)
+    variation = Variation(system, ground, job, names, rates)
+    found = varied(variation, variation.at_start(x, start_rates), times)
     said = [] if stopped is None else [f"ended at {stopped.time:.4g} s ({stopped.reason})"]
     return Changes(
         _expanded(system, job, found.samples, names, rates), float(job.clock[T]), "; ".join([*said, *found.notes])
     )
 
 
-def _expanded(system: System, job: Job, changes: Floats, names: Sequence[str], rates: Floats) -> Floats:
+def _expanded(system: System, job: RunJob, changes: Floats, names: Sequence[str], rates: Floats) -> Floats:
     """Changes of all coordinates and velocities from those of the state, those of prescribed limbs among them."""
 
     def make() -> tuple[Kernel, tuple[str, ...]]:
@@ -70,7 +67,7 @@ def _expanded(system: System, job: Job, changes: Floats, names: Sequence[str], r
 
     kernel, own = system.once("expansion along a state", make)
     constants = kernel.constants(np.array([system.numbers[name] for name in own]))
-    samples = written(job)[2]
+    samples = logged(job)[2]
     known, n = 1 + system.size + system.control_inputs, system.size
     layout = system.model.layout
     both = len(layout.coordinate_names) + len(layout.velocity_names)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from tailwork.kernels.language import Ints, Reals, Struct
-from tailwork.simulation.event_driven.constrained import Contacts
+from tailwork.simulation.event_driven.constrained import ContactState
 from tailwork.simulation.event_driven.impacts import Touching
 from tailwork.simulation.integrate.compiled import LaneKernel, Method
 
-CHATTER = 4
-"""Why a run ends, too: contacts change too often."""
 GUARDS = 3
 """Of each contact."""
 HEAD = 8
@@ -41,10 +39,8 @@ class Log(Struct):
 
     events: int  # there is room for
     event_size: int
-    rows: (
-        Reals  # of events: time [s], contact, what, impact, loss [J], contacts that closed, sweeps, steps so far; modes
-    )
-    # after it; impulses; state before; state after
+    rows: Reals  # of events: time [s], contact, what, impact, loss [J], contacts that closed, residual [m/s], steps so
+    # far; modes after it; impulses; state before; state after
     happened: Reals  # of watched quantities: time [s], number
     happenings: int
     sample_times: Reals  # [s]
@@ -56,11 +52,11 @@ class Log(Struct):
     kept: Reals  # of steps: time, length [s], state, stages, modes, directions, forces of the stages
 
 
-class Job(Struct):
+class RunJob(Struct):
     """A run, and where it stands."""
 
     touching: Touching
-    contacts: Contacts
+    contacts: ContactState
     method: Method
     rtol: float
     atol: float
@@ -84,6 +80,8 @@ class Job(Struct):
     point: Reals
     quadrature: Quadrature
     log: Log
+    least: Reals  # by contact: gap that it may fall to before it touches [m or rad]
+    below: Ints  # by watched quantity: whether it is below zero, which has been written down
     values: Reals  # of guards and watched quantities, where a step begins
     values_new: Reals
     probe: Reals

@@ -15,7 +15,7 @@ from tailwork.simulation.event_driven.constrained import (
     SLIP,
     STICK,
     derivative,
-    look,
+    evaluate_contacts,
     normal_row,
     slip_speed,
 )
@@ -26,12 +26,12 @@ from tailwork.simulation.event_driven.impacts import (
     SLIDE,
     SLOWER,
     TOUCH,
+    TOUCHING,
     anchor,
     close,
-    settle,
+    settle_modes,
 )
 from tailwork.simulation.event_driven.state import (
-    CHATTER,
     END,
     EVENTS,
     GUARDS,
@@ -46,50 +46,65 @@ from tailwork.simulation.event_driven.state import (
     STOPPED,
     TOGETHER,
     H,
-    Job,
+    RunJob,
     T,
 )
-from tailwork.simulation.event_driven.writing import between, gather, happen, take, write_event, write_sample
-from tailwork.simulation.integrate.driver import (
-    AT_EVENT,
-    DONE,
-    FASTEST,
-    FINISHED,
-    MORE_ROOM,
-    PAUSED,
-    SAFETY,
-    SLOWEST,
-    STUCK,
-    TOO_LONG,
-)
+from tailwork.simulation.event_driven.writing import dense_point, gather, happen, take, write_event, write_sample
+from tailwork.simulation.integrate.driver import DONE, FASTEST, MORE_ROOM, PAUSED, SAFETY, SLOWEST
+from tailwork.simulation.stopping import AT_EVENT, CHATTER, FINISHED, STUCK, TOO_LONG
+
+UNKNOWN = 1e-2
+"""Share of the tolerance to which gaps and their rates are known [1]."""
 
 
-def begin(job: Job) -> int:
+def begin_events(job: RunJob) -> int:
     """Modes of the contacts at the start, and an impact if one approaches."""
     derivative(job.contacts, job.clock[T], job.x)
     for i in range(job.contacts.points):
         anchor(job.contacts, i)
     guard(job, job.values, job.falling)  # which tells what passes through the ground
-    settle(job.touching, job.clock[T], job.x, -1, TOUCH)
+    settle_modes(job.touching, job.clock[T], job.x, -1, TOUCH)
     if job.touching.result[0] > 0.0:
         write_event(job, -1, TOUCH, job.x)
     return refresh(job)
 
 
-def refresh(job: Job) -> int:
+def refresh(job: RunJob) -> int:
     """Derivatives and guards where the next step begins: after an event, or where inputs have changed."""
     c = job.contacts
     job.clock[OFF] = max(job.clock[OFF], close(job.touching, job.clock[T], job.x))
+    for i in range(c.count):
+        job.least[i] = 0.0
     start(job)
+    for i in range(c.count):
+        job.least[i] = least_gap(job, i)
+        if c.modes[i] == FREE and job.touching.passing[i] == 0:
+            job.values[GUARDS * i] = c.gaps[i] - job.least[i]
     for k in range(GUARDS * c.count):
-        if c.modes[k // GUARDS] != FREE and job.values[k] < 0.0:
+        if job.values[k] < 0.0:  # by rounding: what falls from there is seen
             job.values[k] = 0.0
+    for k in range(job.watched):  # an impact, or other inputs, may have put it below zero
+        below = job.values[GUARDS * c.count + k] < 0.0
+        if below and job.below[k] == 0:
+            happen(job, job.clock[T], k)
+            if job.stops[k] != 0 and job.counts[STATUS] == FINISHED:
+                job.counts[STATUS] = AT_EVENT
+                job.counts[STOPPED] = k
+        job.below[k] = 1 if below else 0
     while job.counts[SAMPLED] < job.log.samples and job.log.sample_times[job.counts[SAMPLED]] <= job.clock[T]:
         write_sample(job, 0.0, 1.0)
     return DONE
 
 
-def start(job: Job) -> None:
+def least_gap(job: RunJob, i: int) -> float:
+    """Gap at which a free contact touches in the next step: zero, unless it is below that already. One that has just
+    let go is left alone until it falls by more than what is not known of it."""
+    gap, unknown = job.contacts.gaps[i], max(TOUCHING, UNKNOWN * job.atol)
+    least = min(gap, 0.0)
+    return least - unknown if abs(gap) < unknown and abs(job.falling[i]) < unknown else least
+
+
+def start(job: RunJob) -> None:
     """Derivatives and guards at the state; what slips is seen to do so along its velocity."""
     c = job.contacts
     derivative(c, job.clock[T], job.x)
@@ -109,7 +124,7 @@ def start(job: Job) -> None:
     guard(job, job.values, job.falling)
 
 
-def rates(job: Job, stage: int) -> None:
+def rates(job: RunJob, stage: int) -> None:
     """Rates of the quadrature after `derivative`."""
     c, q = job.contacts, job.quadrature
     at = stage * q.size
@@ -120,7 +135,7 @@ def rates(job: Job, stage: int) -> None:
     q.rates[at + c.rows + c.count + 1] = c.moved[c.n + 1]
 
 
-def guard(job: Job, values: Reals, falling: Reals) -> None:
+def guard(job: RunJob, values: Reals, falling: Reals) -> None:
     """After `derivative`: three values a contact that are positive while its mode holds, then what is watched; and
     normal velocities."""
     c, creep = job.contacts, job.touching.creep
@@ -135,7 +150,7 @@ def guard(job: Job, values: Reals, falling: Reals) -> None:
         values[GUARDS * i + 1] = 1.0
         values[GUARDS * i + 2] = 1.0
         if c.modes[i] == FREE:  # one that is on the ground and rises has not fallen
-            gap, through = c.gaps[i], job.through[i]
+            gap, through = c.gaps[i] - job.least[i], job.through[i]
             values[GUARDS * i] = gap if gap > 0.0 or falling[i] < 0.0 else 0.0
             job.touching.passing[i] = 0
             if through >= 0 and values[GUARDS * c.count + max(through, 0)] < 0.0:
@@ -154,7 +169,7 @@ def guard(job: Job, values: Reals, falling: Reals) -> None:
             values[GUARDS * i + 2] = speed - creep if c.modes[i] == SLIP else 2.0 * creep - speed
 
 
-def runge_kutta(job: Job, h: float) -> None:
+def runge_kutta(job: RunJob, h: float) -> None:
     """A step from the state, with its stages; the last is at the new point."""
     c, n, stages, a, u, new = job.contacts, job.contacts.n, job.method.stages, job.method.a, job.u, job.new
     for k in range(n):
@@ -180,15 +195,15 @@ def runge_kutta(job: Job, h: float) -> None:
         job.error[k] = total
 
 
-def value_at(job: Job, h: float, theta: float, which: int) -> float:
+def value_at(job: RunJob, h: float, theta: float, which: int) -> float:
     """A guard at a share of the step."""
-    between(job, theta)
+    dense_point(job, theta)
     derivative(job.contacts, job.clock[T] + theta * h, job.point)
     guard(job, job.probe, job.scratch)
     return job.probe[which]
 
 
-def crossing(job: Job, h: float, which: int, high: float, value: float) -> float:
+def guard_crossing(job: RunJob, h: float, which: int, high: float, value: float) -> float:
     """Share of the step at which a guard falls below zero, between 0 and `high`, where it has a value below zero: by
     the secant of the bracket (Illinois), on the dense output."""
     low, at_low, at_high, side = 0.0, max(job.values[which], 0.0), value, 0
@@ -216,13 +231,13 @@ def crossing(job: Job, h: float, which: int, high: float, value: float) -> float
     return high
 
 
-def lowest(job: Job, h: float, i: int) -> float:
+def lowest(job: RunJob, h: float, i: int) -> float:
     """Share of the step at which a free point is lowest, by halving."""
     low, high = 0.0, 1.0
     for _ in range(40):
         theta = 0.5 * (low + high)
-        between(job, theta)
-        look(job.contacts, job.clock[T] + theta * h, job.point)
+        dense_point(job, theta)
+        evaluate_contacts(job.contacts, job.clock[T] + theta * h, job.point)
         if job.contacts.velocities[normal_row(job.contacts, i)] < 0.0:
             low = theta
         else:
@@ -230,7 +245,7 @@ def lowest(job: Job, h: float, i: int) -> float:
     return low
 
 
-def next_limit(job: Job) -> float:
+def next_limit(job: RunJob) -> float:
     """Where the next step has to end at the latest: at the end, or where a servo's table has a knot [s]."""
     tables, limit, t = job.contacts.tables, job.clock[END], job.clock[T]
     for k in range(tables.count):
@@ -241,12 +256,11 @@ def next_limit(job: Job) -> float:
     return limit
 
 
-def advance(job: Job) -> int:
+def advance_events(job: RunJob) -> int:
     """Steps to the end of the span. A call goes on where the last one returned."""
     clock, counts, rounds = job.clock, job.counts, 0
     while counts[STATUS] == FINISHED and clock[T] < clock[END]:
-        full = job.log.steps > 0 and counts[STEPS] == job.log.steps
-        if full or counts[EVENTS] == job.log.events or counts[HAPPENED] + job.watched > job.log.happenings:
+        if is_full(job):
             return MORE_ROOM
         if rounds == job.pause:
             return PAUSED
@@ -280,7 +294,14 @@ def advance(job: Job) -> int:
     return DONE
 
 
-def error_norm(job: Job) -> float:
+def is_full(job: RunJob) -> bool:
+    """Whether there may be no room for what another round, or a start, writes down."""
+    log, counts = job.log, job.counts
+    steps = log.steps > 0 and counts[STEPS] >= log.steps
+    return steps or counts[EVENTS] >= log.events or counts[HAPPENED] + 3 * job.watched > log.happenings
+
+
+def error_norm(job: RunJob) -> float:
     """Root mean square of the error in units of the tolerance."""
     total = 0.0
     for k in range(job.contacts.n):
@@ -289,31 +310,32 @@ def error_norm(job: Job) -> float:
     return math.sqrt(total / job.contacts.n)
 
 
-def first_event(job: Job, h: float) -> tuple[int, float]:
+def first_event(job: RunJob, h: float) -> tuple[int, float]:
     """The guard that falls below zero first within the step (−1: none), and the share of it. What is watched and does
     not stop the run is written down on the way."""
     c, which, share = job.contacts, -1, 2.0
     guards = GUARDS * c.count
     for k in range(guards + job.watched):
         i, value, high = k // GUARDS, job.values_new[k], 1.0
-        if k < guards and k == GUARDS * i and c.modes[i] == FREE and value > 0.0:
+        if k < guards and k == GUARDS * i and c.modes[i] == FREE and value >= 0.0:
             near = min(job.values[k], value) < h * max(abs(job.falling[i]), abs(job.falling_new[i]))
             if near and job.falling[i] < 0.0 and job.falling_new[i] > 0.0:  # down and up again
                 high = lowest(job, h, i)
-                value = c.gaps[i]
+                value = c.gaps[i] - job.least[i]
         if value < 0.0 and job.values[k] >= 0.0 and (k < guards or job.stops[k - guards] != 0):
-            theta = crossing(job, h, k, high, value)
+            theta = guard_crossing(job, h, k, high, value)
             if theta < share - TOGETHER:
                 which, share = k, theta
     for k in range(guards, guards + job.watched):
         if job.values_new[k] < 0.0 and job.values[k] >= 0.0 and job.stops[k - guards] == 0:
-            theta = crossing(job, h, k, 1.0, job.values_new[k])
+            theta = guard_crossing(job, h, k, 1.0, job.values_new[k])
             if theta <= share:
                 happen(job, job.clock[T] + theta * h, k - guards)
+                job.below[k - guards] = 1
     return which, share
 
 
-def to_event(job: Job, h: float, theta: float, which: int) -> None:
+def to_event(job: RunJob, h: float, theta: float, which: int) -> None:
     """The step again, up to the event, and what happens there."""
     c, part = job.contacts, theta * h
     if part > SHORTEST:
@@ -329,6 +351,9 @@ def to_event(job: Job, h: float, theta: float, which: int) -> None:
     else:
         part = 0.0
         runge_kutta(job, 0.0)
+    if not math.isfinite(part + error_norm(job)):
+        job.counts[STATUS] = STUCK
+        return
     take(job, part, job.clock[T] + part)
     for k in range(c.n):
         job.point[k] = job.x[k]
@@ -336,6 +361,7 @@ def to_event(job: Job, h: float, theta: float, which: int) -> None:
         job.counts[STATUS] = AT_EVENT
         job.counts[STOPPED] = which - GUARDS * c.count
         happen(job, job.clock[T], which - GUARDS * c.count)
+        job.below[which - GUARDS * c.count] = 1
         return
     i = which // GUARDS
     what = event_of(c.modes[i], which % GUARDS)
@@ -360,7 +386,7 @@ def to_event(job: Job, h: float, theta: float, which: int) -> None:
             close(job.touching, job.clock[T], job.x)
         for k in range(c.count):
             job.was_free[k] = 1 if c.modes[k] == FREE else 0
-        settle(job.touching, job.clock[T], job.x, i, what)
+        settle_modes(job.touching, job.clock[T], job.x, i, what)
     close(job.touching, job.clock[T], job.x)
     write_event(job, i, what, job.point)
     if what == TOUCH:
@@ -368,7 +394,7 @@ def to_event(job: Job, h: float, theta: float, which: int) -> None:
     refresh(job)
 
 
-def landed(job: Job) -> None:
+def landed(job: RunJob) -> None:
     """After a touchdown has been written down: contacts whose landing is watched."""
     c = job.contacts
     for i in range(c.count):
@@ -391,7 +417,7 @@ def event_of(mode: int, slot: int) -> int:
     return SLOWER if mode == SLIP else FASTER
 
 
-def too_many(job: Job) -> bool:
+def too_many(job: RunJob) -> bool:
     """Whether there were too many events of late."""
     count, size = job.counts[EVENTS], job.log.event_size
     if count < job.most_events:

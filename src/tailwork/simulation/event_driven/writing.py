@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from tailwork.kernels.language import Reals
-from tailwork.simulation.event_driven.constrained import (
-    Contacts,
-    contact_of,
-    derivative,
-    first_row,
-    inertial,
-    normal_row,
-)
-from tailwork.simulation.event_driven.state import EVENTS, HAPPENED, HEAD, SAMPLED, STEPS, Job, T
+from tailwork.simulation.event_driven.constrained import ContactState, derivative, inertially, normal_row
+from tailwork.simulation.event_driven.state import EVENTS, HAPPENED, HEAD, SAMPLED, STEPS, RunJob, T
 from tailwork.simulation.integrate.steps import dense_weight
 
 
-def gather(c: Contacts, forces: Reals, velocities: Reals, share: float, out: Reals) -> None:
+def gather(c: ContactState, forces: Reals, velocities: Reals, share: float, out: Reals) -> None:
     """Forces in the inertial frame, then a share of their power at each contact."""
     for i in range(c.points):
-        out[3 * i], out[3 * i + 1], out[3 * i + 2] = inertial(c, i, forces[3 * i], forces[3 * i + 1], forces[3 * i + 2])
-    for k in range(c.rows):
-        if k >= 3 * c.points:
-            out[k] = forces[k]
-        if k == first_row(c, contact_of(c, k)):
-            work = c.rows + contact_of(c, k)
-            out[work] = 0.0
-            for row in range(k, normal_row(c, contact_of(c, k)) + 1):
-                out[work] += share * forces[row] * velocities[row]
+        k = 3 * i
+        out[k], out[k + 1], out[k + 2] = inertially(c, i, forces[k], forces[k + 1], forces[k + 2])
+    for k in range(3 * c.points, c.rows):
+        out[k] = forces[k]
+    for i in range(c.count):
+        last, out[c.rows + i] = normal_row(c, i), 0.0
+        for row in range(last - 2 if i < c.points else last, last + 1):
+            out[c.rows + i] += share * forces[row] * velocities[row]
 
 
-def between(job: Job, theta: float) -> None:
+def dense_point(job: RunJob, theta: float) -> None:
     """The state at a share of the step into `point`."""
     n = job.contacts.n
     for k in range(n):
@@ -41,13 +33,13 @@ def between(job: Job, theta: float) -> None:
                 job.point[k] += weight * job.u[i * n + k]
 
 
-def take(job: Job, h: float, t_new: float) -> None:
+def take(job: RunJob, h: float, t_new: float) -> None:
     """The state becomes that at the end of the step; samples and what is kept."""
     c, q = job.contacts, job.quadrature
     while job.counts[SAMPLED] < job.log.samples and job.log.sample_times[job.counts[SAMPLED]] < t_new:
         write_sample(job, h, (job.log.sample_times[job.counts[SAMPLED]] - job.clock[T]) / h)
     if job.log.steps > 0:
-        keep_step(job, h)
+        record_step(job, h)
     for i in range(job.method.stages):
         for k in range(q.size):
             q.total[k] += h * job.method.b[i] * q.rates[i * q.size + k]
@@ -57,7 +49,7 @@ def take(job: Job, h: float, t_new: float) -> None:
     job.counts[STEPS] += 1
 
 
-def keep_step(job: Job, h: float) -> None:
+def record_step(job: RunJob, h: float) -> None:
     """Keep a step."""
     c, n, stages = job.contacts, job.contacts.n, job.method.stages
     row = job.log.kept[job.counts[STEPS] * job.log.step_size :]
@@ -80,7 +72,7 @@ def keep_step(job: Job, h: float) -> None:
             row[i * c.rows + k] = job.pushed[i * c.rows + k]
 
 
-def write_event(job: Job, i: int, what: int, before: Reals) -> None:
+def write_event(job: RunJob, i: int, what: int, before: Reals) -> None:
     """Write an event down; its impact's work on the contacts is counted."""
     c, t, q = job.contacts, job.touching, job.quadrature
     row = job.log.rows[job.counts[EVENTS] * job.log.event_size :]
@@ -108,13 +100,13 @@ def write_event(job: Job, i: int, what: int, before: Reals) -> None:
     job.counts[EVENTS] += 1
 
 
-def write_sample(job: Job, h: float, theta: float) -> None:
+def write_sample(job: RunJob, h: float, theta: float) -> None:
     """Write the next sample, at a share of the step; no step: at the state."""
     c, q, n = job.contacts, job.quadrature, job.contacts.n
     t = job.log.sample_times[job.counts[SAMPLED]]
     row = job.log.sampled[job.counts[SAMPLED] * job.log.sample_size :]
     if h > 0.0:
-        between(job, theta)
+        dense_point(job, theta)
     else:
         for k in range(n):
             job.point[k] = job.x[k]
@@ -141,7 +133,7 @@ def write_sample(job: Job, h: float, theta: float) -> None:
     job.counts[SAMPLED] += 1
 
 
-def happen(job: Job, t: float, k: int) -> None:
+def happen(job: RunJob, t: float, k: int) -> None:
     """Write down that something watched has fallen below zero."""
     row = 2 * job.counts[HAPPENED]
     job.log.happened[row] = t

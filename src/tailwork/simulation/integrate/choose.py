@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tailwork.errors import ArgumentError, UnknownNameError
-from tailwork.simulation.batch_kernels import evaluated, finite, in_shares, parameter_rows
+from tailwork.simulation.batch.kernels import evaluated, finite, in_shares, parameter_rows
 from tailwork.simulation.integrate.tableaus import DORMAND_PRINCE, IMPLICIT_EULER, RK4, RODAS5P, Rosenbrock, RungeKutta
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
@@ -61,10 +61,10 @@ def chosen_method(
         raise ArgumentError("method", method, f"{required}: {', '.join(riding)}")
     if method == "rk4" and step is None:
         raise ArgumentError("step", step, "a fixed step [s] with method 'rk4'")
-    return METHODS[method], "as asked"
+    return METHODS[method], "as requested"
 
 
-class Stiffness(NamedTuple):
+class StiffnessTest(NamedTuple):
     """Of each design."""
 
     ratio: Floats  # how stiff it is [1]; infinite where the equations cannot be evaluated
@@ -74,7 +74,7 @@ class Stiffness(NamedTuple):
 def stiffness(
     system: System, columns: Mapping[str, Floats], states: Floats, held: Floats, duration: float, t: float = 0.0,
     pool: Executor | None = None,
-) -> Stiffness:  # fmt: skip
+) -> StiffnessTest:  # fmt: skip
     """How stiff each design is: radians of its fastest mode within the horizon, over those that have to be followed
     because they have not decayed before (of the mode with the most of them; at least one).
 
@@ -85,7 +85,8 @@ def stiffness(
     fastest, lasting = rates.max(axis=1), 1.0 / np.maximum(-found.real, 1.0 / HORIZON)
     ratio = fastest * HORIZON / np.maximum((rates * lasting).max(axis=1), 1.0)
     ratio = np.where(np.isnan(ratio), np.inf, ratio)
-    return Stiffness(ratio, (ratio > STIFF) & ~(fastest * duration <= SHORT))
+    with np.errstate(over="ignore"):
+        return StiffnessTest(ratio, (ratio > STIFF) & ~(fastest * duration <= SHORT))
 
 
 def spectral_radii(

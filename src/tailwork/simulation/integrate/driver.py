@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import math
 
-from tailwork.kernels.language import Ints, Lanes, Reals, Struct, spread, where, width
-from tailwork.simulation.integrate.compiled import LaneKernel, lane_constants
+from tailwork.kernels.language import spread, where, width
+from tailwork.simulation.integrate.compiled import lane_constants
+from tailwork.simulation.integrate.job import JUMPED, NEW, Job
 from tailwork.simulation.integrate.steps import (
     SIZE,
     STEP,
     H,
-    Stepping,
     T,
-    between,
+    dense_output,
     dense_weight,
     explicit_step,
     rosenbrock_step,
     stiff_work,
     stiff_work_until,
 )
+from tailwork.simulation.stopping import AT_EVENT, FINISHED, STUCK, TOO_LONG
 
-FINISHED, AT_EVENT, STUCK, TOO_LONG = 0, 1, 2, 3
-"""How a run ends: at its end, at an event that stops it, where no step is small enough, after too many steps."""
 DONE, MORE_ROOM, PAUSED = 0, 1, 2
 """Why a driver returns: all runs have ended, no room is left for steps or events, or it has gone on for long enough."""
 NEXT, LAST, HAPPENED, MOST = 0, 1, 2, 3
@@ -39,79 +38,6 @@ SAFETY, SLOWEST, FASTEST = 0.9, 0.2, 6.0
 SMALLEST = 1e-13  # steps below this share of the duration are given up
 HALVINGS = 80
 SELDOM = 4  # steps, of which one is looked at for the fastest
-
-
-class Runs(Struct):
-    """What differs between runs, flat, a row each, and what becomes of them."""
-
-    states: Reals
-    control_inputs: Reals
-    held: int  # how many control inputs
-    derivative: Reals  # parameters of the kernels
-    derivative_size: int
-    events: Reals
-    events_size: int
-    linear: Reals
-    linear_size: int
-    sample_times: Reals  # [s], a row each or one for all
-    samples: int  # in a row
-    own_samples: int  # 1: each run has its row; 0: one for all
-    status: Ints
-    event: Ints  # that stopped it; −1: none
-    ended: Reals  # [s]
-    final: Reals  # states
-    steps: Ints
-    rejected: Ints
-    sampled: Reals  # (runs, samples, n); NaN after the end
-    power: Reals  # parameters of the kernel of a stiff method that is balanced
-    power_size: int
-    work: Reals  # done in each run [J]
-    fastest: Reals  # (runs, 2 + n): time [s], work so far [J] and state at the end of the fastest step
-
-
-class Kept(Struct):
-    """Room for the steps and events of a single run."""
-
-    steps: int  # 0: they are not kept
-    events: int
-    times: Reals  # [s], one more than steps
-    states: Reals
-    stages: Reals  # (steps, stages, n)
-    lengths: Reals  # [s], of the steps that the stages belong to; the last may be cut short by an event
-    event_times: Reals  # [s]
-    event_numbers: Ints
-
-
-class Job(Struct):
-    """Runs, how they are integrated, and where each lane stands."""
-
-    step: Stepping
-    runs: Runs
-    kept: Kept
-    rtol: float
-    atol: float
-    fixed: bool  # whether steps are
-    span: Reals  # START, END and FIRST step [s]
-    pause: int  # steps after which it returns
-    watched: int  # how many quantities
-    watch: LaneKernel  # → values that are to stay positive
-    stops: Ints  # which of them end a run
-    queue: Ints
-    run: Ints  # of each lane; −1: none
-    sampled: Ints  # samples taken by each lane
-    speeds: Reals  # of each lane: square of the greatest so far
-    still: int  # numbers of a state that are no velocities
-    fresh: Ints  # lanes at the start of a run
-    last: Ints  # lanes in the last step of a run
-    event_constants: Lanes
-    values: Lanes
-    values_new: Lanes
-    first_new: Lanes  # derivatives at new points
-    errors: Lanes  # see `look_at_errors`
-    own: Reals  # scratch: constants of one design
-    one: Reals  # scratch: inputs of one lane
-    probe: Reals  # scratch: values of one lane
-    point: Reals  # scratch: a state, and the work
 
 
 def drive(job: Job) -> int:
@@ -144,7 +70,7 @@ def take_runs(job: Job) -> bool:
         if run[lane] < 0 and queue[NEXT] < queue[LAST]:
             run[lane] = queue[NEXT]
             queue[NEXT] += 1
-            begin(job, lane, run[lane])
+            start_run(job, lane, run[lane])
         active = active or run[lane] >= 0
         fresh = fresh or job.fresh[lane] != 0
     if fresh:
@@ -152,12 +78,14 @@ def take_runs(job: Job) -> bool:
     return active
 
 
-def begin(job: Job, lane: int, r: int) -> None:
+def start_run(job: Job, lane: int, r: int) -> None:
     """Put a run into a lane."""
     runs, step = job.runs, job.step
     n, held = step.n, runs.held
-    job.fresh[lane] = 1
+    job.fresh[lane] = NEW
     job.sampled[lane] = 0
+    job.jumped[lane] = 0
+    job.until[lane] = until_jump(job, lane, r)
     step.clock[T, lane] = job.span[START]
     step.clock[H, lane] = job.span[FIRST]
     for k in range(n):
@@ -180,8 +108,28 @@ def begin(job: Job, lane: int, r: int) -> None:
     runs.event[r] = -1
 
 
+def until_jump(job: Job, lane: int, r: int) -> float:
+    """Just before the next jump, or the end of the run [s]."""
+    if job.jumped[lane] == job.runs.jumps:
+        return job.span[END]
+    return min(job.span[END], job.runs.breaks[2 * (r * job.runs.jumps + job.jumped[lane])])
+
+
+def jump(job: Job, lane: int, r: int) -> None:
+    """Go on behind a jump of the equations, by a step as long as the last."""
+    clock = job.step.clock
+    clock[T, lane] = job.runs.breaks[2 * (r * job.runs.jumps + job.jumped[lane]) + 1]
+    if not job.fixed:
+        clock[H, lane] = clock[STEP, lane]
+    job.jumped[lane] += 1
+    job.until[lane] = until_jump(job, lane, r)
+    job.fresh[lane] = JUMPED
+    if job.kept.steps > 0:
+        job.kept.times[job.runs.steps[r]] = clock[T, lane]
+
+
 def start_fresh(job: Job) -> None:
-    """Derivatives and watched quantities where runs start; runs that end there do so."""
+    """Derivatives and watched quantities where runs start and behind jumps; runs that end there do so."""
     step, runs, n = job.step, job.runs, job.step.n
     step.inputs[0] = step.clock[T]
     for k in range(n):
@@ -192,33 +140,34 @@ def start_fresh(job: Job) -> None:
     for lane in range(width(step.x)):
         if job.fresh[lane] == 0:
             continue
-        r = job.run[lane]
+        r, t, new = job.run[lane], step.clock[T, lane], job.fresh[lane] == NEW
         job.fresh[lane] = 0
         if step.balanced:
             step.first[n, lane] = job.first_new[n, lane]
-            job.point[n] = 0.0
+            job.point[n] = step.x[n, lane]
         for k in range(n):
             step.first[k, lane] = job.first_new[k, lane]
             job.point[k] = step.x[k, lane]
             if not math.isfinite(step.first[k, lane]):
                 runs.status[r] = STUCK
-        if job.kept.steps > 0:
-            job.kept.times[0] = job.span[START]
+        if job.kept.steps > 0 and new:
+            job.kept.times[0] = t
             for k in range(n):
                 job.kept.states[k] = job.point[k]
         for k in range(job.watched):
-            job.values[k, lane] = watched_value(job.values_new[k, lane])
-            if job.values[k, lane] < 0.0:
+            value = watched_value(job.values_new[k, lane])
+            if value < 0.0 and (new or job.values[k, lane] >= 0.0):
                 if job.kept.steps > 0:
-                    keep_event(job, job.span[START], k)
+                    keep_event(job, t, k)
                 if job.stops[k] != 0 and runs.status[r] == FINISHED:
                     runs.status[r] = AT_EVENT
                     runs.event[r] = k
+            job.values[k, lane] = value
         own = r * runs.own_samples * runs.samples
-        while job.sampled[lane] < runs.samples and runs.sample_times[own + job.sampled[lane]] <= job.span[START]:
+        while job.sampled[lane] < runs.samples and runs.sample_times[own + job.sampled[lane]] <= t:
             keep_sample(job, r, lane)
-        if runs.status[r] != FINISHED or job.span[START] >= job.span[END]:
-            finish(job, r, lane, job.span[START])
+        if runs.status[r] != FINISHED or t >= job.span[END]:
+            finish_run(job, r, lane, t)
 
 
 def watched_value(value: float) -> float:
@@ -242,7 +191,7 @@ def keep_sample(job: Job, r: int, lane: int) -> None:
     job.sampled[lane] += 1
 
 
-def finish(job: Job, r: int, lane: int, t: float) -> None:
+def finish_run(job: Job, r: int, lane: int, t: float) -> None:
     """Write down how a run ended, at the point, and free its lane."""
     n, runs = job.step.n, job.runs
     runs.ended[r] = t
@@ -272,14 +221,14 @@ def keep_fastest(job: Job, r: int, lane: int, t: float) -> None:
 
 
 def choose_lengths(job: Job) -> None:
-    """Lengths of the next steps; the last of a run ends at its end."""
+    """Lengths of the next steps; the last of a run ends at its end, the last before a jump just before it."""
     clock = job.step.clock
     for lane in range(width(clock)):
-        job.last[lane] = 1 if clock[T, lane] + clock[H, lane] * (1.0 + 1e-10) >= job.span[END] else 0
+        job.last[lane] = 1 if clock[T, lane] + clock[H, lane] * (1.0 + 1e-10) >= job.until[lane] else 0
         if job.run[lane] < 0:
             clock[STEP, lane] = job.span[FIRST]  # a lane without a run goes along; nothing comes of it
         else:
-            clock[STEP, lane] = job.span[END] - clock[T, lane] if job.last[lane] != 0 else clock[H, lane]
+            clock[STEP, lane] = job.until[lane] - clock[T, lane] if job.last[lane] != 0 else clock[H, lane]
 
 
 def look_at_errors(job: Job) -> None:
@@ -323,7 +272,7 @@ def judge(job: Job) -> bool:
         if runs.status[r] != FINISHED:
             for k in range(step.n + 1):
                 job.point[k] = step.x[k, lane]
-            finish(job, r, lane, clock[T, lane])
+            finish_run(job, r, lane, clock[T, lane])
         clock[SIZE, lane] = size
         good = good or size <= 1.0
     return good
@@ -331,7 +280,7 @@ def judge(job: Job) -> bool:
 
 def new_time(job: Job, lane: int) -> float:
     """Where a lane's step ends [s]."""
-    return job.span[END] if job.last[lane] != 0 else job.step.clock[T, lane] + job.step.clock[STEP, lane]
+    return job.until[lane] if job.last[lane] != 0 else job.step.clock[T, lane] + job.step.clock[STEP, lane]
 
 
 def look_at_new_points(job: Job) -> None:
@@ -362,7 +311,7 @@ def work_until(job: Job, lane: int, theta: float) -> float:
     return found
 
 
-def crossing(job: Job, lane: int, which: int) -> float:
+def event_crossing(job: Job, lane: int, which: int) -> float:
     """Share of a lane's step at which an event's value falls below zero, by halving on the dense output."""
     step, n = job.step, job.step.n
     for k in range(job.watch.kept):
@@ -374,7 +323,7 @@ def crossing(job: Job, lane: int, which: int) -> float:
         theta = 0.5 * (low + high)
         if theta <= low or theta >= high:
             break
-        between(step, theta, lane, job.one[1:])
+        dense_output(step, theta, lane, job.one[1:])
         job.one[0] = step.clock[T, lane] + theta * step.clock[STEP, lane]
         job.watch.scalar(job.one, job.own, job.probe)
         if watched_value(job.probe[which]) < 0.0:
@@ -395,7 +344,7 @@ def accept(job: Job) -> None:
         for k in range(job.watched):
             value = watched_value(job.values_new[k, lane])
             if job.values[k, lane] >= 0.0 and value < 0.0 and (job.stops[k] != 0 or keeping):
-                theta = crossing(job, lane, k)
+                theta = event_crossing(job, lane, k)
                 if keeping:
                     keep_event(job, clock[T, lane] + theta * length, k)
                 if job.stops[k] != 0 and (runs.status[r] == FINISHED or theta < share):
@@ -407,10 +356,10 @@ def accept(job: Job) -> None:
             t_new = clock[T, lane] + share * length
         own = r * runs.own_samples * runs.samples
         while job.sampled[lane] < runs.samples and runs.sample_times[own + job.sampled[lane]] <= t_new:
-            between(step, (runs.sample_times[own + job.sampled[lane]] - clock[T, lane]) / length, lane, job.point)
+            dense_output(step, (runs.sample_times[own + job.sampled[lane]] - clock[T, lane]) / length, lane, job.point)
             keep_sample(job, r, lane)
         if runs.status[r] == AT_EVENT:
-            between(step, share, lane, job.point)
+            dense_output(step, share, lane, job.point)
             job.point[n] = work_until(job, lane, share) if step.balanced else 0.0
         else:
             for k in range(n + 1):
@@ -438,10 +387,13 @@ def accept(job: Job) -> None:
         if not job.fixed:
             grown = FASTEST if size == 0.0 else SAFETY * size ** (-1.0 / step.method.order)
             clock[H, lane] = length * min(FASTEST, max(SLOWEST, grown))
-        if job.last[lane] == 0 and runs.status[r] == FINISHED and runs.steps[r] >= job.queue[MOST]:
+        ending = t_new >= job.span[END]
+        if not ending and runs.status[r] == FINISHED and runs.steps[r] >= job.queue[MOST]:
             runs.status[r] = TOO_LONG
-        if job.last[lane] != 0 or runs.status[r] != FINISHED:
-            finish(job, r, lane, t_new)
+        if ending or runs.status[r] != FINISHED:
+            finish_run(job, r, lane, t_new)
+        elif job.last[lane] != 0:
+            jump(job, lane, r)
 
 
 def keep_step(job: Job, done: int, length: float, t_new: float) -> None:

@@ -10,7 +10,7 @@ from tailwork.simulation.integrate.compiled import LaneKernel, lane_kernel
 from tailwork.typing import Floats
 
 
-class Rows(Struct):
+class RowJob(Struct):
     """Designs number `first` to `last`: (designs, rows, size) inputs to (designs, rows, count) outputs."""
 
     kernel: LaneKernel
@@ -29,10 +29,12 @@ class Rows(Struct):
     own: Reals
 
 
-def rows_job(kernel: Kernel, lane_count: int, parameters: Floats, inputs: Floats, outputs: Floats, here: slice) -> Rows:
+def rows_job(
+    kernel: Kernel, lane_count: int, parameters: Floats, inputs: Floats, outputs: Floats, here: slice
+) -> RowJob:
     """The rows of some designs; all arrays contiguous."""
     (_, rows, size), count = inputs.shape, outputs.shape[2]
-    return Rows(
+    return RowJob(
         kernel=lane_kernel(kernel, lane_count), parameters=parameters.reshape(-1), parameters_size=parameters.shape[1],
         first=here.start, last=here.stop, rows=rows, size=size, count=count, inputs=inputs.reshape(-1),
         outputs=outputs.reshape(-1), own=np.zeros(max(kernel.kept, 1)),
@@ -40,7 +42,7 @@ def rows_job(kernel: Kernel, lane_count: int, parameters: Floats, inputs: Floats
     )  # fmt: skip
 
 
-def evaluate_rows(job: Rows) -> int:
+def evaluate_rows(job: RowJob) -> int:
     """All rows, as many side by side as there are lanes; lanes beyond the last repeat it."""
     x, y, rows, size, count = job.x, job.y, job.rows, job.size, job.count
     for r in range(job.first, job.last):

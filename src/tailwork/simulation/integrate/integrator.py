@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -15,16 +16,16 @@ from tailwork.errors import ArgumentError
 from tailwork.kernels.kernel import Kernel
 from tailwork.kernels.language import lanes
 from tailwork.kernels.translate import driver
-from tailwork.simulation.batch_kernels import in_shares, parameter_rows, run_driver
+from tailwork.simulation.batch.kernels import in_shares, parameter_rows, run_driver
 from tailwork.simulation.integrate.compiled import WIDTH, Method, Settings, lane_kernel, method_arrays
-from tailwork.simulation.integrate.driver import HAPPENED, LAST, MORE_ROOM, MOST, NEXT, Job, Kept, Runs, drive
+from tailwork.simulation.integrate.driver import HAPPENED, LAST, MORE_ROOM, MOST, NEXT, drive
+from tailwork.simulation.integrate.job import Job, Runs, StepLog
 from tailwork.simulation.integrate.steps import Stepping
 from tailwork.simulation.integrate.tableaus import Rosenbrock, RungeKutta
+from tailwork.simulation.stopping import REFUSED
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
-REFUSED = -1
-"""Status of a run whose design is not possible: it was not started."""
 PAUSE = 1000
 """Steps between two checks for Ctrl-C: compiled code cannot be interrupted."""
 KERNELS = ("derivative", "events", "linear", "power")
@@ -65,7 +66,7 @@ class Ends(NamedTuple):
 
 
 def no_ends(count: int, size: int, samples: int) -> Ends:
-    """Ends of runs that have not been started: all refused, numbers not a number."""
+    """Ends of runs that have not been started: all refused, their numbers NaN."""
     whole = np.int64
     return Ends(
         np.full(count, REFUSED, whole), np.full(count, -1, whole), np.zeros(count), np.full((count, size), np.nan),
@@ -175,7 +176,7 @@ class Integrator:
             whole: which runs to integrate; None: all. The others are marked as refused.
         """
         if len(times) > 1:
-            start = replace(start, more={"times": times})
+            start = replace(start, more={**start.more, "times": times})
         return among(start, whole, lambda own: self._ends(own, own.more.get("times", times), pool))
 
     def _ends(self, start: Start, times: Floats, pool: Executor | None) -> Ends:
@@ -202,11 +203,13 @@ class Integrator:
         """Runs as the driver takes them."""
         rows = {name: self.parameters(name, start.columns, len(start.states)) for name in KERNELS}
         flat = {name: np.ascontiguousarray(own).reshape(-1) for name, own in rows.items()}
+        breaks = start.more.get("breaks", np.zeros((len(start.states), 0, 2)))
         return Runs(
             states=_flat(start.states), control_inputs=_flat(start.control_inputs),
             held=start.control_inputs.shape[1], **flat,
             **{f"{name}_size": own.shape[1] for name, own in rows.items()},
             sample_times=_flat(times), samples=times.shape[1], own_samples=int(len(times) > 1),
+            breaks=_flat(breaks), jumps=breaks.shape[1],
             status=ends.status, event=ends.event, ended=ends.times, final=_flat(ends.states), steps=ends.steps,
             rejected=ends.rejected, sampled=_flat(ends.samples), work=ends.work, fastest=_flat(ends.fastest),
         )  # fmt: skip
@@ -219,7 +222,7 @@ class Integrator:
         job.span[:] = 0.0, self.duration, own.first
         job.queue[MOST] = own.most
 
-    def job(self, width: int, runs: Runs, kept: Kept) -> Job:
+    def job(self, width: int, runs: Runs, kept: StepLog) -> Job:
         """A driver's job, with room to work in; which runs it does is for its queue to say."""
         system, settings, whole = self.system, self.settings, np.int64
         n, held, stages, count = system.size, system.control_inputs, self.arrays.stages, len(system.stops)
@@ -231,7 +234,7 @@ class Integrator:
         room = lanes(
             width, inputs=known, constants=max(derivative.kept, 1), linear_inputs=known + n + 1,
             linear_constants=max(linear.kept, 1), solve_inputs=size + n + 1, clock=4, x=n + 1, first=n + 1,
-            u=stages * rows, new=n + 1, error=n, power_constants=max(power.kept, 1), powers=3,
+            u=stages * rows, new=n + 1, error=n, power_constants=max(power.kept, 1), powers=3, across=stages,
         )  # fmt: skip
         more = lanes(width, event_constants=max(watch.kept, 1), values=max(count, 1), values_new=max(count, 1),
                      first_new=n + 1, errors=2)  # fmt: skip
@@ -244,48 +247,51 @@ class Integrator:
             span=np.array([0.0, self.duration, settings.first]), pause=PAUSE, watched=count, watch=watch,
             stops=system.stops.astype(whole), queue=np.array([0, 0, 0, settings.most]), run=np.full(width, -1, whole),
             sampled=np.zeros(width, whole), fresh=np.zeros(width, whole), last=np.zeros(width, whole), **more,
+            until=np.zeros(width), jumped=np.zeros(width, whole),
             own=np.zeros(max(derivative.kept, watch.kept, linear.kept, power.kept, 1)), one=np.zeros(known),
             probe=np.zeros(max(count, 1)), point=np.zeros(n + 1), speeds=np.zeros(width), still=len(system.free_q),
         )  # fmt: skip
 
 
-def no_steps() -> Kept:
+def no_steps() -> StepLog:
     """No steps are kept."""
-    nothing = np.zeros(1)
-    return Kept(steps=0, events=0, times=nothing, states=nothing, stages=nothing, lengths=nothing, event_times=nothing,
-                event_numbers=np.zeros(1, np.int64))  # fmt: skip
+    none = np.zeros(1)
+    return StepLog(steps=0, events=0, times=none, states=none, stages=none, lengths=none, event_times=none,
+                   event_numbers=np.zeros(1, np.int64))  # fmt: skip
 
 
 class SingleRuns:
     """Runs one after the other, each with its steps kept."""
 
-    def __init__(self, way: Integrator, start: Start) -> None:
-        self.way, self.count = way, len(way.system.stops)
-        self.ends = no_ends(len(start.states), way.system.size, 0)
+    def __init__(self, integrator: Integrator, start: Start) -> None:
+        self.integrator, self.count = integrator, len(integrator.system.stops)
+        self.ends = no_ends(len(start.states), integrator.system.size, 0)
         self.start = replace(
             start, states=np.ascontiguousarray(start.states), control_inputs=np.ascontiguousarray(start.control_inputs)
         )
-        self.job = way.job(1, way.runs(self.start, self.ends, np.zeros((1, 0))), self._room(ROOM, 4 * self.count))
+        self.job = integrator.job(
+            1, integrator.runs(self.start, self.ends, np.zeros((1, 0))), self._room(ROOM, 4 * self.count)
+        )
         self.call = driver(drive, 1)
 
     @staticmethod
-    def kept(way: Integrator, start: Start) -> SingleRuns:
+    def kept(integrator: Integrator, start: Start) -> SingleRuns:
         """For `piece`: one that an earlier run of the same system has given back, or a new one."""
-        idle: list[SingleRuns] = way.system.kept(("single runs", way._kind), list)
+        idle: list[SingleRuns] = integrator.system.kept(("single runs", integrator._kind), list)
         found = taken(idle)
         if found is None:
-            return SingleRuns(way, start)
-        way.set_up(found.job)
+            return SingleRuns(integrator, start)
+        integrator.set_up(found.job)
         return found
 
     def give_back(self) -> None:
         """Let a later run use the memory."""
         if self.job.kept.steps <= LARGE:
-            self.way.system.kept(("single runs", self.way._kind), list).append(self)
+            self.integrator.system.kept(("single runs", self.integrator._kind), list).append(self)
 
-    def _room(self, steps: int, events: int) -> Kept:
-        n, stages = self.way.system.size, self.way.arrays.stages
-        return Kept(
+    def _room(self, steps: int, events: int) -> StepLog:
+        n, stages = self.integrator.system.size, self.integrator.arrays.stages
+        return StepLog(
             steps=steps, events=events, times=np.empty(steps + 1), states=np.empty((steps + 1) * n),
             stages=np.empty(steps * stages * n), lengths=np.empty(steps), event_times=np.empty(max(events, 1)),
             event_numbers=np.empty(max(events, 1), np.int64),
@@ -306,12 +312,12 @@ class SingleRuns:
 
     def run(self, r: int = 0) -> Steps:
         """Run number r. Its arrays are valid until the next one."""
-        done, n, kept = self.drive(r), self.way.system.size, self.job.kept
+        done, n, kept = self.drive(r), self.integrator.system.size, self.job.kept
         happened = int(self.job.queue[HAPPENED])
         return Steps(
             int(self.ends.status[r]), int(self.ends.event[r]), kept.times[: done + 1],
             kept.states[: (done + 1) * n].reshape(-1, n),
-            kept.stages[: done * self.way.arrays.stages * n].reshape(done, self.way.arrays.stages, n),
+            kept.stages[: done * self.integrator.arrays.stages * n].reshape(done, self.integrator.arrays.stages, n),
             kept.lengths[:done], kept.event_times[:happened], kept.event_numbers[:happened],
             int(self.ends.rejected[r]), float(self.ends.work[r]), self.ends.fastest[r],
         )  # fmt: skip
@@ -321,6 +327,9 @@ class SingleRuns:
         self.start.states[0], self.start.control_inputs[0] = x, held
         self.job.span[:] = start, end, first
         self.job.queue[MOST] = most
+        fixed = self.integrator.settings.fixed
+        if fixed > 0.0 and (count := min(most, math.ceil((end - start) / fixed) + 2)) > self.job.kept.steps:
+            self.job.kept = self._room(count, self.job.kept.events)  # known beforehand: nothing is copied
         found = self.run()
         if self.job.kept.steps > LARGE:  # too much to copy: they keep the memory, the next piece gets another
             self.job.kept = self._room(ROOM, 4 * self.count)

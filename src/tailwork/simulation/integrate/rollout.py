@@ -16,7 +16,7 @@ import numpy as np
 from tailwork.kernels.kernel import Kernel
 from tailwork.kernels.language import Ints, Lanes, Reals, Struct, lanes, where, width
 from tailwork.kernels.translate import driver
-from tailwork.simulation.batch_kernels import evaluated, in_shares, parameter_rows
+from tailwork.simulation.batch.kernels import evaluated, in_shares, parameter_rows
 from tailwork.simulation.integrate.compiled import WIDTH, LaneKernel, Settings, lane_constants, lane_kernel
 from tailwork.simulation.integrate.integrator import Integrator, Start
 from tailwork.simulation.integrate.tableaus import RODAS5P
@@ -27,7 +27,7 @@ SUMMARY = ("first", "last", "least", "greatest", "integral")
 """Of a quantity over the nodes; the integral is over the scaled time, from 0 to 1."""
 
 
-class Side(Struct):
+class RolloutKernel(Struct):
     """A kernel of a rollout: where the state is among its inputs and its rates are among its outputs."""
 
     kernel: LaneKernel
@@ -52,26 +52,26 @@ class RolloutJob(Struct):
     last: int
     steps: int
     states: Reals
-    derivative: Side
-    node: Side  # gives rates, too, and the quantities
+    derivative: RolloutKernel
+    node: RolloutKernel  # gives rates, too, and the quantities
     shown: int  # output of `node` that is the first quantity
     quantities: int
     x: Lanes
     total: Lanes
     kept: Lanes  # (5, quantities): SUMMARY so far
-    found: Reals  # (designs, nodes or 5, quantities)
+    results: Reals  # (designs, nodes or 5, quantities)
     every: bool  # whether all nodes are asked for, or their summary
 
 
-def roll(job: RolloutJob) -> int:
+def roll_out(job: RolloutJob) -> int:
     """Quantities at all nodes, or their summaries."""
     lane_count, quantities, steps = width(job.x), job.quantities, job.steps
     h = 1.0 / steps
     for start in range(job.first, job.last, lane_count):
         for lane in range(lane_count):
             design = min(start + lane, job.last - 1)  # beyond the last design, that is repeated
-            begin(job.derivative, design, lane)
-            begin(job.node, design, lane)
+            begin_design(job.derivative, design, lane)
+            begin_design(job.node, design, lane)
             for k in range(job.n):
                 job.x[k, lane] = job.states[design * job.n + k]
         for i in range(steps + 1):
@@ -84,20 +84,20 @@ def roll(job: RolloutJob) -> int:
                 for lane in range(min(lane_count, job.last - start)):
                     row = ((start + lane) * (steps + 1) + i) * quantities
                     for k in range(quantities):
-                        job.found[row + k] = node.outputs[job.shown + k, lane]
+                        job.results[row + k] = node.outputs[job.shown + k, lane]
             else:
                 summarise(job, i)
             if i < steps:
-                advance(job, h, i)
+                rk4_step(job, h, i)
         if not job.every:
             for lane in range(min(lane_count, job.last - start)):
                 for k in range(5 * quantities):
                     scale = h if k >= 4 * quantities else 1.0
-                    job.found[(start + lane) * 5 * quantities + k] = job.kept[k, lane] * scale
+                    job.results[(start + lane) * 5 * quantities + k] = job.kept[k, lane] * scale
     return 0
 
 
-def begin(side: Side, design: int, lane: int) -> None:
+def begin_design(side: RolloutKernel, design: int, lane: int) -> None:
     """Constants and inputs of a design in a lane."""
     lane_constants(side.kernel, side.parameters[design * side.parameters_size :], side.own, lane, side.constants)
     if side.based:
@@ -105,7 +105,7 @@ def begin(side: Side, design: int, lane: int) -> None:
             side.inputs[k, lane] = side.base[design * side.size + k]
 
 
-def advance(job: RolloutJob, h: float, i: int) -> None:
+def rk4_step(job: RolloutJob, h: float, i: int) -> None:
     """From node i to the next by Runge–Kutta 4; the first stage has been seen at the node."""
     side, seen, x, total = job.derivative, job.node.outputs, job.x, job.total
     inputs, rates, place, rate, node_rate = side.inputs, side.outputs, side.place, side.rate, job.node.rate
@@ -145,7 +145,7 @@ def summarise(job: RolloutJob, i: int) -> None:
 
 @dataclass(frozen=True)
 class RolledKernel:
-    """A kernel of a rollout for many designs; see `Side`."""
+    """A kernel of a rollout for many designs; see `RolloutKernel`."""
 
     kernel: Kernel
     parameters: Floats  # (designs, parameters)
@@ -153,10 +153,10 @@ class RolledKernel:
     rate: np.ndarray
     base: Floats | None = None  # (designs, inputs); None: all zero
 
-    def side(self) -> Side:
+    def side(self) -> RolloutKernel:
         """As the driver takes it."""
         kernel, based = self.kernel, self.base is not None
-        return Side(
+        return RolloutKernel(
             kernel=lane_kernel(kernel), parameters=self.parameters.reshape(-1),
             parameters_size=self.parameters.shape[1], size=kernel.inputs, own=np.zeros(max(kernel.kept, 1)),
             base=np.ascontiguousarray(self.base).reshape(-1) if based else np.zeros(1), based=based,
@@ -169,27 +169,18 @@ def rolled(
     derivative: RolledKernel, node: RolledKernel, shown: slice, states: Floats, steps: int, every: bool,
     pool: Executor | None,
 ) -> Floats:  # fmt: skip
-    """Quantities of many designs: at all nodes, (designs, steps + 1, quantities), or SUMMARY of each, (designs, 5, …).
-
-    Args:
-        derivative: gives the rates of the state.
-        node: gives them too, and the quantities.
-        shown: which of its outputs are the quantities.
-        states: where the designs start, (designs, size).
-        steps: how many, at least one.
-        every: whether all nodes are wanted.
-        pool: threads.
-    """
+    """As `Rollout`, by two kernels: one gives the rates of the state, the other these too, and the quantities; `shown`
+    are those among its outputs."""
     (count, n), quantities, states = states.shape, shown.stop - shown.start, np.ascontiguousarray(states).reshape(-1)
     found = np.empty((count, steps + 1 if every else len(SUMMARY), quantities))
-    call = driver(roll, WIDTH)
+    call = driver(roll_out, WIDTH)
     for side in (derivative, node):
         lane_kernel(side.kernel)  # compiled here, not on the threads of a pool
 
     def share(here: slice) -> None:
         call(RolloutJob(
             n=n, first=here.start, last=here.stop, steps=steps, states=states, derivative=derivative.side(),
-            node=node.side(), shown=shown.start, quantities=quantities, found=found.reshape(-1), every=every,
+            node=node.side(), shown=shown.start, quantities=quantities, results=found.reshape(-1), every=every,
             **lanes(WIDTH, x=n, total=n, kept=5 * quantities),
         ))  # fmt: skip
 
@@ -206,31 +197,23 @@ class Rollout:
     node_names: tuple[str, ...]  # of its parameters
     stiff: bool  # whether it is integrated by Rodas5P
 
-    def nodes(self, columns: Mapping[str, Floats], states: Floats, steps: int, pool: Executor | None = None) -> Floats:
-        """The quantities at all nodes of all designs, (designs, steps + 1, quantities).
+    def __call__(
+        self, columns: Mapping[str, Floats], states: Floats, steps: int, every: bool = True,
+        pool: Executor | None = None,
+    ) -> Floats:  # fmt: skip
+        """The quantities at all nodes of all designs, (designs, steps + 1, quantities), or SUMMARY of each over the
+        nodes, (designs, 5, quantities): the same numbers, without keeping them all.
 
         Args:
             columns: by name: numbers in which the designs differ, (designs,).
             states: where they start, (designs, size).
             steps: how many, at least one.
+            every: whether all nodes are wanted.
             pool: threads.
         """
         if self.stiff:
-            return self._stiff_nodes(columns, states, steps, pool)
-        return self._rolled(columns, states, steps, True, pool)
-
-    def summaries(
-        self, columns: Mapping[str, Floats], states: Floats, steps: int, pool: Executor | None = None
-    ) -> Floats:
-        """SUMMARY of every quantity over the nodes, (designs, 5, quantities): the same numbers as `nodes` would give,
-        without keeping them all. Arguments as there."""
-        if self.stiff:
-            return summary(self.nodes(columns, states, steps, pool))
-        return self._rolled(columns, states, steps, False, pool)
-
-    def _rolled(
-        self, columns: Mapping[str, Floats], states: Floats, steps: int, every: bool, pool: Executor | None
-    ) -> Floats:
+            nodes = self._stiff_nodes(columns, states, steps, pool)
+            return nodes if every else summary(nodes)
         system, count, rows = self.system, len(states), np.arange(self.system.size)
         derivative, names = system.compiled("derivative")
         first, second = (
@@ -240,7 +223,7 @@ class Rollout:
         return rolled(first, second, slice(system.size, self.node.outputs), states, steps, every, pool)
 
     def _stiff_nodes(self, columns: Mapping[str, Floats], states: Floats, steps: int, pool: Executor | None) -> Floats:
-        """The same by the stiff method."""
+        """The quantities at all nodes, by the stiff method."""
         count, held = len(states), self.system.control_inputs
         start = Start(np.ascontiguousarray(states), np.zeros((count, held)), columns)
         times = np.linspace(0.0, 1.0, steps + 1)

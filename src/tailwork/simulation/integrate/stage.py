@@ -15,7 +15,7 @@ import numpy as np
 from tailwork.algebra.derivatives import jacobian
 from tailwork.algebra.expression import INPUT, Expression, Scalar, Tape, is_zero
 from tailwork.algebra.vectors import Array, array, times, zeros
-from tailwork.mechanics.derivatives.linearised import Linearised, linearised, turn_by_attitude
+from tailwork.mechanics.derivatives.linearised import LinearisedDynamics, linearised, turn_by_attitude
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import outside_force, torso_frame_actuation
 from tailwork.mechanics.layout import Layout
@@ -88,7 +88,7 @@ def factored_stage(point: StagePoint) -> StageEquations:
     return StageEquations(packed, mass, by_place, by_time, array([per_sigma]), rotation, drift, inverse, spread)
 
 
-def _by_efforts(point: StagePoint, found: Linearised) -> Array:
+def _by_efforts(point: StagePoint, found: LinearisedDynamics) -> Array:
     """−B d tau/d(x, t), for laws that look at the state or the time."""
     tau = point.inputs.tau
     variables = [*point.x, point.t]
@@ -99,7 +99,7 @@ def _by_efforts(point: StagePoint, found: Linearised) -> Array:
     return -times(actuation[point.free_v], by_state)
 
 
-def _by_forces(point: StagePoint, found: Linearised) -> Array:
+def _by_forces(point: StagePoint, found: LinearisedDynamics) -> Array:
     """d/d(x, t) of what outside forces and the air do to the free velocities, torso rows in the torso frame."""
     variables = [*point.x, point.t]
     if not point.layout.pushes and not point.layout.robot.has_drag():
@@ -109,7 +109,7 @@ def _by_forces(point: StagePoint, found: Linearised) -> Array:
     return array(jacobian(point.tape, force, variables)).reshape(len(force), len(variables))
 
 
-def _by_time(point: StagePoint, found: Linearised) -> Array:
+def _by_time(point: StagePoint, found: LinearisedDynamics) -> Array:
     """Rt of prescribed limbs, which move with the time alone; one column."""
     layout, inputs = point.layout, point.inputs
     total = zeros(len(point.free_v), 1)

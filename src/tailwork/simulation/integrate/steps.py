@@ -42,6 +42,7 @@ class Stepping(Struct):
     linear_inputs: Lanes
     linear_constants: Lanes
     solve_inputs: Lanes
+    across: Lanes  # scratch: C_ij / h of a stage
     clock: Lanes
     x: Lanes  # state, and the work
     first: Lanes  # their derivatives: of the work, the power
@@ -96,14 +97,15 @@ def rosenbrock_step(job: Stepping) -> None:
     job.linear.lanes(job.linear_inputs, job.linear_constants, job.solve_inputs)
     for i in range(stages):
         if i > 0:
-            for k in range(n):
-                inputs[1 + k] = x[k]
-                sums[k] = 0.0
             for j in range(i):
-                weight, other = a[i * stages + j], job.method.across[i * stages + j] / h
-                for k in range(n):
-                    inputs[1 + k] += weight * u[j * n + k]
-                    sums[k] += other * u[j * n + k]
+                job.across[j] = job.method.across[i * stages + j] / h
+            for k in range(n):
+                total, other = x[k], spread(0.0, x)
+                for j in range(i):
+                    total = total + a[i * stages + j] * u[j * n + k]
+                    other = other + job.across[j] * u[j * n + k]
+                inputs[1 + k] = total
+                sums[k] = other
             inputs[0] = t + job.method.c[i] * h
             job.derivative.lanes(inputs, job.constants, right)
             for k in range(n):
@@ -127,7 +129,7 @@ def dense_weight(p: Reals, powers: int, i: int, theta: float) -> float:
     return weight
 
 
-def between(job: Stepping, theta: float, lane: int, out: Reals) -> None:
+def dense_output(job: Stepping, theta: float, lane: int, out: Reals) -> None:
     """out = the state of a lane at a share theta of its step: x + Σ_i u_i Σ_j p_ij theta^(j+1)."""
     n = job.n
     for k in range(n):

@@ -10,7 +10,7 @@ import numpy as np
 from tailwork.control.tail_motion import TailMotion
 from tailwork.model import Model
 from tailwork.robots.limb import FORWARD_FRAMES
-from tailwork.robots.robot import Robot
+from tailwork.robots.robot import Robot, Torso
 from tailwork.robots.tails.tail import Tail
 from tailwork.simulation.simulate import initial_state
 from tailwork.studies.scenario import Scenario
@@ -57,7 +57,7 @@ def planar_rotation(robot: Robot, tail: str, motion: TailMotion) -> float | None
     above the body's centre of mass is left out.
     """
     part: Tail = robot.part(tail)
-    if part.universal_coordinates(0.0, 0.0) is None or motion.axis not in ("yaw", "pitch"):
+    if part.universal_coordinates(0.0, 0.0) is None or any(part.mount_rotation) or motion.axis not in ("yaw", "pitch"):
         return None
     straight = replace(motion, start=(motion.start[0], 0.0))
     problem = Scenario(robot, straight, "airborne", drive="prescribed" if motion.from_rest else "auto").problem()
@@ -88,7 +88,9 @@ def _bar(tail: Tail) -> tuple[float, float, float]:
 
 def _body(robot: Robot, tail: str, model: Model, q: Floats, axis: Floats) -> tuple[float, Floats, float]:
     """Mass, centre and inertia about an axis through it of the torso with its rigid legs."""
-    bare = robot.without(tail)
+    bare, torso = robot.without(tail), robot.torso_with_actuators()
+    if torso != robot.torso_body():
+        bare = replace(bare, torso=Torso(mass=torso.mass, com=torso.com, inertia=torso.inertia))
     legs = [name for name in bare.limbs() if name in model.layout.limbs]
     alone = Model(bare, "none", prescribed=legs)
     kept = [model.coordinate_names.index(name) for name in alone.coordinate_names]

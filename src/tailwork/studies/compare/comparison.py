@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from tailwork.control.tail_motion import TailMotion
-from tailwork.errors import FileError, RobotError
+from tailwork.errors import ArgumentError, FileError
 from tailwork.files import ready_folder, write_whole
 from tailwork.robots import liu2020
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.fit import PUBLISHED
 from tailwork.simulation import Run, load_run
 from tailwork.simulation.contact.ground import STATIC_FRICTION, RigidGround
-from tailwork.simulation.pose import torso_angles as run_angles
+from tailwork.simulation.pose import run_torso_angles
 from tailwork.studies.compare.airborne import planar_rotation
 from tailwork.studies.compare.on_ground import check_standing, perform_on_rigid_ground
 from tailwork.studies.data import digest, source_digest
@@ -28,12 +28,14 @@ from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.measures import AXES, shown_measures, unit_of
 from tailwork.studies.motions import coupled, pitch, roll, yaw
 from tailwork.studies.perform import SAMPLES, measured, perform
+from tailwork.studies.possible import depth_text, impossible
 from tailwork.studies.scenario import Scenario, scenario_data
 from tailwork.typing import Floats
 
 TAIL_NAMES = tuple(PUBLISHED)
 SWEPT = tuple(range(10, 90, 10))  # [deg], as in Figs. 10 and 12
 SWEEP_SAMPLES = 61
+JERKED = "the tail starts at rest, its motion does not: the largest torques are those of this jerk"
 
 Progress = Callable[[int, int, str], None]
 """Told (done, all, what comes next)."""
@@ -48,6 +50,11 @@ class Plan:
     sweeps: Mapping[str, tuple[TailMotion, ...]]  # by the axis of the torso's answer
     policy: str = "constant"  # what the legs do, as of a `Scenario`
     ground: RigidGround | None = None  # on which every motion is made, too, with feet that lift, slip and land
+
+    @property
+    def friction(self) -> float:
+        """Of the ground, by which runs are judged [1]."""
+        return STATIC_FRICTION if self.ground is None else float(self.ground.friction)
 
     @property
     def policy_text(self) -> str:
@@ -86,15 +93,19 @@ class Result:
     run: Run
     measures: dict[str, float]
     airborne: Floats  # net pitch, roll and yaw of the airborne robot [deg]
-    closed_form: float  # of planar motion of a pendulum [deg]; not a number for others
+    closed_form: float  # of planar motion of a pendulum [deg]; NaN for others
     rigid: Run | None = None  # the same on rigid ground; None: not asked for
 
     @property
     def note(self) -> str:
-        """Why the run ended early, or that feet would have pulled."""
-        if self.run.stopped is not None:
-            return f"ends at {self.run.stopped.time:.3f} s: {self.run.stopped.reason}"
-        return "a foot would pull" if self.measures["least_normal_force"] < 0 else ""
+        """Why the run ended early, that feet would have pulled, that the tail went below the ground or was jerked into
+        its motion."""
+        ended, wrong, scenario = self.run.stopped, impossible(self.measures), self.case.scenario
+        said = [] if ended is None else [f"ends at {ended.time:.3f} s: {ended.reason}"]
+        said += ["a foot would pull"] if ended is None and "least_normal_force" in wrong else []
+        jerked = not scenario.motion.from_rest and scenario.starts == "rest"
+        said += [depth_text([self.measures]), JERKED if jerked else ""]
+        return "; ".join(filter(None, said))
 
 
 @dataclass(frozen=True)
@@ -118,19 +129,19 @@ def paper_plan() -> Plan:
     return Plan({tail: liu2020(tail) for tail in TAIL_NAMES}, motions, sweeps, "paper", ground)
 
 
-def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
+def comparison_cases(plan: Plan) -> tuple[list[Case], list[Case]]:
     """Cases of the motions and of the sweeps that are not among them. Each motion is first asked of each tail."""
     if not plan.robots or not (plan.motions or plan.sweeps):
-        raise RobotError("compare", "nothing", "at least one tail and one motion")
+        raise ArgumentError("compare", "nothing", "at least one tail and one motion")
     swept = [motion for motions in plan.sweeps.values() for motion in motions if motion not in plan.motions]
     names = [motion.name for motion in (*plan.motions, *swept)]
     if len(set(names)) != len(names):
-        raise RobotError("motions", names, "motions that differ, with names that differ")
+        raise ArgumentError("motions", names, "motions that differ, with names that differ")
     for tail in plan.robots:
         if not tail or not set(tail).isdisjoint("/\\[]"):
-            raise RobotError("tails", tail, "a label that can be part of a file's name")
+            raise ArgumentError("tails", tail, "a label that can be part of a file's name")
     if plan.ground is not None and plan.policy == "airborne":
-        raise RobotError("ground", "rigid", "none with the policy airborne: such a robot does not feel the ground")
+        raise ArgumentError("ground", "rigid", "none with the policy airborne: such a robot does not feel the ground")
     found: list[list[Case]] = [[], []]
     for which, (motions, samples) in enumerate(((plan.motions, SAMPLES), (swept, SWEEP_SAMPLES))):
         for motion in motions:
@@ -140,8 +151,8 @@ def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
                     scenario.problem()
                     if plan.ground is not None:
                         check_standing(scenario)
-                except RobotError as error:
-                    raise RobotError(f"{motion.name} of the {tail} tail", error.value, error.required) from None
+                except ArgumentError as error:
+                    raise ArgumentError(f"{motion.name} of the {tail} tail", error.value, error.required) from None
                 found[which].append(Case(tail, scenario, samples))
     return found[0], found[1]
 
@@ -149,7 +160,7 @@ def cases(plan: Plan) -> tuple[list[Case], list[Case]]:
 def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, total, what: None) -> Comparison:
     """Run all cases of a plan; what is already in the folder is taken from there. `progress` is told before each."""
     folder = Path(folder)
-    chosen, swept = cases(plan)
+    chosen, swept = comparison_cases(plan)
     ready_folder(folder)
     ready_folder(folder / "runs")
     results: list[Result] = []
@@ -159,9 +170,10 @@ def compare(plan: Plan, folder: str | Path, progress: Progress = lambda done, to
         run = kept_run(case, folder / "runs")
         aloft = case
         if plan.policy != "airborne":
-            aloft = replace(case, scenario=replace(case.scenario, policy="airborne"), samples=SWEEP_SAMPLES)
+            flight = replace(case.scenario, policy="airborne", start=case.scenario.starts)
+            aloft = replace(case, scenario=flight, samples=SWEEP_SAMPLES)
         flown = run if aloft is case else kept_run(aloft, folder / "runs")
-        turned = angles_at(flown, run.duration) - torso_angles(flown)[0]  # where a run ended early, then
+        turned = angles_at(flown, run.duration) - torso_degrees(flown)[0]  # where a run ended early, then
         planar = planar_rotation(case.scenario.robot, case.scenario.tail, case.scenario.motion)
         closed = math.nan if planar is None or run.stopped is not None else math.degrees(planar)
         rigid = None
@@ -209,9 +221,9 @@ def as_csv(results: Sequence[Result]) -> str:
     return text.getvalue()
 
 
-def torso_angles(run: Run) -> Floats:
+def torso_degrees(run: Run) -> Floats:
     """Pitch, roll and yaw of the torso over time [deg]."""
-    return np.degrees(np.stack(list(run_angles(run).values()), axis=-1))
+    return np.degrees(np.stack(list(run_torso_angles(run).values()), axis=-1))
 
 
 def last_common(first: Run, second: Run) -> tuple[float, Floats, Floats]:
@@ -224,7 +236,7 @@ def angles_at(run: Run, time: float) -> Floats:
     """Pitch, roll and yaw of the torso at a time of a run [deg], between its samples by cubics."""
     from scipy.interpolate import CubicSpline
 
-    times, angles = run.data["time"].to_numpy(), torso_angles(run)
+    times, angles = run.data["time"].to_numpy(), torso_degrees(run)
     return CubicSpline(times, angles)(min(time, times[-1])) if len(times) > 2 else angles[-1]
 
 

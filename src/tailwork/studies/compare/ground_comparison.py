@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import AIR, STATIC_FRICTION, CompliantGround, RigidGround, default_stiffness
@@ -86,7 +86,7 @@ def _first_below(times: Floats, values: Floats) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class OnGround:
+class GroundRun:
     """A scenario on compliant ground, beside the same one on pinned feet.
 
     The method errs in proportion to its step, which would hide how near stiff ground comes to pinned feet. So the
@@ -115,7 +115,9 @@ class OnGround:
         """Place and angles of the torso over `times`: on the ground, and pinned."""
         fine, coarse = (run.data["q"].to_numpy()[: len(self.times), :6] for run in (self.run, self.coarse))
         if self.pinned.trajectory is None:
-            raise RobotError("pinned", self.pinned.model.robot.name, "a run that was just performed, not one of a file")
+            raise ArgumentError(
+                "pinned", self.pinned.model.robot.name, "a run that was just performed, not one of a file"
+            )
         return 2.0 * fine - coarse, self.pinned.trajectory.full(self.times)[0][:, :6]
 
     @property
@@ -157,7 +159,7 @@ class GroundComparison:
 
     scenario: Scenario
     pinned: Run
-    grounds: tuple[OnGround, ...]
+    grounds: tuple[GroundRun, ...]
     rigid: Run | None = None  # on rigid ground of the same friction, if that was asked for
 
     @property
@@ -252,10 +254,10 @@ def compare_grounds(
     grounds = sorted(grounds, key=lambda ground: float(ground.stiffness))
     if not grounds or len({ground.stiffness for ground in grounds}) != len(grounds):
         given = tuple(float(ground.stiffness) for ground in grounds)
-        raise RobotError("stiffness", given, "at least one, and each only once [N/m]")
+        raise ArgumentError("stiffness", given, "at least one, and each only once [N/m]")
     if len({ground.static_friction for ground in grounds}) != 1:
         given = tuple(float(ground.static_friction) for ground in grounds)
-        raise RobotError("static_friction", given, "the same of all grounds")
+        raise ArgumentError("static_friction", given, "the same of all grounds")
     total = 1 + len(grounds) + (rigid is not None)
     progress(0, total, "pinned feet")
     pinned = perform(scenario)
@@ -263,7 +265,7 @@ def compare_grounds(
     for done, ground in enumerate(grounds):
         progress(1 + done, total, f"ground of {stiffness_text(ground)} N/m")
         coarse, fine = (perform_on_ground(scenario, ground, pinned=pinned, finer=finer) for finer in (1, 2))
-        found.append(OnGround(ground, pinned, fine, coarse))
+        found.append(GroundRun(ground, pinned, fine, coarse))
     last = None
     if rigid is not None:
         progress(total - 1, total, "rigid ground")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tailwork.errors import RobotError, StateError
+from tailwork.errors import ArgumentError, RobotError, StateError
 from tailwork.mechanics.layout import Push
 from tailwork.model import Model
 from tailwork.robots.robot import Robot
@@ -55,7 +55,7 @@ def ground_stance(model: Model, posture: Floats, kp: float, ground: CompliantGro
         ground: flat; its springs alone matter.
     """
     if ground.surface is not None:
-        raise RobotError("ground.surface", ground.surface, "none: flat ground")
+        raise ArgumentError("ground.surface", ground.surface, "none: flat ground")
     for name, foot in model.robot.feet().items():
         if foot.radius != 0.0:
             raise RobotError(f"{name}.foot.radius", foot.radius, "0: a posture is found for feet that are points")

@@ -12,13 +12,14 @@ import numpy as np
 from tailwork.control.context import Law
 from tailwork.control.gait.foot_kinematics import posed
 from tailwork.control.standing import HoldPosture, RestTorques
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError, RobotError
 from tailwork.model import Model
 from tailwork.simulation import Run, simulate
 from tailwork.simulation.contact.compliant import CHOSEN, contact_frequency
 from tailwork.simulation.contact.ground import CompliantGround, RigidGround, foot_places
+from tailwork.simulation.equations import PrescribedMotion
 from tailwork.simulation.run import Contact
-from tailwork.simulation.system import Motion, System
+from tailwork.simulation.system import System
 from tailwork.studies.leg_policies import POLICIES
 from tailwork.studies.perform import SAMPLES, perform
 from tailwork.studies.scenario import Scenario
@@ -35,9 +36,10 @@ class GroundStart:
 
     model: Model  # with no foot pinned
     q: Floats
+    v: Floats
     contact: Contact
     laws: Sequence[Law]
-    motions: dict[str, Motion]  # of the tail
+    motions: dict[str, PrescribedMotion]  # of the tail
 
 
 def ground_start(scenario: Scenario, ground: CompliantGround, forces: Floats) -> GroundStart:
@@ -63,13 +65,21 @@ def ground_start(scenario: Scenario, ground: CompliantGround, forces: Floats) ->
         q[place] = upright[place] = angle
     anchors = places + forces * (1.0 - up) / float(ground.tangential_stiffness)
     contact = Contact.of_feet(model.layout, touching.tolist(), anchors)
-    return GroundStart(model, q, contact, _laws_about(scenario, upright), {tail: scenario.motion})
+    laws, v = _laws_about(scenario, upright), _start_velocity(scenario, model)
+    return GroundStart(model, q, v, contact, laws, scenario.motions(model))
+
+
+def _start_velocity(scenario: Scenario, model: Model) -> Floats:
+    """v of a model with no foot pinned, in which only the tail may move."""
+    v = np.zeros(len(model.velocity_names))
+    if scenario.starts == "motion":
+        v[model.layout.rates[scenario.tail]] = list(scenario.start_rates().values())
+    return v
 
 
 def _free_model(scenario: Scenario) -> Model:
     """The robot with no foot pinned."""
-    prescribed = [scenario.tail] if scenario.imposed else []
-    return Model(scenario.robot, "none", prescribed=prescribed, attitude=scenario.attitude)
+    return Model(scenario.robot, "none", prescribed=scenario.prescribed, attitude=scenario.attitude)
 
 
 def _laws_about(scenario: Scenario, q: Floats) -> list[Law]:
@@ -83,7 +93,7 @@ def check_standing(scenario: Scenario) -> None:
     """Refuses scenarios without feet on the plane z = 0."""
     if scenario.policy not in STANDING_POLICIES:
         required = f"one of {', '.join(STANDING_POLICIES)}: a robot in the air does not feel the ground"
-        raise RobotError("policy", scenario.policy, required)
+        raise ArgumentError("policy", scenario.policy, required)
     for name, foot in scenario.robot.feet().items():
         if abs(float(foot.place[2] - foot.radius)) > LEVEL:
             required = "a foot that stands on flat ground: at height 0, or its radius for a ball"
@@ -100,14 +110,16 @@ def perform_on_rigid_ground(scenario: Scenario, ground: RigidGround, *, samples:
     """
     check_standing(scenario)
     if ground.surface is not None:
-        raise RobotError("ground", ground, "a RigidGround without a surface: the plane z = 0, on which the feet stand")
+        raise ArgumentError(
+            "ground", ground, "a RigidGround without a surface: the plane z = 0, on which the feet stand"
+        )
     model = _free_model(scenario)
     q = posed(model)
     for name, angle in scenario.start_shape().items():
         q[model.coordinate_names.index(f"{scenario.tail}.{name}")] = angle
     run = simulate(
-        model, q, scenario.duration, control=_laws_about(scenario, q), motions={scenario.tail: scenario.motion},
-        events=(), ground=ground, samples=samples,
+        model, (q, _start_velocity(scenario, model)), scenario.duration, control=_laws_about(scenario, q),
+        motions=scenario.motions(model), events=(), ground=ground, samples=samples,
     )  # fmt: skip
     return run.titled(f"{scenario.text}; on rigid ground of friction {float(ground.friction):g}")
 
@@ -127,24 +139,26 @@ def perform_on_ground(
     """
     check_standing(scenario)
     if not isinstance(ground, CompliantGround) or ground.surface is not None:
-        raise RobotError(
+        raise ArgumentError(
             "ground", ground, "a CompliantGround without a surface: the plane z = 0, on which the pinned feet stand"
         )
     if samples < 2 or finer < 1:
-        raise RobotError("samples, finer", (samples, finer), "at least 2 samples, and steps at least as fine as chosen")
+        raise ArgumentError(
+            "samples, finer", (samples, finer), "at least 2 samples, and steps at least as fine as chosen"
+        )
     if pinned is None:
         pinned = perform(scenario, samples=2)
     start = ground_start(scenario, ground, pinned.data["foot_force"].to_numpy()[0])
     system = System(start.model, start.laws, start.motions)
-    x = system.state(start.q, np.zeros(len(start.model.velocity_names)))
+    x = system.state(start.q, start.v)
     longest = CHOSEN / contact_frequency(system, ground, x)  # [s]
     interval = scenario.duration / (samples - 1)
     steps = finer * math.ceil(interval / longest)  # between two samples
     if steps * (samples - 1) > MOST_STEPS:
         required = f"softer ground: this one takes {steps * (samples - 1):.2g} steps, and {MOST_STEPS:.0e} are allowed"
-        raise RobotError("stiffness", ground.stiffness, required)
+        raise ArgumentError("stiffness", ground.stiffness, required)
     run = simulate(
-        start.model, start.q, scenario.duration, control=start.laws, motions=start.motions, events=(),
+        start.model, (start.q, start.v), scenario.duration, control=start.laws, motions=start.motions, events=(),
         samples=samples, step=interval / steps, max_steps=MOST_STEPS, ground=ground, contact=start.contact,
     )  # fmt: skip
     return run.titled(f"{scenario.text}; on ground of {float(ground.stiffness):g} N/m")

@@ -3,17 +3,17 @@
 from tailwork.studies.design.answer import Answer, DesignOptions, solve
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.files import load_study
+from tailwork.studies.design.multistart import ImpossibleError, SearchResult, best_design
 from tailwork.studies.design.problem import Goal, Limit, Study, Variable
-from tailwork.studies.design.search import Found, ImpossibleError, best_design
 
 __all__ = [
     "Answer",
     "DesignOptions",
     "Evaluator",
-    "Found",
     "Goal",
     "ImpossibleError",
     "Limit",
+    "SearchResult",
     "Study",
     "Variable",
     "best_design",

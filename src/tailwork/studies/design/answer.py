@@ -8,28 +8,29 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.robots.paths import paths
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.fit import with_named_tail
 from tailwork.studies.compare.airborne import planar_rotation
 from tailwork.studies.design.evaluate import Evaluator
-from tailwork.studies.design.nlp import Program, Solved, sides_of
+from tailwork.studies.design.multistart import STARTS, ImpossibleError, SearchResult, Tell, best_design
+from tailwork.studies.design.optimizer import Program, Solution, sides_of
 from tailwork.studies.design.pareto import Front, Partial, front
 from tailwork.studies.design.problem import Study
-from tailwork.studies.design.search import ALLOWED, STARTS, Found, ImpossibleError, Progress, best_design
 from tailwork.studies.design.uncertainty import (
     SPREAD,
     Indices,
     Robust,
     Swing,
     Tolerance,
-    guarded,
     indices,
+    safe_optimum,
     swings,
     tolerance,
 )
 from tailwork.studies.design.verify import FINER, Alone, Verified, as_given, verified
+from tailwork.studies.possible import ALLOWED
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ class DesignOptions:
 
     def __post_init__(self) -> None:
         if self.threads is not None and self.threads < 1:
-            raise RobotError("threads", self.threads, "at least 1")
+            raise ArgumentError("threads", self.threads, "at least 1")
         if self.starts < 1:
-            raise RobotError("starts", self.starts, "at least 1")
+            raise ArgumentError("starts", self.starts, "at least 1")
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Answer:
 
     study: Study  # with the choice made
     choice: dict[str, Any]  # by path: the values of the choice
-    found: Found  # at the steps of the search
-    best: Solved  # at finer steps
+    search: SearchResult  # at the steps of the search
+    best: Solution  # at finer steps
     verified: Verified  # its measures at finer steps, and a single adaptive run
     given: Alone | None  # the robot as the problem has it; None: its run ends early
     swings: tuple[Swing, ...]  # what each variable does alone
@@ -63,7 +64,7 @@ class Answer:
     tolerance: Tolerance  # what becomes of it where what is made scatters
     airborne: float | None  # what the same sweep does in the air, in closed form [deg]; None: not known
     robust: Robust | None = None  # how sure its limits shall be kept; None: not asked
-    unguarded: Solved | None = None  # the best design without margins, where they are asked for
+    unguarded: Solution | None = None  # the best design without margins, where they are asked for
     margins: dict[str, float] | None = None  # by side of a limit, in words: how far inwards it was moved, in its unit
     front: Front | None = None  # of several goals
 
@@ -83,7 +84,7 @@ class Answer:
         return {words: price for words, price in self.best.multipliers.items() if price > 1e-9}
 
 
-def chosen(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
+def choices(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
     """Every combination of a problem's choices, and the problem with it made."""
     for values in itertools.product(*study.choices.values()):
         choice = dict(zip(study.choices, values, strict=True))
@@ -93,23 +94,23 @@ def chosen(study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
         rest = {path: value for path, value in choice.items() if path != study.tail_name}
         for path in rest:
             if path not in paths(robot):
-                raise RobotError(f"choices.{path}", path, "a path in the robot, or the name of its tail")
+                raise ArgumentError(f"choices.{path}", path, "a path in the robot, or the name of its tail")
         yield choice, replace(study.with_robot(robot.replace(rest) if rest else robot), choices={})
 
 
-def solve(study: Study, settings: DesignOptions | None = None, tell: Progress = lambda what: None) -> list[Answer]:
+def solve(study: Study, settings: DesignOptions | None = None, tell: Tell = lambda what: None) -> list[Answer]:
     """A problem answered for all its choices, the best first; those that no design meets are left out. `tell` is told
     what is done next.
 
     Raises:
         ImpossibleError: no design of any choice meets the limits.
-        RobotError: a variable does nothing, or no design can be simulated.
+        ArgumentError: a variable does nothing, or no design can be simulated.
     """
     if not isinstance(study, Study):
-        raise RobotError("study", study, "a Study; `load_study` reads one from a file")
+        raise ArgumentError("study", study, "a Study; `load_study` reads one from a file")
     found: list[Answer] = []
     failed: list[ImpossibleError] = []
-    for choice, own in list(chosen(study)):
+    for choice, own in list(choices(study)):
         try:
             found.append(answer_of(own, choice, tell, settings, given=study))
         except ImpossibleError as error:
@@ -125,7 +126,7 @@ def sorted_answers(answers: list[Answer]) -> list[Answer]:
 
 
 def answer_of(
-    study: Study, choice: dict[str, Any], tell: Progress = lambda what: None, settings: DesignOptions | None = None,
+    study: Study, choice: dict[str, Any], tell: Tell = lambda what: None, settings: DesignOptions | None = None,
     before: Partial | None = None, keep: Callable[[Partial], None] = lambda partial: None, given: Study | None = None,
 ) -> Answer:  # fmt: skip
     """The best design of a problem whose choices have been made; for several goals, the trade-off between them, too.
@@ -142,7 +143,7 @@ def answer_of(
     goal = study.goals[0]
     scale = max(abs(found.best.goal), 1e-9)
     best = _finer(Program(finer, goal, sides_of(study.limits), scale), found.best)
-    chosen, margins = (best, None) if how.robust is None else guarded(finer, best, how.robust, tell)
+    chosen, margins = (best, None) if how.robust is None else safe_optimum(finer, best, how.robust, tell)
     tell("verifying by a single adaptive run")
     checked = verified(evaluator, chosen.design)
     if not math.isfinite(checked.fine[goal.measure]):
@@ -150,13 +151,13 @@ def answer_of(
             "a goal that the best design has: at finer steps it has none, because there a leg comes to be straight. "
             "Limit most_extension, or narrow the bounds"
         )
-        raise RobotError(f"goals.{goal.measure}", checked.fine[goal.measure], required)
+        raise ArgumentError(f"goals.{goal.measure}", checked.fine[goal.measure], required)
     tell("sensitivities and tolerances")
     names = [goal.measure for goal in study.goals]
     return Answer(
         study=study,
         choice=choice,
-        found=found,
+        search=found,
         best=chosen,
         verified=checked,
         given=as_given(given or study, checked.fine),
@@ -171,7 +172,7 @@ def answer_of(
     )
 
 
-def _finer(program: Program, start: Solved) -> Solved:
+def _finer(program: Program, start: Solution) -> Solution:
     """The optimum at finer steps, from that of coarser ones; where the search is lost there, what it started from."""
     found, before = program.solve(start.design), program.at(start.design)
     lost = found.violation > max(ALLOWED, before.violation) or not math.isfinite(found.goal)

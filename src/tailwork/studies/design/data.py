@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from tailwork.simulation import Run
-from tailwork.studies.data import made, plain
+from tailwork.studies.data import json_value, made
 from tailwork.studies.design.answer import Answer
+from tailwork.studies.design.multistart import Screen
 from tailwork.studies.design.pareto import Partial
 from tailwork.studies.design.problem import Study
-from tailwork.studies.design.search import Screen
 from tailwork.studies.design.variables import design_of
 from tailwork.studies.scenario import Scenario
 
@@ -30,8 +30,8 @@ def answer_data(answer: Answer) -> tuple[dict[str, Any], dict[str, Run]]:
         runs[GIVEN] = answer.given.run
     if answer.front is not None:
         runs |= {POINT.format(k + 1): one.run for k, one in answer.front.samples.items()}
-    kept = replace(answer, found=replace(answer.found, screen=_best_of(answer)))
-    return {"design": plain(answer.values), **plain(kept, but=(Study, Scenario, Run))}, runs
+    kept = replace(answer, search=replace(answer.search, screen=_best_of(answer)))
+    return {"design": json_value(answer.values), **json_value(kept, but=(Study, Scenario, Run))}, runs
 
 
 def answer_from(data: Mapping[str, Any], study: Study, runs: Mapping[str, Run]) -> Answer:
@@ -49,7 +49,7 @@ def answer_from(data: Mapping[str, Any], study: Study, runs: Mapping[str, Run]) 
         front = {**front, "samples": seen}
     checked = whole(data["verified"], data["best"]["design"], BEST)
     found = made(Answer, {**data, "study": study, "verified": checked, "given": given, "front": front})
-    if not found.found.optima:
+    if not found.search.optima:
         raise ValueError("no optimum")
     return found
 
@@ -62,7 +62,7 @@ def partial_from(data: Mapping[str, Any], size: int, goals: int) -> Partial:
 
 def _best_of(answer: Answer) -> Screen:
     """The best designs of the screen: within the limits first, then by the goal."""
-    screen, goal = answer.found.screen, answer.study.goals[0]
+    screen, goal = answer.search.screen, answer.study.goals[0]
     merit = screen.measures[goal.measure] * goal.sign
     order = np.lexsort((np.where(np.isfinite(merit), merit, np.inf), screen.violation))[:OF_SCREEN]
     order = order[np.isfinite(merit[order]) & np.isfinite(screen.violation[order])]

@@ -6,32 +6,21 @@ from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
-from tailwork.errors import RobotError
-from tailwork.simulation.batch_inputs import initial_states, workers
-from tailwork.simulation.batch_kernels import in_shares
-from tailwork.simulation.derivatives.rollout import rollout_tangents
+from tailwork.errors import ArgumentError
+from tailwork.simulation.batch.inputs import initial_states, workers
+from tailwork.simulation.batch.kernels import in_shares
+from tailwork.simulation.derivatives.rollout import RolloutTangents
 from tailwork.simulation.integrate.choose import spectral_radii
 from tailwork.simulation.integrate.rollout import Rollout
 from tailwork.studies.design.problem import Study, Variable
 from tailwork.studies.design.variables import SCALES, checked_variables, design_of, middle
-from tailwork.studies.measures import (
-    EXTREMES,
-    MEASURES,
-    SUMMARISED,
-    Combined,
-    Measure,
-    Observer,
-    combined,
-    from_samples,
-    from_summary,
-    needed,
-    observer,
-)
+from tailwork.studies.measures import EXTREMES, MEASURES, Combined, Measure, needed
+from tailwork.studies.observer import SUMMARISED, Observer, combined, from_samples, from_summary, observer
 from tailwork.studies.scenario import parameter_name
 from tailwork.typing import Floats
 
@@ -76,7 +65,7 @@ class Evaluator:
         scenario = design_of(study, middle(self.variables))
         problem = replace(scenario.problem(), events=())
         self.system = problem.system(varied=names, scaled=f"motion.{scenario.tail}.duration")
-        self.known = list(dict.fromkeys([*study.asked, *also, *ALWAYS]))
+        self.known = list(dict.fromkeys([*study.measures, *also, *ALWAYS]))
         self._observers: dict[tuple[str, ...], tuple[Observer, Rollout]] = {}
         columns = self.columns(np.array([list(middle(self.variables).values())]))  # of the design in the middle
         x, still = initial_states(self.system, columns, 1), np.zeros(self.system.control_inputs)
@@ -84,10 +73,10 @@ class Evaluator:
         radius = spectral_radii(self.system, columns, x, still, 0.0)[0]
         self.stiff = bool(radius > min(STIFF, STABLE * study.steps))
         self.look, self._rollout = self._observed(self.known)
-        missing = [name for name in study.asked if not self.look.has(name)]
+        missing = [name for name in study.measures if not self.look.has(name)]
         if missing:
             required = f"measures that this robot has under the policy '{study.scenario.policy}'; leave these out"
-            raise RobotError("measures", ", ".join(missing), required)
+            raise ArgumentError("measures", ", ".join(missing), required)
 
     def _observed(self, names: Sequence[str]) -> tuple[Observer, Rollout]:
         """What some measures need, compiled."""
@@ -108,12 +97,12 @@ class Evaluator:
         bounds, twice as many change no measure that is asked for by more than ACCURATE of it.
 
         Raises:
-            RobotError: so many steps would not do.
+            ArgumentError: so many steps would not do.
         """
         designs, steps = np.stack([self.low, (self.low + self.high) / 2.0, self.high]), self.study.steps
-        found = self.measures(designs, self.study.asked, steps)
+        found = self.measures(designs, self.study.measures, steps)
         while True:
-            finer = self.measures(designs, self.study.asked, 2 * steps)
+            finer = self.measures(designs, self.study.measures, 2 * steps)
             wrong = [name for name in found if not _settled(found[name], finer[name])]
             if not wrong:
                 return self if steps == self.study.steps else self.with_steps(steps)
@@ -122,7 +111,7 @@ class Evaluator:
                     f"a motion that {MOST_CHOSEN} steps can follow: {', '.join(wrong)} changes with their number. "
                     "Take a slower or smaller motion, softer gains, or narrower bounds"
                 )
-                raise RobotError("steps", steps, required)
+                raise ArgumentError("steps", steps, required)
             steps, found = 2 * steps, finer
 
     @cached_property
@@ -159,18 +148,18 @@ class Evaluator:
 
     def roll(self, designs: Floats, steps: int | None = None) -> Floats:
         """Quantities of the problem's own measures at all nodes, (designs, steps + 1, quantities), in their units."""
-        return self._rolled(self._rollout, "nodes", designs, steps, self._threads(len(designs)))
+        return self._rolled(self._rollout, True, designs, steps, self._threads(len(designs)))
 
     def _threads(self, count: int) -> Executor | None:
         """Threads for so many designs."""
         return self._pool if count > FEW else None
 
     def _rolled(
-        self, rolls: Rollout, way: str, designs: Floats, steps: int | None, pool: Executor | None = None
+        self, rolls: Rollout, every: bool, designs: Floats, steps: int | None, pool: Executor | None = None
     ) -> Floats:
         columns = self.columns(designs)
         starts = initial_states(self.system, columns, len(designs), pool)
-        return getattr(rolls, way)(columns, starts, steps or self.study.steps, pool)
+        return rolls(columns, starts, steps or self.study.steps, every, pool)
 
     def measures(self, designs: Floats, names: Sequence[str], steps: int | None = None) -> dict[str, Floats]:
         """Measures of designs, by name, (designs,), in the units of `MEASURES`.
@@ -196,66 +185,67 @@ class Evaluator:
         wanted, actuator = [*names, "most_extension"], self.study.scenario.actuator
         lasting = self.durations(designs)
         with np.errstate(invalid="ignore"):
-            if all(own.reduction in SUMMARISED for own in needed(wanted)):
-                seen = self._rolled(rolls, "summaries", designs, steps)
+            every = any(own.reduction not in SUMMARISED for own in needed(wanted))
+            seen = self._rolled(rolls, every, designs, steps)
+            if every:
+                found = from_samples(wanted, seen, self.times(designs, steps), look.columns, actuator)
+            else:
                 known = {
                     own.name: from_summary(own, seen[..., look.columns[own.name]], lasting) for own in needed(wanted)
                 }
                 found = combined(wanted, known, actuator)
-            else:
-                seen = self._rolled(rolls, "nodes", designs, steps)
-                found = from_samples(wanted, seen, self._times(lasting, seen.shape[1]), look.columns, actuator)
-            fine = ~(found["most_extension"] > STRAIGHT)
+            fine = (found["most_extension"] <= STRAIGHT) | (not look.has("most_extension"))
         return {name: np.where(fine, found[name], np.nan) for name in names}
+
+    def extensions(self, designs: Floats) -> Floats:
+        """Largest extension of a leg in each design [1]; 0 where there are no feet on the ground."""
+        if not self.look.has("most_extension"):
+            return np.zeros(len(designs))
+        seen = self.roll(designs)
+        return np.nanmax(seen[..., self.look.columns["most_extension"]], axis=(1, 2), initial=0.0)
 
     def alone(self, design: Floats, names: Sequence[str], steps: int | None = None) -> dict[str, float]:
         """Measures of one design, by name, in the units of `MEASURES`."""
         return {name: float(values[0]) for name, values in self.measures(design[None], names, steps).items()}
 
-    @staticmethod
-    def _times(lasting: Any, count: int) -> Any:
-        return np.asarray(lasting)[..., None] * np.linspace(0.0, 1.0, count)
+    def times(self, designs: Floats, steps: int | None = None) -> Floats:
+        """When the nodes of `roll` are [s], (designs, steps + 1)."""
+        return self.durations(designs)[:, None] * _shares(steps or self.study.steps)
 
     @cached_property
-    def _directions(self) -> tuple[list[str], Floats]:
-        """Names of the parameters that vary, and their rates along each variable, (variables, names)."""
+    def _rollout_tangents(self) -> RolloutTangents:
         names = list(dict.fromkeys(name for _, name, _ in self.parameters))
         directions = np.zeros((len(self.variables), len(names)))
         for k, name, scale in self.parameters:
             directions[k, names.index(name)] = scale
-        return names, directions
+        node = (self.look.graph, self.look.parameters)
+        return RolloutTangents(self.system, node, tuple(self.known), self.stiff, directions, names)
 
     def tangents(self, design: Floats) -> Floats:
         """How the quantities of `roll` change with each variable, (variables, steps + 1, quantities), per its unit."""
-        names, directions = self._directions
         columns = self.columns(design[None])
-        return rollout_tangents(
-            self.system, (self.look.graph, self.look.parameters), tuple(self.known), self.stiff, columns,
-            initial_states(self.system, columns, 1)[0], directions, names, self.study.steps,
-        )  # fmt: skip
+        return self._rollout_tangents(columns, initial_states(self.system, columns, 1)[0], self.study.steps)
 
     def linearised(self, design: Floats, nodes: Floats | None = None) -> tuple[Any, Any]:
-        """Quantities at the nodes of a design and its duration [s], each variable's derivative as a small imaginary
-        part: (variables, steps + 1, quantities), (variables,). `nodes` are those of `roll`, where they are known."""
+        """Quantities at the nodes of a design and their times [s], each variable's derivative as a small imaginary
+        part: (variables, steps + 1, quantities), (variables, steps + 1). `nodes` are those of `roll`, where known."""
         known = self.roll(design[None]) if nodes is None else nodes
-        lasting = self.durations(design[None]) + 0j
         by_duration = np.array([variable.name == "motion.duration" for variable in self.variables])
-        return known + 1j * SMALL * self.tangents(design), lasting + 1j * SMALL * by_duration
+        times = self.times(design[None]) + 1j * SMALL * by_duration[:, None] * _shares(self.study.steps)
+        return known + 1j * SMALL * self.tangents(design), times
 
     def derivatives(self, design: Floats, names: Sequence[str]) -> dict[str, Floats]:
         """By measure of the problem: its derivative by every variable, (variables,), in their units."""
-        nodes, lasting = self.linearised(design)
-        times = self._times(lasting, nodes.shape[1])
+        nodes, times = self.linearised(design)
         found = from_samples(list(names), nodes, times, self.look.columns, self.study.scenario.actuator)
         return {
             name: np.broadcast_to(np.imag(values) / SMALL, (len(self.variables),)) for name, values in found.items()
         }
 
-    def rows(self, name: str, nodes: Any, lasting: Any, whole: bool = False) -> Any:
+    def rows(self, name: str, nodes: Any, times: Any, whole: bool = False) -> Any:
         """The values whose worst is a measure, (designs, k), in its unit: at every node where it is the worst along the
         path, else one. `whole` asks for the measure itself."""
         measure, actuator = MEASURES[name], self.study.scenario.actuator
-        times = self._times(lasting, nodes.shape[1])
         if not whole and isinstance(measure, Combined) and measure.worst:
             worst = MEASURES[measure.worst]
             assert isinstance(worst, Measure)
@@ -271,6 +261,12 @@ class Evaluator:
     def _node_rows(self, measure: Measure, nodes: Any) -> Any:
         flat = nodes[..., self.look.columns[measure.name]].reshape(len(nodes), -1)
         return np.concatenate([flat, -flat], axis=1) if measure.reduction == "peak" else flat
+
+
+@cache
+def _shares(steps: int) -> Floats:
+    """Of the duration, at the nodes of so many steps."""
+    return np.linspace(0.0, 1.0, steps + 1)
 
 
 def _settled(coarse: Floats, fine: Floats) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import tomli_w
 
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.robots.io.toml import parsed
 from tailwork.robots.robot import Robot
 from tailwork.robots.sizes import torso_size
@@ -41,11 +41,12 @@ def example_for(robot: Robot, table: Mapping[str, Any]) -> str:
         low, high = (f"{round(x, 3):g}" for x in bounds)
         line = f'"{new}" = [{low}, {high}]'.ljust(40)
         found = re.sub(rf'^"{re.escape(old)}" = \[[^\]]*\] *', line, found, flags=re.MULTILINE)
-    if "tip_share" not in tail.totals():
-        found = re.sub(r'^("tail\.tip_share")', r"# \1", found, flags=re.MULTILINE)
-    if not hasattr(tail, "mount"):
-        found = re.sub(r'^("tail\.mount)', r"# \1", found, flags=re.MULTILINE)
-    found = found.replace("peak_tail_torque = { most = 6.0 }", f"peak_tail_torque = {{ most = {torque:.2g} }}")
+    lacking = [rf'"tail\.{name}"' for name in ("total_length", "tip_share") if name not in tail.totals()]
+    lacking += [] if hasattr(tail, "mount") else [r'"tail\.mount']
+    lacking += [] if torque else ["peak_tail_torque"]
+    for name in lacking:  # they stay as comments
+        found = re.sub(rf"^({name})", r"# \1", found, flags=re.MULTILINE)
+    found = found.replace("peak_tail_torque = { most = 6.0 }", f"peak_tail_torque = {{ most = {torque or 6.0:.2g} }}")
     found = found.replace(
         "least_normal_force = { least = 5.0 }", f"least_normal_force = {{ least = {5.0 * weight / 221.5:.2g} }}"
     )
@@ -56,7 +57,7 @@ def with_robot_table(text: str, table: Mapping[str, Any], file: str | Path) -> s
     """The text of a problem file with another table [robot], all else as it was.
 
     Raises:
-        RobotError: the file states its robot in another way than by a table of its own.
+        ArgumentError: the file states its robot in another way than by a table of its own.
     """
     wanted = {**parsed(file, text), "robot": dict(table)}
     tables = list(TABLE.finditer(text))
@@ -65,5 +66,5 @@ def with_robot_table(text: str, table: Mapping[str, Any], file: str | Path) -> s
         own = tomli_w.dumps({"robot": dict(table)}) + "\n" if match is tables[0] else ""
         found = found[: match.start()] + own + found[match.end() :]
     if not tables or parsed(file, found) != wanted:
-        raise RobotError("robot", str(file), "a table [robot] in the file, in the place of which another can be put")
+        raise ArgumentError("robot", str(file), "a table [robot] in the file, in the place of which another can be put")
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from tailwork.errors import NOTHING, RobotError, UnknownNameError
+from tailwork.errors import NOTHING, ArgumentError, UnknownNameError
 from tailwork.robots import Robot, load, presets
 from tailwork.robots.io.load import OTHERS
 from tailwork.robots.io.toml import parsed, read_text
@@ -42,7 +42,7 @@ def load_study(file: str | os.PathLike[str]) -> Study:
 
     Raises:
         FileError: the file cannot be read, or is not TOML.
-        RobotError: it states no possible problem.
+        ArgumentError: it states no possible problem.
     """
     return load_problem(file).study
 
@@ -58,9 +58,11 @@ def problem_from_text(text: str, file: str | os.PathLike[str]) -> ProblemFile:
     if robust is None:
         return ProblemFile(study, None, text)
     if len(study.goals) > 1:
-        raise RobotError("robust", [goal.measure for goal in study.goals], "one goal: fronts are found without margins")
+        raise ArgumentError(
+            "robust", [goal.measure for goal in study.goals], "one goal: fronts are found without margins"
+        )
     if not study.limits:
-        raise RobotError("robust", robust, "limits for it to keep: a table [limits]")
+        raise ArgumentError("robust", robust, "limits for it to keep: a table [limits]")
     return ProblemFile(study, _made("robust", Robust, robust), text)
 
 
@@ -70,10 +72,10 @@ def study_from_text(text: str, file: str | os.PathLike[str]) -> Study:
     _check_keys("", data, (*TABLES, *NUMBERS, "name"))
     for key in ("robot", "variables", "goals"):
         if key not in data:
-            raise RobotError(key, NOTHING, f"a table [{key}]")
+            raise ArgumentError(key, NOTHING, f"a table [{key}]")
     for key in TABLES:
         if key in data and not isinstance(data[key], dict):
-            raise RobotError(key, data[key], f"a table [{key}]")
+            raise ArgumentError(key, data[key], f"a table [{key}]")
     return Study(
         name=str(data.get("name", Path(file).stem)),
         scenario=_scenario(
@@ -100,7 +102,7 @@ def _scenario(robot: Robot, data: Mapping[str, Any], actuator: ActuatorMass) -> 
     try:
         own = sweep(*(given.pop(name) for name in motion))
         return Scenario(robot, own, actuator=actuator, **given)
-    except RobotError as error:
+    except ArgumentError as error:
         raise error.within("scenario") from None
 
 
@@ -108,18 +110,18 @@ def robot_from(data: Mapping[str, Any], folder: Path) -> Robot:
     """The robot that a table [robot] describes; files are looked for in a folder."""
     _check_keys("robot", data, ("preset", "file", *TAIL_KEYS, "change", *IMPORTS))
     if ("preset" in data) == ("file" in data):
-        raise RobotError("robot", dict(data), "either `preset` or `file`")
+        raise ArgumentError("robot", dict(data), "either `preset` or `file`")
     options = {key: data[key] for key in IMPORTS if key in data}
     if options and "file" not in data:
-        raise RobotError(f"robot.{next(iter(options))}", data["preset"], "a `file` that is a URDF or an MJCF")
+        raise ArgumentError(f"robot.{next(iter(options))}", data["preset"], "a `file` that is a URDF or an MJCF")
     robot = load(folder / str(data["file"]), **options) if "file" in data else _preset(data["preset"])
     changes = data.get("change", {})
     if not isinstance(changes, dict):
-        raise RobotError("robot.change", changes, "a table of numbers by path")
+        raise ArgumentError("robot.change", changes, "a table of numbers by path")
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
     for key, kind in TAIL_KEYS.items():
         if key in data and (not isinstance(data[key], kind) or (isinstance(data[key], bool) and kind is not bool)):
-            raise RobotError(f"robot.{key}", data[key], {str: "text", bool: "true or false"}.get(kind, "a number"))
+            raise ArgumentError(f"robot.{key}", data[key], {str: "text", bool: "true or false"}.get(kind, "a number"))
     tail = data.get("tail")
     if tail is not None and str(tail).endswith(FILES):
         tail = str(folder / tail)
@@ -128,7 +130,7 @@ def robot_from(data: Mapping[str, Any], folder: Path) -> Robot:
             robot, tail, given, mass=data.get("tail_mass"), length=data.get("tail_length"),
             published=data.get("as_published", False), preset=str(data.get("preset", "")),
         )  # fmt: skip
-    except RobotError as error:
+    except ArgumentError as error:
         raise (error if tail is None else error.within("robot")) from None
 
 
@@ -143,7 +145,7 @@ def _made(path: str, kind: type, data: Mapping[str, Any]) -> Any:
     _check_keys(path, data, [field.name for field in fields(kind)])
     try:
         return kind(**data)
-    except RobotError as error:
+    except ArgumentError as error:
         raise error.within(path) from None
 
 
@@ -163,16 +165,16 @@ def _variable(name: str, value: Any) -> Variable:
     if isinstance(value, dict):
         inner = next(iter(value), "")
         required += f'; a name with dots stands in quotes: "{name}.{inner}" = [from, to]'
-    raise RobotError(path, value, required)
+    raise ArgumentError(path, value, required)
 
 
 def _limit(name: str, value: Any) -> Limit:
     if not isinstance(value, dict) or not value or not value.keys() <= {"least", "most"}:
-        raise RobotError(f"limits.{name}", value, "{ least = … }, { most = … } or both")
+        raise ArgumentError(f"limits.{name}", value, "{ least = … }, { most = … } or both")
     return Limit(name, value.get("least"), value.get("most"))
 
 
 def _list(path: str, values: Any) -> list[Any]:
     if not isinstance(values, list) or not values:
-        raise RobotError(path, values, "a list of values to try")
+        raise ArgumentError(path, values, "a list of values to try")
     return values

@@ -17,7 +17,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,12 +27,12 @@ from tailwork.files import read_bytes, ready_folder, write_whole
 from tailwork.robots.io.toml import as_text
 from tailwork.simulation import load_run
 from tailwork.studies.cluster import do_on_cluster
-from tailwork.studies.data import digest, made, plain, source_digest
-from tailwork.studies.design.answer import Answer, DesignOptions, answer_of, chosen
+from tailwork.studies.data import digest, json_value, made, source_digest
+from tailwork.studies.design.answer import Answer, DesignOptions, answer_of, choices
 from tailwork.studies.design.data import BEST, answer_data, answer_from, partial_from
+from tailwork.studies.design.multistart import ImpossibleError, Tell
 from tailwork.studies.design.pareto import Partial
 from tailwork.studies.design.problem import Study
-from tailwork.studies.design.search import ImpossibleError, Progress
 from tailwork.studies.design.variables import checked_variables
 from tailwork.studies.scenario import Scenario, scenario_data
 
@@ -68,9 +67,9 @@ class DesignCase:
     def digest(self) -> str:
         """Says whether what is kept is of this very problem, solved by this very code."""
         return digest({
-            "code": source_digest(), "study": plain(replace(self.study, choices={}), but=(Scenario,)),
+            "code": source_digest(), "study": json_value(replace(self.study, choices={}), but=(Scenario,)),
             "scenario": scenario_data(self.study.scenario), "given": as_text(self.given.robot),
-            "settings": plain(replace(self.settings, threads=None)),
+            "settings": json_value(replace(self.settings, threads=None)),
         })  # fmt: skip
 
 
@@ -78,10 +77,10 @@ Bundle = dict[str, str | bytes]
 """What a finished case leaves, as it travels between machines: files by name, that of the answer last."""
 
 
-def cases(study: Study, settings: DesignOptions) -> list[DesignCase]:
+def design_cases(study: Study, settings: DesignOptions) -> list[DesignCase]:
     """All cases of a problem; each is checked before any is solved."""
     found = []
-    for k, (choice, own) in enumerate(chosen(study)):
+    for k, (choice, own) in enumerate(choices(study)):
         checked_variables(own)
         words = "-".join(f"{path.split('.')[-1]}-{value}" for path, value in choice.items())
         slug = re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-")
@@ -89,8 +88,8 @@ def cases(study: Study, settings: DesignOptions) -> list[DesignCase]:
     return found
 
 
-def solved(
-    case: DesignCase, digest: str, tell: Progress = lambda what: None, before: Partial | None = None,
+def solve_case(
+    case: DesignCase, digest: str, tell: Tell = lambda what: None, before: Partial | None = None,
     keep: Callable[[Partial], None] = lambda partial: None,
 ) -> Bundle:  # fmt: skip
     """A case solved; that it is impossible is a result, too. Its files will bear the digest; `before` and `keep` are
@@ -99,22 +98,18 @@ def solved(
     try:
         answer = answer_of(case.study, case.choice, tell, case.settings, before, keep, case.given)
     except ImpossibleError as error:
-        data = {"impossible": plain(error.__dict__)}
+        data = {"impossible": json_value(error.__dict__)}
     else:
         data, runs = answer_data(answer)
         data["runs"] = sorted(runs)
-        with tempfile.TemporaryDirectory() as folder:
-            for name, run in runs.items():
-                file = Path(folder) / "run.nc"
-                run.save(file, {"problem": digest})
-                files[case.run_file(name)] = file.read_bytes()
+        files |= {case.run_file(name): run.as_netcdf({"problem": digest}) for name, run in runs.items()}
         files[f"{ROBOTS}/{case.name}.toml"] = as_text(answer.robot)
     files[case.answer_file] = json.dumps({"digest": digest, **data}, indent=1, ensure_ascii=False) + "\n"
     return files
 
 
 @dataclass(frozen=True)
-class Kept:
+class AnswerFolder:
     """Where answers are kept."""
 
     path: Path
@@ -165,16 +160,16 @@ class Kept:
                 (self.path / name).unlink()
         write_whole(self.path / ANSWERS / NOTED, "{}\n")
 
-    def do(self, case: DesignCase, tell: Progress) -> None:
+    def do(self, case: DesignCase, tell: Tell) -> None:
         """Solve a case here; each point of its front is kept as it comes."""
         digest, file, before = case.digest, self.path / case.partial_file, None
         with contextlib.suppress(KeyError, TypeError, ValueError):  # none, or damaged: begun again
             before = partial_from(_data(file, digest), len(case.study.variables), len(case.study.goals))
 
         def keep(partial: Partial) -> None:
-            write_whole(file, json.dumps({"digest": digest, **plain(partial)}) + "\n")
+            write_whole(file, json.dumps({"digest": digest, **json_value(partial)}) + "\n")
 
-        self.write(case, solved(case, digest, tell, before, keep))
+        self.write(case, solve_case(case, digest, tell, before, keep))
 
     def do_on_cluster(
         self, cases: Sequence[DesignCase], address: str, progress: Callable[[DesignCase], None],
@@ -186,13 +181,13 @@ class Kept:
             self.write(case, bundle)
             progress(case)
 
-        do_on_cluster(address, ((case, case.name, solved, (case, case.digest)) for case in cases), take, say)
+        do_on_cluster(address, ((case, case.name, solve_case, (case, case.digest)) for case in cases), take, say)
 
 
-def open_kept(path: Path, problem: str) -> Kept:
+def open_kept(path: Path, problem: str) -> AnswerFolder:
     """A folder made ready for the answers to a problem, which is given as text; refused if it has another problem file
     that is not a copy of ours. What it holds of another problem is removed, as far as it is still as it was written."""
-    copy, kept = path / PROBLEM, Kept(path)
+    copy, kept = path / PROBLEM, AnswerFolder(path)
     same = copy.is_file() and copy.read_bytes() == problem.encode()
     if copy.exists() and not same and not kept.is_ours(copy):
         raise FileError(copy, "another file of that name is there; choose another folder by --out")

@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 
 from tailwork.studies.design.evaluate import Evaluator
-from tailwork.studies.design.nlp import Program, Solved, sides_of
-from tailwork.studies.design.problem import Goal, Limit
-from tailwork.studies.design.search import (
-    ALLOWED,
-    Progress,
+from tailwork.studies.design.multistart import (
     Screen,
+    Tell,
     far_apart,
-    impossible,
+    infeasible_limits,
     refuse_unused,
     screened,
     violations,
 )
+from tailwork.studies.design.optimizer import Program, Solution, sides_of
+from tailwork.studies.design.problem import Goal, Limit
 from tailwork.studies.design.verify import FINER, Verified, verified
+from tailwork.studies.possible import ALLOWED, CHECKS
 from tailwork.typing import Floats
 
 GENERATIONS, POPULATION = 60, 128
@@ -52,8 +52,8 @@ class Front:
     """Designs of a Pareto set, sorted by the first goal, looked at again at finer steps and by single adaptive runs."""
 
     designs: Floats  # (points, variables)
-    measures: dict[str, Floats]  # goals and what is limited, at finer steps, (points,)
-    rates: dict[str, Floats]  # by goal but the first: gain of the first one for each unit given up; not a number: none
+    measures: dict[str, Floats]  # goals, what is limited and what may be impossible, at finer steps, (points,)
+    rates: dict[str, Floats]  # by goal but the first: gain of the first one for each unit given up; NaN: none
     agree: tuple[bool, ...]  # whether each point's single adaptive run agrees
     excess: float  # worst violation of a limit at finer steps, as a share of its bound
     method: str  # by which it was spread
@@ -62,7 +62,7 @@ class Front:
 
 
 def front(
-    evaluator: Evaluator, tell: Progress = lambda what: None, also: Floats | None = None,
+    evaluator: Evaluator, tell: Tell = lambda what: None, also: Floats | None = None,
     before: Partial | None = None, keep: Callable[[Partial], None] = lambda partial: None,
 ) -> Front:  # fmt: skip
     """The Pareto set of a problem with several goals.
@@ -76,7 +76,7 @@ def front(
 
     Raises:
         ImpossibleError: no design meets the limits.
-        RobotError: a variable does nothing.
+        ArgumentError: a variable does nothing.
     """
     partial = before or _begun(evaluator, tell, also)
     finer = evaluator.with_steps(FINER * evaluator.study.steps)
@@ -91,7 +91,7 @@ def front(
     return _looked_at(evaluator, partial, best)
 
 
-def _begun(evaluator: Evaluator, tell: Progress, also: Floats | None) -> Partial:
+def _begun(evaluator: Evaluator, tell: Tell, also: Floats | None) -> Partial:
     """Designs spread over the front."""
     tell("screening")
     screen = screened(evaluator)
@@ -102,7 +102,7 @@ def _begun(evaluator: Evaluator, tell: Progress, also: Floats | None) -> Partial
     if also is not None:
         designs = np.concatenate([also, designs])
     if not len(designs):
-        raise impossible(evaluator, screen, tell=tell)
+        raise infeasible_limits(evaluator, screen, tell=tell)
     values = _costs(evaluator, designs)
     best = _nondominated(values)
     shares = _scaled(values[best])
@@ -130,7 +130,8 @@ def _looked_at(evaluator: Evaluator, partial: Partial, best: np.ndarray) -> Fron
     study, designs = evaluator.study, partial.ends[best]
     checked = [verified(evaluator, design) for design in designs]
     shares = _scaled(_costs(evaluator, designs))
-    measures = {name: np.array([one.fine[name] for one in checked]) for name in study.asked}
+    wanted = dict.fromkeys([*study.measures, *(name for name in CHECKS if name in checked[0].fine)])
+    measures = {name: np.array([one.fine[name] for one in checked]) for name in wanted}
     return Front(
         designs=designs,
         measures=measures,
@@ -169,7 +170,7 @@ def _nondominated(costs: Floats) -> np.ndarray:
     return fine
 
 
-def _polished(evaluator: Evaluator, design: Floats) -> tuple[Solved, Floats] | None:
+def _polished(evaluator: Evaluator, design: Floats) -> tuple[Solution, Floats] | None:
     """The design on the front that is as good in all goals but the first, which is the best that it can be there.
 
     With it, how much of the first goal is gained for each unit given up in another. None: nothing better was found.
@@ -210,7 +211,7 @@ def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
             )  # fmt: skip
 
         def _evaluate(self, x: Floats, out: dict[str, Any], *_: Any, **__: Any) -> None:
-            found = evaluator.measures(np.ascontiguousarray(x, dtype=np.float64), study.asked)
+            found = evaluator.measures(np.ascontiguousarray(x, dtype=np.float64), study.measures)
             over = [side.sign * (found[side.limit.measure] - side.bound) / side.scale for side in sides]
             out["F"] = _costs_of(study.goals, found, 1e6)
             out["G"] = (
@@ -225,5 +226,5 @@ def _evolved(evaluator: Evaluator, screen: Screen) -> Floats:
     method = NSGA3(ref_dirs=directions, pop_size=len(directions), sampling=sampling)
     found: Any = minimize(Designing(), method, ("n_gen", GENERATIONS), seed=study.seed, verbose=False)
     last: Floats = np.atleast_2d(np.asarray(found.pop.get("X"), dtype=np.float64))
-    within = violations(sides, evaluator.measures(last, study.asked)) <= ALLOWED
+    within = violations(sides, evaluator.measures(last, study.measures)) <= ALLOWED
     return last[within]

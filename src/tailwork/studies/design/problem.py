@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.robots.quantities import Kind, checked
 from tailwork.robots.robot import Robot
 from tailwork.robots.tails.tail import Tail
@@ -39,7 +39,7 @@ class Variable:
         if not self.low < self.high:
             required = "bounds that are apart, the lower one first"
             hint = f"; did you mean [{self.high:g}, {self.low:g}]?" if self.low > self.high else ""
-            raise RobotError(path, [self.low, self.high], required + hint)
+            raise ArgumentError(path, [self.low, self.high], required + hint)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Goal:
     def __post_init__(self) -> None:
         _check_measure("goals", self.measure)
         if self.sense not in ("most", "least"):
-            raise RobotError(f"goals.{self.measure}", self.sense, "'most' or 'least'")
+            raise ArgumentError(f"goals.{self.measure}", self.sense, "'most' or 'least'")
 
     @property
     def sign(self) -> float:
@@ -72,12 +72,12 @@ class Limit:
         path = f"limits.{self.measure}"
         _check_measure("limits", self.measure)
         if self.least is None and self.most is None:
-            raise RobotError(path, None, "`least`, `most` or both")
+            raise ArgumentError(path, None, "`least`, `most` or both")
         for value in (self.least, self.most):
             if value is not None:
                 checked(path, value, FINITE)
         if self.least is not None and self.most is not None and not self.least < self.most:
-            raise RobotError(path, [self.least, self.most], "`least` below `most`")
+            raise ArgumentError(path, [self.least, self.most], "`least` below `most`")
 
     @property
     def words(self) -> str:
@@ -118,33 +118,33 @@ class Study:
 
     def __post_init__(self) -> None:
         if not isinstance(self.scenario, Scenario):
-            raise RobotError("scenario", self.scenario, "a Scenario, such as Scenario(robot, sweep('yaw', 40.0))")
+            raise ArgumentError("scenario", self.scenario, "a Scenario, such as Scenario(robot, sweep('yaw', 40.0))")
         if not self.goals:
-            raise RobotError("goals", [], "at least one measure to be made most or least")
+            raise ArgumentError("goals", [], "at least one measure to be made most or least")
         if not self.variables:
-            raise RobotError("variables", [], "at least one number that may change")
+            raise ArgumentError("variables", [], "at least one number that may change")
         for what, names in (
             ("variables", [v.name for v in self.variables]), ("goals", [g.measure for g in self.goals]),
             ("limits", [x.measure for x in self.limits]),
         ):  # fmt: skip
             twice = [name for name in names if names.count(name) > 1]
             if twice:
-                raise RobotError(what, twice[0], "each name once")
+                raise ArgumentError(what, twice[0], "each name once")
         for name, value, least, most in (("steps", self.steps, 4, MOST_STEPS), ("seed", self.seed, 0, 2**32 - 1)):
             if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
-                raise RobotError(name, value, f"an integer from {least} to {most:,}")
+                raise ArgumentError(name, value, f"an integer from {least} to {most:,}")
         for path, values in self.choices.items():
             if path in [variable.name for variable in self.variables]:
-                raise RobotError(f"choices.{path}", list(values), "no choice of what varies: choose it or vary it")
+                raise ArgumentError(f"choices.{path}", list(values), "no choice of what varies: choose it or vary it")
             if not values:
-                raise RobotError(f"choices.{path}", [], "at least one value to try")
+                raise ArgumentError(f"choices.{path}", [], "at least one value to try")
             if any(value in list(values)[:k] for k, value in enumerate(values)):
-                raise RobotError(f"choices.{path}", list(values), "each value once")
+                raise ArgumentError(f"choices.{path}", list(values), "each value once")
         if any(not character.isprintable() for character in self.name):
-            raise RobotError("name", self.name, "a name of printable characters")
+            raise ArgumentError("name", self.name, "a name of printable characters")
 
     @property
-    def asked(self) -> list[str]:
+    def measures(self) -> list[str]:
         """Measures that are wanted or limited, each once."""
         return list(dict.fromkeys([*(goal.measure for goal in self.goals), *(limit.measure for limit in self.limits)]))
 
@@ -175,6 +175,6 @@ class Study:
 def _check_measure(path: str, name: Any) -> None:
     shown = [known for known, measure in MEASURES.items() if not measure.hidden]
     if name == ENERGY_BALANCE:
-        raise RobotError(f"{path}.{name}", name, "a measure of the path; this one is of its integration")
+        raise ArgumentError(f"{path}.{name}", name, "a measure of the path; this one is of its integration")
     if not isinstance(name, str) or name not in shown:
         raise UnknownNameError.among(f"{path}.{name}", str(name), shown, "measure")

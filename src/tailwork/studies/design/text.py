@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.errors import RobotError
-from tailwork.format import headed, minus, number, shown_unit, with_unit
+from tailwork.errors import ArgumentError
+from tailwork.format import capitalised, headed, minus, rounded, shown_unit, with_unit
 from tailwork.robots.tails.fit import tail_text
+from tailwork.simulation.contact.ground import STATIC_FRICTION
 from tailwork.studies.design.answer import Answer
-from tailwork.studies.design.nlp import MODEL_END, Solved, sides_of
+from tailwork.studies.design.optimizer import MODEL_END, Solution, sides_of
 from tailwork.studies.design.pareto import Front
 from tailwork.studies.design.problem import Study
-from tailwork.studies.design.search import ALLOWED
 from tailwork.studies.design.variables import design_of, known_variables, value_in
 from tailwork.studies.design.verify import AGREE
 from tailwork.studies.measures import unit_of as measure_unit
+from tailwork.studies.possible import ALLOWED, FOOT_CHECKS, impossible
 
 PRICED = 1e-9
 """Prices below this are none."""
@@ -38,14 +39,14 @@ def plain_name(name: str) -> str:
     return name.replace("_", " ")
 
 
-def unit_of(measure: str) -> str:
+def unit_text(measure: str) -> str:
     """Its unit as one writes it; empty: it has none."""
     return shown_unit(measure_unit(measure))
 
 
 def measure_head(name: str) -> str:
     """A measure with its unit, as the head of a column or of an axis."""
-    return headed(plain_name(name), unit_of(name))
+    return headed(plain_name(name), unit_text(name))
 
 
 def limit_words(side: str) -> str:
@@ -84,14 +85,11 @@ def problem_words(study: Study) -> str:
 def scenario_words(study: Study) -> str:
     """What is done, in words."""
     scenario = study.scenario
-    way = "to the right" if scenario.motion.axis == "yaw" else "down"
+    side = "to the right" if scenario.motion.axis == "yaw" else "down"
     sweep, time = _ranged(study, "sweep"), _ranged(study, "duration")
-    words = f"the tail ({tail_text(scenario.tail_part)}, unless varied) sweeps {way} by {sweep}, in {time}; the legs: "
+    words = f"the tail ({tail_text(scenario.tail_part)}, unless varied) sweeps {side} by {sweep}, in {time}; the legs: "
     words += scenario.leg_policy.text(scenario.robot)
-    if any(scenario.impulse):
-        push, point = (", ".join(number(x) for x in v) for v in (scenario.impulse, scenario.impulse_point))
-        words += f"; an impulse of ({push}) N s on the torso at ({point}) m as it starts"
-    return words
+    return words + scenario.push_text
 
 
 def _ranged(study: Study, name: str) -> str:
@@ -100,7 +98,7 @@ def _ranged(study: Study, name: str) -> str:
     varied = next((variable for variable in study.variables if variable.name == f"motion.{name}"), None)
     if varied is None:
         return with_unit(value_in(study.scenario, name), unit)
-    return f"{number(varied.low)} to {number(varied.high)} {unit} (free)"
+    return f"{rounded(varied.low)} to {rounded(varied.high)} {unit} (free)"
 
 
 def motion_words(answer: Answer) -> str:
@@ -108,7 +106,7 @@ def motion_words(answer: Answer) -> str:
     design = answer.verified.design
     words = (
         f"sweep {with_unit(value_in(design, 'sweep'), 'deg')}, duration {with_unit(design.duration, 's')}, "
-        f"early {number(value_in(design, 'early'))}, skew {number(value_in(design, 'skew'))}"
+        f"early {rounded(value_in(design, 'early'))}, skew {rounded(value_in(design, 'skew'))}"
     )
     if "control.kp" in known_variables(answer.study):
         kp, kd = value_in(design, "kp"), value_in(design, "kd")
@@ -120,14 +118,14 @@ def headline(answer: Answer) -> str:
     """What was found, beside the robot as it is given."""
     study, goal = answer.study, answer.study.goals[0].measure
     chosen = f", with {choice_words(answer.choice)}," if answer.choice else ""
-    value = with_unit(answer.verified.fine[goal], unit_of(goal))
+    value = with_unit(answer.verified.fine[goal], unit_text(goal))
     text = f"The {plain_name(goal)} of {best_words(study)}{chosen} is {value}"
     if answer.given is None:
         return f"{text}; the robot as it is given does not come to the end of the motion."
     measures = answer.given.measures
     if goal in measures:
-        text += f"; that of the robot as it is given is {with_unit(measures[goal], unit_of(goal))}"
-        broken = [f"{words}: {number(value, 3)}" for words, value in broken_limits(study, measures).items()]
+        text += f"; that of the robot as it is given is {with_unit(measures[goal], unit_text(goal))}"
+        broken = [f"{words}: {rounded(value, 3)}" for words, value in broken_limits(study, measures).items()]
         text += f", which breaks {'; '.join(broken)}" if broken else ""
     return f"{text}."
 
@@ -164,7 +162,7 @@ def _goes_on(answer: Answer, name: str, step: float) -> bool:
     """Whether there are designs beyond a variable's bound: no mass is negative, no share is more than all."""
     try:
         design_of(answer.study, {**answer.values, name: answer.values[name] + step})
-    except RobotError:
+    except ArgumentError:
         return False
     return True
 
@@ -173,7 +171,7 @@ def _gain(study: Study, price: float) -> str:
     """So much of the goal."""
     goal = study.goals[0]
     better = "more" if goal.sense == "most" else "less"
-    return f"{number(price, 3)} {unit_of(goal.measure)} {better} {plain_name(goal.measure)}".replace("  ", " ")
+    return f"{rounded(price, 3)} {unit_text(goal.measure)} {better} {plain_name(goal.measure)}".replace("  ", " ")
 
 
 def price_words(answer: Answer) -> list[str]:
@@ -185,7 +183,7 @@ def price_words(answer: Answer) -> list[str]:
         if price <= PRICED:
             continue
         measure = side.limit.measure
-        unit, step = unit_of(measure) or f"{SMALL_STEP:g}", 1.0 if unit_of(measure) else SMALL_STEP
+        unit, step = unit_text(measure) or f"{SMALL_STEP:g}", 1.0 if unit_text(measure) else SMALL_STEP
         looser = "allowed" if side.sign > 0.0 else "given up"
         words = f"{_gain(answer.study, price * step)} for each {unit} of {plain_name(measure)} {looser}"
         found.append((-price * side.scale, words))
@@ -218,13 +216,13 @@ def airborne_words(answer: Answer) -> str:
         return f"What the same sweep does in the air is not set beside it: {closed}."
     aloft = answer.study.scenario.policy == "airborne"
     return (
-        f"In the air, in closed form, the same sweep turns the body by {number(answer.airborne)} deg; here "
-        f"{number(turn)} deg, {number(turn / answer.airborne, 6 if aloft else 3)} times that"
+        f"In the air, in closed form, the same sweep turns the body by {rounded(answer.airborne)} deg; here "
+        f"{rounded(turn)} deg, {rounded(turn / answer.airborne, 6 if aloft else 3)} times that"
         f"{'' if aloft else ': the rest is what ground and legs do'}."
     )
 
 
-def unsettled_words(solved: Solved) -> str:
+def unsettled_words(solved: Solution) -> str:
     """That a search has not converged, and why; empty: it has."""
     if solved.converged:
         return ""
@@ -235,7 +233,7 @@ def unsettled_words(solved: Solved) -> str:
 
 def optima_words(answer: Answer) -> str:
     """How many ends the searches have come to."""
-    ends, starts = answer.found.optima, answer.found.starts
+    ends, starts = answer.search.optima, answer.search.starts
     count, loose = len(ends), sum(not one.solved.converged for one in ends)
     lost = starts - sum(one.times for one in ends)
     one, several = ("end", "ends") if loose else ("optimum", "optima")
@@ -262,7 +260,7 @@ def judged_words(share: float) -> str:
     if share >= 1.0:
         return ""
     return (
-        f"{number(100.0 * (1.0 - share), 2)} % of these designs cannot be judged: a leg comes to be all but straight, "
+        f"{rounded(100.0 * (1.0 - share), 2)} % of these designs cannot be judged: a leg comes to be all but straight, "
         "where the model ends."
     )
 
@@ -289,20 +287,20 @@ def robust_words(answer: Answer) -> str:
     if answer.robust is None or answer.margins is None or answer.unguarded is None:
         return ""
     goal = answer.study.goals[0]
-    unit = unit_of(goal.measure)
+    unit = unit_text(goal.measure)
     kept = [
-        f"{limit_words(words)} by {number(answer.margins[words], 3)}"
+        f"{limit_words(words)} by {rounded(answer.margins[words], 3)}"
         for words in answer.active
         if words in answer.margins
     ]
-    asked, worst = 1.0 - answer.robust.chance, max(answer.tolerance.violated.items(), key=lambda one: one[1])
+    chance, worst = 1.0 - answer.robust.chance, max(answer.tolerance.violated.items(), key=lambda one: one[1])
     text = (
         f"Limits are kept with a margin against scatter: {', '.join(kept) or 'none is active'}. That costs "
         f"{plain_name(goal.measure)}: {with_unit(answer.best.goal, unit)} in the place of "
-        f"{with_unit(answer.unguarded.goal, unit)}. Asked for: at most {100 * asked:.3g} % beyond each limit; "
+        f"{with_unit(answer.unguarded.goal, unit)}. Asked for: at most {100 * chance:.3g} % beyond each limit; "
         f"found in a sample: {100 * worst[1]:.1f} % beyond {limit_words(worst[0])}."
     )
-    if worst[1] > 1.1 * asked:
+    if worst[1] > 1.1 * chance:
         text += (
             " That is more than asked for: margins are of first order, and what is the worst along the path can be so "
             "at several moments. A higher chance in the problem makes up for it."
@@ -318,7 +316,7 @@ def front_words(study: Study, front: Front) -> str:
     others = " and ".join(plain_name(goal.measure) for goal in study.goals[1:])
     kept = "all limits are kept"
     if front.excess > ALLOWED:
-        kept = f"the worst limit is exceeded by {number(100 * front.excess, 2)} % of its bound"
+        kept = f"the worst limit is exceeded by {rounded(100 * front.excess, 2)} % of its bound"
     text = (
         f"{count} designs, of which none is better in one goal without being worse in another: {how}, then polished: "
         f"each has the best {first} for its {others} ({front.polished} were improved by that). Single adaptive runs "
@@ -338,13 +336,23 @@ LEAST_PEAK = 1e-3
 """Peaks below this are none [deg]."""
 
 
+def friction_of(study: Study) -> float:
+    """Of the ground by which designs are judged: what the problem allows, if it says so."""
+    allowed = [limit.most for limit in study.limits if limit.measure == "friction_needed" and limit.most is not None]
+    return allowed[0] if allowed else STATIC_FRICTION
+
+
 def warnings(answer: Answer) -> list[str]:
     """All that is to be pointed out, a paragraph each; empty: nothing is."""
     said = [verified_words(answer)] if answer.verified.disagreements() else []
+    said += map(capitalised, answer.verified.warnings())
     if not answer.best.converged:
         why, best = unsettled_words(answer.best), best_words(answer.study)
         said.append(f"The search for {best} has {why}. There may be a better one.")
     said += [feet_words(answer)] if feet_pull(answer) else []
+    wrong = impossible(answer.verified.fine, friction_of(answer.study))
+    beyond = [words for name, words in wrong.items() if not (feet_pull(answer) and name in FOOT_CHECKS)]
+    said += [f"{best_words(answer.study).capitalize()} is not possible: {'; '.join(beyond)}."] if beyond else []
     return [*said, *filter(None, [turn_words(answer)])]
 
 
@@ -361,13 +369,13 @@ def feet_words(answer: Answer) -> str:
     least = fine["least_normal_force"]
     if feet_pull(answer):
         return (
-            f"A foot of {best_words(answer.study)} pulls at the ground, by {number(-least, 3)} N at most. The model "
+            f"A foot of {best_words(answer.study)} pulls at the ground, by {rounded(-least, 3)} N at most. The model "
             "pins the feet and lets it; on real ground it would lift. A limit least_normal_force = { least = 0.0 } "
             "keeps it from that."
         )
     return (
-        f"All feet push, each by at least {number(least, 3)} N; to stay where they are they need a friction of "
-        f"{number(fine['friction_needed'], 3)}."
+        f"All feet push, each by at least {rounded(least, 3)} N; to stay where they are they need a friction of "
+        f"{rounded(fine['friction_needed'], 3)}."
     )
 
 
@@ -375,14 +383,14 @@ def turn_words(answer: Answer) -> str:
     """That the torso has swung back by the end, where `turn` is asked for; empty: it has not."""
     study, fine = answer.study, answer.verified.fine
     peak_name = f"peak_{study.scenario.motion.axis}"
-    if "turn" not in study.asked or peak_name not in fine:
+    if "turn" not in study.measures or peak_name not in fine:
         return ""
     turn, peak = fine["turn"], fine[peak_name]
     if peak < LEAST_PEAK or turn >= SWUNG_BACK * peak:
         return ""
     return (
-        f"By the end of the motion the torso has swung back: its turn is {number(turn)} deg there, after a peak of "
-        f"{number(peak)} deg. `turn` is what is left at the end; did you mean {peak_name}?"
+        f"By the end of the motion the torso has swung back: its turn is {rounded(turn)} deg there, after a peak of "
+        f"{rounded(peak)} deg. `turn` is what is left at the end; did you mean {peak_name}?"
     )
 
 

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError
 from tailwork.studies.design.evaluate import SMALL, Evaluator
-from tailwork.studies.design.nlp import Program, Side, Solved, side_rows, sides_of
-from tailwork.studies.design.search import ALLOWED, ImpossibleError, Progress
+from tailwork.studies.design.multistart import ImpossibleError, Tell
+from tailwork.studies.design.optimizer import Program, Side, Solution, side_rows, sides_of
+from tailwork.studies.possible import ALLOWED
 from tailwork.typing import Floats
 
 MANY = 4096
@@ -28,7 +29,7 @@ MANY = 4096
 BASE = 2048
 """Base samples of the Sobol indices."""
 SPREAD = 0.02
-"""Standard deviation of what is made, as a share of each value, unless told otherwise."""
+"""Standard deviation of what is made, as a share of each value, by default."""
 LEAST_SCATTER = 0.1
 """Of a variable's range: its scatter is a share of no less. What is zero is not made without error, either."""
 MOVED = 0.05
@@ -151,7 +152,7 @@ def tolerance(evaluator: Evaluator, design: Floats, names: Sequence[str], spread
 def checked_spread(path: str, spread: float) -> None:
     """Make sure that a spread is one."""
     if isinstance(spread, bool) or not isinstance(spread, (int, float)) or not 0.0 < spread < 1.0:
-        raise RobotError(path, spread, "a share between 0 and 1, such as 0.02")
+        raise ArgumentError(path, spread, "a share between 0 and 1, such as 0.02")
 
 
 def scatter_sizes(evaluator: Evaluator, design: Floats) -> Floats:
@@ -180,7 +181,7 @@ class Robust:
     def __post_init__(self) -> None:
         checked_spread("spread", self.spread)
         if isinstance(self.chance, bool) or not isinstance(self.chance, (int, float)) or not 0.5 <= self.chance < 1.0:
-            raise RobotError("chance", self.chance, "a chance from 0.5 to less than 1, such as 0.95")
+            raise ArgumentError("chance", self.chance, "a chance from 0.5 to less than 1, such as 0.95")
 
     @property
     def quantile(self) -> float:
@@ -190,7 +191,9 @@ class Robust:
         return float(norm.ppf(self.chance))
 
 
-def guarded(evaluator: Evaluator, first: Solved, robust: Robust, tell: Progress) -> tuple[Solved, dict[str, float]]:
+def safe_optimum(
+    evaluator: Evaluator, first: Solution, robust: Robust, tell: Tell
+) -> tuple[Solution, dict[str, float]]:
     """The best design that keeps every limit with the chance that is asked for, from the best one without; and by side
     of a limit, in words, how far it was moved inwards. Prices are by the limits as they were stated. If no design does,
     an ImpossibleError says so."""
@@ -221,11 +224,11 @@ def _margins(evaluator: Evaluator, design: Floats, sides: list[Side], robust: Ro
 
     Any node may come to be the worst: of two that are as bad, that which scatters more counts.
     """
-    nodes, lasting = evaluator.linearised(design)
+    nodes, times = evaluator.linearised(design)
     scatter = robust.spread * scatter_sizes(evaluator, design)
     margins = np.zeros(len(sides))
     for k, side in enumerate(sides):
-        rows = side.sign * side_rows(evaluator, side, nodes, lasting)
+        rows = side.sign * side_rows(evaluator, side, nodes, times)
         values, deviations = np.real(rows[0]), np.linalg.norm(np.imag(rows).T / SMALL * scatter, axis=1)
         margins[k] = (values + robust.quantile * deviations).max() - values.max()
     return margins

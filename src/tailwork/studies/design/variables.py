@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
-from tailwork.errors import RobotError, check_known
+from tailwork.errors import ArgumentError, check_known
 from tailwork.studies.design.problem import CONTROL, MOTION, Study, Variable
 from tailwork.studies.scenario import Scenario, parameter_name
 from tailwork.studies.structure_groups import number_units
@@ -33,7 +33,7 @@ def checked_variables(study: Study) -> tuple[Variable, ...]:
         check_known(f"variables.{variable.name}", [variable.name], known, "number of robot or motion")
         unit = known[variable.name] or "1"
         if variable.unit and variable.unit != unit:
-            raise RobotError(f"variables.{variable.name}", variable.unit, f"values in the unit {unit}")
+            raise ArgumentError(f"variables.{variable.name}", variable.unit, f"values in the unit {unit}")
         found.append(Variable(variable.name, float(variable.low), float(variable.high), unit))
     others = {name: value for name, value in middle(found).items() if name.startswith(("motion.", "control."))}
     own = {name: value for name, value in middle(found).items() if name not in others}
@@ -49,8 +49,8 @@ def checked_variables(study: Study) -> tuple[Variable, ...]:
                     design_of(with_middle_robot(), others | {variable.name: value})
                 else:
                     design_of(study, own | others | {variable.name: value})
-            except RobotError as error:
-                raise RobotError(f"variables.{variable.name}", value, f"bounds within which {error}") from None
+            except ArgumentError as error:
+                raise ArgumentError(f"variables.{variable.name}", value, f"bounds within which {error}") from None
     return tuple(found)
 
 
@@ -70,16 +70,16 @@ def design_of(study: Study, values: Mapping[str, float]) -> Scenario:
         elif first == "control":
             gains[rest] = float(value)
             if value < 0.0:
-                raise RobotError(name, value, "a gain that is not negative")
+                raise ArgumentError(name, value, "a gain that is not negative")
         else:
             robot[name] = float(value)
     if motion.get("duration", 1.0) <= 0.0:
-        raise RobotError("motion.duration", motion["duration"], "a duration greater than 0 [s]")
+        raise ArgumentError("motion.duration", motion["duration"], "a duration greater than 0 [s]")
     if "sweep" in motion:
         motion["end"] = (scenario.motion.end[0], math.radians(motion.pop("sweep")))
     changed = scenario.robot.replace(robot) if robot else scenario.robot
     found = replace(scenario, robot=changed, motion=replace(scenario.motion, **motion), **gains)
-    found.motion.check_tail(found.tail_part)
+    found.motion.check_tail(found.tail_part, found.imposed)
     return found
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.errors import RobotError, check_known
+from tailwork.errors import ArgumentError, check_known
+from tailwork.format import first_few
 from tailwork.robots.paths import paths
 from tailwork.robots.robot import Robot
 from tailwork.studies.structure_groups import number_units
@@ -33,8 +34,18 @@ class SweepAxis:
     values: tuple[float, ...]  # all of them, or the ends of a range
     count: int = 0  # of values, evenly spaced over the range; 0: any within the range (or those listed)
     spacing: str = "listed"  # or "linear", "log"
-    whole: bool = False  # whether only whole numbers will do, such as a count of links
+    whole: bool = False  # whether only integers will do, such as a count of links
     unit: str = ""
+
+    @property
+    def text(self) -> str:
+        """Path and values in words."""
+        unit = "" if self.unit in ("", "1") else f" {self.unit}"
+        if self.spacing == "listed":
+            return f"{self.path} of {', '.join(f'{x:g}' for x in self.values)}{unit}"
+        first, last = self.values
+        count = f" in {self.count} values" if self.count else ""
+        return f"{self.path} from {first:g} to {last:g}{unit}{count}" + (", logarithmic" if self.spacing == LOG else "")
 
     @property
     def size(self) -> int:
@@ -72,35 +83,35 @@ def axis_from_text(text: str, robot: Robot, *, drawn: bool) -> SweepAxis:
     path, equals, rest = text.partition("=")
     form = DRAWN_FORM if drawn else FORM
     if not equals or not path or not rest:
-        raise RobotError("--vary", text, form)
+        raise ArgumentError("--vary", text, form)
     whole, unit = number_at(robot, path)
     words = rest.split(":")
     if len(words) == 1:
         values = tuple(_number(text, word) for word in rest.split(","))
         if len(set(values)) != len(values):
-            raise RobotError("--vary", text, "values that differ")
+            raise ArgumentError("--vary", text, "values that differ")
         if whole and any(not x.is_integer() for x in values):
-            raise RobotError("--vary", text, "whole numbers")
+            raise ArgumentError("--vary", text, "integers")
         return SweepAxis(path, values, whole=whole, unit=unit)
     spacing = LOG if words[-1] == LOG else "linear"
     words = words[:-1] if spacing == LOG else words
     if len(words) != (2 if drawn else 3):
-        raise RobotError("--vary", text, form)
+        raise ArgumentError("--vary", text, form)
     first, last = (_number(text, word) for word in words[:2])
     count = int(words[2]) if not drawn and words[2].strip().isdecimal() else 0
     if not drawn and count < 1:
-        raise RobotError("--vary", text, f"a COUNT that is a whole number, at least 1 (not {words[2]!r})")
+        raise ArgumentError("--vary", text, f"a COUNT that is an integer, at least 1 (not {words[2]!r})")
     if not first < last and not (first == last and count == 1):
-        raise RobotError("--vary", text, "a range from a lesser to a greater number (FROM < TO)")
+        raise ArgumentError("--vary", text, "a range from a lesser to a greater number (FROM < TO)")
     if count == 1 and first < last:
-        raise RobotError("--vary", text, f"a COUNT of at least 2, or one value: {path}={words[0]}")
+        raise ArgumentError("--vary", text, f"a COUNT of at least 2, or one value: {path}={words[0]}")
     if spacing == LOG and first <= 0:
-        raise RobotError("--vary", text, "numbers greater than 0 where they are spaced by their logarithm")
+        raise ArgumentError("--vary", text, "numbers greater than 0 where they are spaced by their logarithm")
     if whole and spacing == LOG:
-        raise RobotError("--vary", text, f"whole numbers, listed or evenly spaced: {path} is a count")
+        raise ArgumentError("--vary", text, f"integers, listed or evenly spaced: {path} is a count")
     step = (last - first) / (count - 1) if count > 1 else 1.0
     if whole and not (first.is_integer() and last.is_integer() and step.is_integer()):
-        raise RobotError("--vary", text, f"a range that meets whole numbers only: {path} is a count")
+        raise ArgumentError("--vary", text, f"a range that meets integers only: {path} is a count")
     return SweepAxis(path, (first, last), count, spacing, whole, unit)
 
 
@@ -118,15 +129,15 @@ def number_at(robot: Robot, path: str) -> tuple[bool, str]:
     if isinstance(node, int) and not isinstance(node, bool):
         return True, "1"
     inside = [name for name in known if name.startswith(f"{path}.") and name in units]
-    hint = f"; inside it: {', '.join(inside[:6])}" + (", …" if len(inside) > 6 else "") if inside else ""
-    raise RobotError("--vary", path, f"the path of one number{hint}")
+    hint = f"; inside it: {first_few(inside, 6)}" if inside else ""
+    raise ArgumentError("--vary", path, f"the path of one number{hint}")
 
 
 def _number(text: str, word: str) -> float:
     try:
         value = float(word)
     except ValueError:
-        raise RobotError("--vary", text, f"numbers ({word!r} is none)") from None
+        raise ArgumentError("--vary", text, f"numbers ({word!r} is none)") from None
     if not math.isfinite(value):
-        raise RobotError("--vary", text, "finite numbers")
+        raise ArgumentError("--vary", text, "finite numbers")
     return value

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from tailwork.control.tail_motion import TailMotion
-from tailwork.errors import RobotError, UnknownNameError, check_known
-from tailwork.studies.data import made, plain, source_digest
+from tailwork.errors import ArgumentError, UnknownNameError, check_known
+from tailwork.robots.tails.tail import Tail
+from tailwork.studies.data import json_value, made, source_digest
 from tailwork.studies.measures import shown_measures, unit_of
 from tailwork.studies.perform import perform_many
 from tailwork.studies.scenario import Scenario, scenario_data, scenario_from
@@ -56,19 +57,19 @@ class Sweep:
 
     def __post_init__(self) -> None:
         if not self.varied:
-            raise RobotError("--vary", "nothing", "at least one number to vary")
+            raise ArgumentError("--vary", "nothing", "at least one number to vary")
         names = [one.path for one in self.varied]
         for name in names:
             if names.count(name) > 1:
-                raise RobotError("--vary", name, "each path once; list its values, separated by commas")
+                raise ArgumentError("--vary", name, "each path once; list its values, separated by commas")
         check_known("--sample", [self.sampling], SAMPLINGS, "way to sample")
         most = MOST_SOBOL if self.sampling == "sobol" else MOST_DESIGNS
         if not 1 <= self.designs <= most:
-            raise RobotError("designs", self.designs, f"at least 1 and at most {most:,} designs")
+            raise ArgumentError("designs", self.designs, f"at least 1 and at most {most:,} designs")
         if self.seed < 0:
-            raise RobotError("--seed", self.seed, "a whole number, not negative")
+            raise ArgumentError("--seed", self.seed, "an integer, not negative")
         if self.chunk < 1:
-            raise RobotError("--chunk", self.chunk, "at least 1 design a chunk")
+            raise ArgumentError("--chunk", self.chunk, "at least 1 design a chunk")
 
     @property
     def designs(self) -> int:
@@ -113,20 +114,24 @@ def sobol_shares(first: int, count: int, dimensions: int, seed: int) -> Floats:
     return np.concatenate([source.random(1), source.random(count - 1)])
 
 
-def measures_from_text(text: str | None, motion: TailMotion, cables: bool = False) -> tuple[str, ...]:
+def measures_from_text(text: str | None, motion: TailMotion, tail: Tail | None = None) -> tuple[str, ...]:
     """Measures by their names or short words, separated by commas.
 
-    None: the motion's own rotation and the tail's largest torque or, where it is pulled by cables, tension.
+    None: the motion's own rotation and the tail's largest torque (of one with segments, on these) or, where it is
+    pulled by cables, tension.
     """
     if text is None:
-        return (motion.axis, "peak_tension" if cables else "peak_tail_torque")
+        limb = None if tail is None else tail.limb
+        segments = limb is not None and any(len(limb.moved(name)) > 1 for name in limb.coordinates)
+        torque = "peak_segment_torque" if segments else "peak_tail_torque"
+        return (motion.axis, "peak_tension" if tail is not None and tail.by_cables else torque)
     names: list[str] = []
     for word in (word.strip() for word in text.split(",")):
         name = SHORT.get(word, word)
         if name not in shown_measures():
             raise UnknownNameError.among("--measure", word, [*shown_measures(), *SHORT], "measure")
         if name in names:
-            raise RobotError("--measure", word, "each measure once")
+            raise ArgumentError("--measure", word, "each measure once")
         names.append(name)
     return tuple(names)
 
@@ -137,16 +142,16 @@ def sampling_from_text(text: str) -> tuple[str, int]:
     check_known("--sample", [kind], SAMPLINGS, "way to sample (grid, random:N or sobol:N)")
     if kind == "grid":
         if colon:
-            raise RobotError("--sample", text, "grid alone: the ranges say how many designs there are")
+            raise ArgumentError("--sample", text, "grid alone: the ranges say how many designs there are")
         return kind, 0
     if not count.isdecimal() or int(count) < 1:
-        raise RobotError("--sample", text, f"how many designs, such as {kind}:1000")
+        raise ArgumentError("--sample", text, f"how many designs, such as {kind}:1000")
     return kind, int(count)
 
 
 def as_data(sweep: Sweep) -> dict[str, Any]:
     """A sweep as plain data, which a file holds and another machine understands."""
-    return {**scenario_data(sweep.scenario), **plain(sweep, but=(Scenario,)), "code": source_digest()}
+    return {**scenario_data(sweep.scenario), **json_value(sweep, but=(Scenario,)), "code": source_digest()}
 
 
 def from_data(data: Mapping[str, Any]) -> Sweep:

@@ -9,7 +9,7 @@ from tailwork.studies.cluster import do_on_cluster, worker_threads
 from tailwork.studies.sweep.folder import SweepFolder
 from tailwork.studies.sweep.plan import DESIGN, Columns, from_data, perform_chunk
 
-Progress = Callable[[int], None]
+DesignsDone = Callable[[int], None]
 """Told how many designs are done."""
 
 
@@ -18,7 +18,7 @@ def designs_in(folder: SweepFolder, chunks: set[int]) -> int:
     return sum(len(folder.sweep.numbers(chunk)) for chunk in chunks)
 
 
-def sweep_here(folder: SweepFolder, done: set[int], threads: int | None, progress: Progress) -> None:
+def sweep_here(folder: SweepFolder, done: set[int], threads: int | None, progress: DesignsDone) -> None:
     """Do all chunks that are not done yet, on threads of this machine; each is kept as soon as it is finished."""
     count = designs_in(folder, done)
     for chunk in (chunk for chunk in range(folder.sweep.chunks) if chunk not in done):
@@ -30,7 +30,7 @@ def sweep_here(folder: SweepFolder, done: set[int], threads: int | None, progres
 
 
 def sweep_on_cluster(
-    folder: SweepFolder, done: set[int], address: str, progress: Progress,
+    folder: SweepFolder, done: set[int], address: str, progress: DesignsDone,
     say: Callable[[str], None] = lambda text: None,
 ) -> None:  # fmt: skip
     """Do all chunks that are not done yet on a cluster (see `do_on_cluster`); each is kept as soon as it comes back."""

@@ -12,17 +12,16 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
 from scipy.interpolate import RegularGridInterpolator
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.typing import Floats
 from tailwork.view.draw.style import LIGHT, Theme, blend
 from tailwork.view.scene import Terrain
-from tailwork.view.scene.scene import directions
+from tailwork.view.scene.scene import FLAT, directions
 
 UP = np.array([0.0, 0.0, 1.0])
 
 VIEWS = {"three-quarter": (44.0, 32.0), "side": (90.0, 0.0), "rear": (0.0, 0.0), "top": (90.0, 90.0)}
 """By view: how far the eye is turned from behind the robot to its right, and how far above the ground [deg]."""
-FLAT = Terrain(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
 PIECES = 2  # pieces that a mesh of uneven ground is drawn in, along each axis
 
 
@@ -78,7 +77,7 @@ def _angles(view: str) -> tuple[float, float]:
         turn, lift = np.nan, np.nan
     if not np.isfinite(turn) or not -90.0 <= lift <= 90.0:
         required = 'how far the eye is turned from behind to the right, and raised (−90 to 90), as "44,32" [deg]'
-        raise RobotError("view", view, required)
+        raise ArgumentError("view", view, required)
     return turn, lift
 
 

@@ -13,11 +13,12 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tailwork.errors import RobotError, UnknownNameError
-from tailwork.files import kind_of, write_whole
+from tailwork.errors import ArgumentError, UnknownNameError, as_floats
+from tailwork.files import file_kind, write_whole
 from tailwork.format import capitalised
 from tailwork.simulation import Run
 from tailwork.typing import Floats
@@ -26,7 +27,7 @@ from tailwork.view.draw.solids import LINE, paint
 from tailwork.view.draw.stage import Subject, joined, seen_from_above, set_stage, subject
 from tailwork.view.draw.style import DARK, DOTS_PER_INCH, KINDS, LIGHT, PAGE, PlainFigure, Theme, drawing, rendered
 from tailwork.view.scene import Scene, scene_of, scenes_of
-from tailwork.view.scene.colors import lit, looks, shown
+from tailwork.view.scene.colors import lit, looks, printed
 from tailwork.view.scene.sample import SceneSample, samples_at
 from tailwork.view.scene.scene import ARROW
 
@@ -37,6 +38,7 @@ WIDEST = 6  # most times of a strip side by side
 HEAD, TITLE, TIME, GAP, EDGE = 0.3, 0.24, 0.18, 0.14, 0.06  # heights of titles and times, distances [in]
 PALEST, PALE = 0.85, 0.35  # how far the oldest ghost and the last but one are faded
 LETTERS = 17.0  # of the smallest text, an inch
+BOLD = 0.68  # width of a bold letter as a share of its size
 BENDS = 3  # degree of the smooth path on which an eye goes along
 SMALL = 0.7 * LINE  # width of edges in small panels [pt]
 ARROWS_TEXT = f"arrows: forces on the feet; the robot’s weight would be {ARROW:g} torsos long"
@@ -70,9 +72,10 @@ class Sheet:
         for n, line in enumerate(reversed(below)):
             self.write(EDGE, self.figure.get_figheight() - TIME * (n + 1), line, fontsize=7, color=color)
 
-    def name(self, left: float, top: float, strip: Strip) -> None:
-        """The name of a run, in its colour."""
-        self.write(left, top + EDGE, strip.label, fontweight="bold", color=strip.color)
+    def name(self, left: float, top: float, strip: Strip, width: float) -> None:
+        """The name of a run, in its colour, and so small that it is no wider than that [in]."""
+        size = min(rcParams["font.size"], 72.0 * width / (BOLD * len(strip.label)))
+        self.write(left, top + EDGE, strip.label, fontweight="bold", color=strip.color, fontsize=size)
 
 
 def aspect(low: Floats, high: Floats) -> float:
@@ -98,7 +101,7 @@ class Strip:
     @property
     def label(self) -> str:
         """Its name as it is printed."""
-        return shown(self.subject.scene.label)
+        return printed(self.subject.scene.label)
 
     @property
     def color(self) -> str:
@@ -137,7 +140,7 @@ def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-q
         title: above the rows.
     """
     if not runs:
-        raise RobotError("runs", dict(runs), "at least one run")
+        raise ArgumentError("runs", dict(runs), "at least one run")
     styles = looks(runs)
     scenes = [scene_of(run, label, color=styles[label].color) for label, run in runs.items()]
     strips = strips_of(scenes, even_times(scenes, frames), view, LIGHT)
@@ -148,7 +151,7 @@ def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-q
 def even_times(scenes: Sequence[Scene], frames: int) -> Floats:
     """Times [s], evenly spaced over the longest scene."""
     if not isinstance(frames, int) or not 2 <= frames <= MOST_FRAMES:
-        raise RobotError("frames", frames, f"an integer from 2 to {MOST_FRAMES} (at least 2)")
+        raise ArgumentError("frames", frames, f"an integer from 2 to {MOST_FRAMES} (at least 2)")
     return np.linspace(min(s.times[0] for s in scenes), max(s.times[-1] for s in scenes), frames)
 
 
@@ -239,7 +242,7 @@ def notes_of(scenes: Sequence[Scene], width: float) -> list[str]:
     """Lines so wide [in] of what must be known of runs, each with its name if there are several."""
     lines: list[str] = []
     for scene in scenes:
-        name = f"{shown(scene.label)}: " if len(scenes) > 1 else ""
+        name = f"{printed(scene.label)}: " if len(scenes) > 1 else ""
         for note in scene.caption.notes:
             lines += lines_of(f"{name}{note}", width)
     return lines
@@ -309,7 +312,7 @@ def as_scenes(shown: Mapping[str, Run] | Sequence[Scene]) -> tuple[Scene, ...]:
     if isinstance(shown, Mapping):
         return scenes_of(shown)
     if not shown or not all(isinstance(scene, Scene) for scene in shown):
-        raise RobotError("shown", shown, "runs by label, {'r3': run}, or scenes; at least one")
+        raise ArgumentError("shown", shown, "runs by label, {'r3': run}, or scenes; at least one")
     return tuple(shown)
 
 
@@ -323,14 +326,14 @@ def write_picture(figure: Figure, path: str | os.PathLike[str], *, dpi: float = 
     """
     kind = check_picture(path)
     if not isinstance(dpi, Real) or not 10 <= dpi <= 2400:
-        raise RobotError("dpi", dpi, "a number from 10 to 2400")
+        raise ArgumentError("dpi", dpi, "a number from 10 to 2400")
     write_whole(path, rendered(figure, kind, float(dpi)))
     return Path(path)
 
 
 def check_picture(path: str | os.PathLike[str]) -> str:
     """The kind of a picture by the end of its name: "png", "pdf" or "svg"; its folder must be there."""
-    return kind_of(path, KINDS, "a picture")
+    return file_kind(path, KINDS, "a picture")
 
 
 def _times(scenes: Sequence[Scene], kind: str, frames: int, times: Sequence[float] | None) -> Floats:
@@ -338,14 +341,11 @@ def _times(scenes: Sequence[Scene], kind: str, frames: int, times: Sequence[floa
     first, last = min(scene.times[0] for scene in scenes), max(scene.times[-1] for scene in scenes)
     if times is None:
         return np.array([last]) if kind == "pose" else even_times(scenes, frames)
-    try:
-        wanted = np.sort(np.array(times, dtype=float).reshape(-1))
-    except (TypeError, ValueError, OverflowError):
-        raise RobotError("times", times, "numbers [s]") from None
+    wanted = np.sort(as_floats("times", times, "numbers [s]").reshape(-1))
     if not len(wanted) or not (wanted >= first - 1e-9).all() or not (wanted <= last + 1e-9).all():
-        raise RobotError("times", times, f"times within the run, from {first:g} to {last:g} s")
+        raise ArgumentError("times", times, f"times within the run, from {first:g} to {last:g} s")
     if kind == "pose" and len(wanted) != 1:
-        raise RobotError("times", times, "one time for a pose; a strip or ghosts take several")
+        raise ArgumentError("times", times, "one time for a pose; a strip or ghosts take several")
     return wanted
 
 
@@ -368,7 +368,7 @@ def _rows(strips: Sequence[Strip], forces: bool, traces: bool, title: str, ghost
     sheet = Sheet(PlainFigure(figsize=(PAGE, head + sum(rows) + TIME)), low, high)
     sheet.frame(title, [legend_text(strips, ground, forces, traces or ghosts > 0, ghosts > 0)], theme.faint)
     for strip, top in zip(strips, head + np.cumsum([0.0, *rows[:-1]]), strict=True):
-        sheet.name(EDGE, top, strip)
+        sheet.name(EDGE, top, strip, (left if ghosts else 0.35 * PAGE) - 2 * EDGE)
         for note in strip.subject.scene.caption.notes[:1]:  # such as why it stopped
             place, text = (left, fill(note, 68)) if ghosts else (0.35 * PAGE, fill(note, 78))
             color = theme.warning if note.startswith("stopped") else theme.faint
@@ -398,7 +398,7 @@ def _large(strips: Sequence[Strip], forces: bool, traces: bool, title: str) -> F
     for n, strip in enumerate(strips):
         left, top = EDGE + (n % columns) * (width + GAP), head + (n // columns) * row
         one, last = strip.subject, strip.samples[-1]
-        sheet.name(left, top, strip)
+        sheet.name(left, top, strip, width)
         axes = sheet.panel(left, top + TITLE, width)
         if ghosts:
             draw_ghosts(axes, strip, ground, traces)

@@ -18,12 +18,12 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from tailwork.format import headed, number
+from tailwork.format import headed, rounded
 from tailwork.studies.design.answer import Answer
-from tailwork.studies.design.nlp import sides_of
+from tailwork.studies.design.optimizer import sides_of
 from tailwork.studies.design.pareto import Front
 from tailwork.studies.design.problem import Study
-from tailwork.studies.design.text import best_name, measure_head, plain_name, unit_of
+from tailwork.studies.design.text import best_name, measure_head, plain_name, unit_text
 from tailwork.studies.design.variables import known_variables, value_in
 from tailwork.typing import Floats
 from tailwork.view.draw.style import COLUMN, FAINT, PAGE, WARNING, arranged, color_bar, look, new_figure, panel_grid
@@ -69,7 +69,7 @@ def tornado(answer: Answer, *, title: str = "") -> Figure:
                     continue
                 axes.barh(place, end - best, left=best, height=0.34, color=colour, zorder=2, gid=one.variable)
                 axes.annotate(
-                    number(value, 3), (end, place), (3.0 if end > best else -3.0, 0.0), textcoords="offset points",
+                    rounded(value, 3), (end, place), (3.0 if end > best else -3.0, 0.0), textcoords="offset points",
                     va="center", ha="left" if end > best else "right", fontsize=6.5, color=FAINT,
                 )  # fmt: skip
         axes.axvline(best, color=INK, linewidth=0.8, zorder=3)
@@ -109,7 +109,7 @@ def sobol_chart(answer: Answer, *, title: str = "") -> Figure:
 
 def scatter_histograms(answer: Answer, *, title: str = "") -> Figure:
     """What becomes of goals and limited measures where the variables scatter; limits in red."""
-    names = answer.study.asked
+    names = answer.study.measures
     sides, across = sides_of(answer.study.limits), min(ACROSS, len(names))
     with look():
         width = PAGE * across / ACROSS if across > 1 else COLUMN
@@ -141,7 +141,7 @@ def _histogram(axes: Axes, borders: Floats, counts: Floats, sides: Sequence[Any]
         if low - room <= side.bound <= high + room:
             axes.axvline(side.bound, color=WARNING, linewidth=1.2, gid="limit")
         else:  # far off: on which side
-            right, text = side.bound > high, f"limit {number(side.bound)}"
+            right, text = side.bound > high, f"limit {rounded(side.bound)}"
             axes.text(
                 0.99 if right else 0.01, 0.98, f"{text} →" if right else f"← {text}", transform=axes.transAxes,
                 ha="right" if right else "left", va="top", fontsize=6.5, color=WARNING,
@@ -216,7 +216,7 @@ def parallel_coordinates(
     scaled = (np.column_stack([designs, *(measures[name] for name in goals)]) - start) / span
     norm = Normalize(*ends[0])
     limits = [*zip(low, high, strict=True), *ends]
-    labels += [_broken(plain_name(name), unit_of(name)) for name in goals]
+    labels += [_broken(plain_name(name), unit_text(name)) for name in goals]
     with look():
         figure = new_figure(PAGE, 3.3)
         axes = figure.subplots()
@@ -233,8 +233,8 @@ def parallel_coordinates(
             axes.plot(places, share, color=VERMILION, linewidth=2.0, zorder=4, gid="best")
         for place, (lo, hi) in enumerate(limits):
             axes.plot([place, place], [0.0, 1.0], color="#8c959f", linewidth=0.6, zorder=1)
-            axes.text(place, 1.03, number(float(hi), 3), ha="center", va="bottom", fontsize=6.5, color=FAINT)
-            axes.text(place, -0.03, number(float(lo), 3), ha="center", va="top", fontsize=6.5, color=FAINT)
+            axes.text(place, 1.03, rounded(float(hi), 3), ha="center", va="bottom", fontsize=6.5, color=FAINT)
+            axes.text(place, -0.03, rounded(float(lo), 3), ha="center", va="top", fontsize=6.5, color=FAINT)
         axes.set(xlim=(-0.3, len(labels) - 0.7), ylim=(-0.1, 1.1))
         axes.set_xticks(places, labels, fontsize=6.5)
         axes.tick_params(length=0.0, pad=2.0)

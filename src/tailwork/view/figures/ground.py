@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tailwork.mechanics.contact import friction_ratio
+from tailwork.mechanics.compliant.impedance import friction_ratio
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
-from tailwork.simulation.pose import TURNS, torso_angles
+from tailwork.simulation.pose import TURNS, run_torso_angles
 from tailwork.studies.compare.ground_comparison import PINNED, GroundComparison, pinned_times
 from tailwork.view.draw.style import FAINT, PAGE, WARNING, arranged, look, new_figure, zero_line
 from tailwork.view.figures.runs import draw_run
@@ -53,7 +53,7 @@ def torso_figure(comparison: GroundComparison, *, title: str = "") -> Figure:
         figure = new_figure(PAGE, 3.9)
         (*angles, height, place, attitude) = figure.subplots(2, 3, sharex=True).flat
         for label, run in runs.items():
-            turned = torso_angles(run)
+            turned = run_torso_angles(run)
             for axes, name in zip(angles, TURNS, strict=True):
                 draw_run(axes, run, np.degrees(turned[name]), **styles[label])
             draw_run(height, run, run.data["q"].sel(coordinate="z").to_numpy() * 1e3, **styles[label])

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from tailwork.errors import RobotError, UnknownNameError
-from tailwork.mechanics.contact import friction_ratio
+from tailwork.errors import ArgumentError, UnknownNameError
+from tailwork.mechanics.compliant.impedance import friction_ratio
 from tailwork.simulation import Run
-from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
+from tailwork.simulation.pose import TURNS, run_torso_angles, torso_rates
 from tailwork.typing import Floats
 from tailwork.view.draw.style import (
     COLUMN,
@@ -30,7 +30,7 @@ from tailwork.view.draw.style import (
     panel_grid,
     zero_line,
 )  # fmt: skip
-from tailwork.view.scene.colors import BLUE, FEET, GREEN, LINES, VERMILION, looks, shown
+from tailwork.view.scene.colors import BLUE, FEET, GREEN, LINES, VERMILION, looks, printed
 from tailwork.view.scene.curves import stop_note
 
 NOTE_WIDTH = 92  # letters a line of why a run stopped
@@ -64,10 +64,10 @@ def torso_response(runs: Mapping[str, Run], *, title: str = "") -> Figure:
         axes = figure.subplots(2, 3, sharex=True)
         for label, style in looks(runs).items():
             run, note = runs[label], notes[label]
-            for row, values in zip(axes, (torso_angles(run), torso_rates(run)), strict=True):
+            for row, values in zip(axes, (run_torso_angles(run), torso_rates(run)), strict=True):
                 for place, name in zip(row, TURNS, strict=True):
-                    draw_run(place, run, np.degrees(values[name]), label=shown(label), **style.stroke)
-            text = fill(f"{shown(label)}, {note}", NOTE_WIDTH) if note else shown(label)
+                    draw_run(place, run, np.degrees(values[name]), label=printed(label), **style.stroke)
+            text = fill(f"{printed(label)}, {note}", NOTE_WIDTH) if note else printed(label)
             keys.append(line_key(text, style, marker="x" if note else None))
         for row, least, quantity in zip(axes, LEAST_SPAN, ("{} [deg]", "{} rate [deg/s]"), strict=True):
             for place, name in zip(row, TURNS, strict=True):
@@ -88,7 +88,7 @@ def foot_forces(runs: Mapping[str, Run], *, title: str = "") -> Figure:
     """
     feet = list(dict.fromkeys(foot for run in runs.values() for foot in run.model.foot_names))
     if not feet:
-        raise RobotError("runs", list(runs), "runs with feet on the ground")
+        raise ArgumentError("runs", list(runs), "runs with feet on the ground")
     with look():
         figure = new_figure(COLUMN if len(runs) == 1 else PAGE, 3.9)
         axes = figure.subplots(2, len(runs), sharex=True, sharey="row", squeeze=False)
@@ -102,7 +102,7 @@ def foot_forces(runs: Mapping[str, Run], *, title: str = "") -> Figure:
                 below.plot(run.data["time"].to_numpy() * 1e3, needed, gid=foot, **style)
                 most = max(most, float(needed.max()))
             stopped = "" if run.stopped is None else f" (stopped at {run.stopped.time * 1e3:.0f} ms)"
-            above.set_title(shown(label) + stopped, fontweight="bold")
+            above.set_title(printed(label) + stopped, fontweight="bold")
             below.set_xlabel("time [ms]")
         for place in axes[0]:
             _mark_pulling(place)
@@ -160,13 +160,13 @@ def net_rotation(
         for label, style in looks(by_tail).items():
             turned = np.asarray(by_tail[label], dtype=float)
             early = np.asarray((ends or {}).get(label, [False] * len(bent)), dtype=bool)
-            axes.plot(bent, turned, label=shown(label), **style.stroke)
+            axes.plot(bent, turned, label=printed(label), **style.stroke)
             dots = {"linestyle": "none", "marker": style.marker, "color": style.color, "markersize": 4.5, "zorder": 3}
             axes.plot(bent[~early], turned[~early], gid="whole runs", **dots)
             axes.plot(bent[early], turned[early], gid="ended early", markerfacecolor="white", **dots)
             if airborne is not None:
                 axes.plot(bent, airborne[label], color=style.color, linewidth=0.7, linestyle=":", gid="airborne")
-            keys.append(line_key(shown(label), style, marker=style.marker, markersize=4.5))
+            keys.append(line_key(printed(label), style, marker=style.marker, markersize=4.5))
             hollow = hollow or bool(early.any())
         if hollow:
             keys.append(Line2D([], [], color=FAINT, linestyle="none", marker="o", mfc="white", label="ended early"))
@@ -206,9 +206,9 @@ def curvature_tracking(
                 above.plot(*target, zorder=1.5, gid="desired", **BAND)
                 drawn.append(target)
             until = milliseconds[: len(found)]
-            above.plot(until, found, label=shown(label), gid="actual", **style.stroke)
+            above.plot(until, found, label=printed(label), gid="actual", **style.stroke)
             below.plot(until, found - wanted[: len(found)], gid="error", **style.stroke)
-            keys.append(line_key(shown(label), style))
+            keys.append(line_key(printed(label), style))
         for axes in (above, below):
             zero_line(axes)
         above.set_ylabel("curvature [1/m]")

@@ -11,21 +11,20 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tailwork.control.gait.gait import Gait, leg_roles
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.robots import Robot
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
-from tailwork.simulation.pose import torso_angles
+from tailwork.simulation.pose import run_torso_angles
 from tailwork.typing import Floats
 from tailwork.view.draw.camera import Ground, draw_ground, meshed, nice
 from tailwork.view.draw.picture import EDGE, GAP, HEAD, TIME, Sheet
 from tailwork.view.draw.stage import Subject, joined, set_stage, subject
 from tailwork.view.draw.style import FAINT, LIGHT, PAGE, RULE, PlainFigure, arranged, look, new_figure
 from tailwork.view.scene import scene_of
-from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, ORANGE, PURPLE, VERMILION, mixed
+from tailwork.view.scene.colors import BLUE, GREEN, INK, LINES, PURPLE, STATE_COLORS, VERMILION, mixed
 from tailwork.view.scene.sample import SceneSample, samples_at
 
-STATE_COLORS = {"stick": BLUE, "slip": ORANGE}  # of feet on the ground, in every picture; a foot in the air has none
 BAR, PLAN = 0.56, 0.12  # heights of a bar and of the line of the gait, where feet are 1 apart
 ROW_NAMES = {2: ("front", "hind"), 3: ("front", "middle", "hind")}
 SIDES = ("left", "right")
@@ -59,12 +58,12 @@ def footfall(
         title: above the bars.
     """
     if run.ground is None:
-        raise RobotError("run", run.model.robot.name, "a run on compliant ground, on which feet come and go")
+        raise ArgumentError("run", run.model.robot.name, "a run on compliant ground, on which feet come and go")
     times = run.data["time"].to_numpy()
     first, last = (times[0], times[-1]) if window is None else window
     rows = np.flatnonzero((times >= first - 1e-9) & (times <= last + 1e-9))
     if len(rows) < 2:
-        raise RobotError("window", window, f"a part of the run, which lasts from {times[0]:g} to {times[-1]:g} s")
+        raise ArgumentError("window", window, f"a part of the run, which lasts from {times[0]:g} to {times[-1]:g} s")
     feet = [str(foot) for foot in run.data["foot"].to_numpy()]
     with look():
         figure = new_figure(PAGE, 0.27 * len(feet) + 0.95)
@@ -102,7 +101,7 @@ def samples_a_stride(run: Run, gait: Gait) -> int:
 
 def _check_walk(run: Run, gait: Gait) -> None:
     if run.ground is None or run.duration < gait.period * (1.0 - 1e-3):
-        raise RobotError("run", run.model.robot.name, f"a run on compliant ground of {gait.period:g} s at least")
+        raise ArgumentError("run", run.model.robot.name, f"a run on compliant ground of {gait.period:g} s at least")
 
 
 def torso_travel(run: Run, gait: Gait, *, settling: int, unit: str = "m", title: str = "") -> Figure:
@@ -119,7 +118,7 @@ def torso_travel(run: Run, gait: Gait, *, settling: int, unit: str = "m", title:
     if unit not in UNITS:
         raise UnknownNameError.among("unit", unit, UNITS, "unit of length")
     times, ahead, scale = run.data["time"].to_numpy(), run.model.robot.forward, UNITS[unit]
-    angles = {name: np.degrees(angle) for name, angle in torso_angles(run).items()}
+    angles = {name: np.degrees(angle) for name, angle in run_torso_angles(run).items()}
     rows = {
         f"height [{unit}]": {"torso": scale * run.data["q"].sel(coordinate="z").to_numpy()},
         f"speed [{unit}/s]": {"torso": scale * run.data["v"].sel(velocity=f"v_{ahead}").to_numpy()},

@@ -31,7 +31,7 @@ from tailwork.view.draw.stage import Stage, set_stage, subject
 from tailwork.view.draw.style import PlainFigure, Theme, drawing
 from tailwork.view.film.charts import ROW, Chart, draw_charts, heads_of, panels_of, spans
 from tailwork.view.scene import Scene
-from tailwork.view.scene.colors import shown
+from tailwork.view.scene.colors import printed
 from tailwork.view.scene.sample import samples_at
 
 LOOKS = 25  # times at which one looks how much room the robots need
@@ -191,7 +191,7 @@ def _write_caption(canvas: FigureCanvasAgg, scenes: Sequence[Scene], slow: str, 
     wide, height = figure.get_figwidth(), 1.0 - 0.5 * HEAD / figure.get_figheight()
     robots = dict.fromkeys(scene.caption.robot for scene in scenes)
     motions = dict.fromkeys(filter(None, (scene.caption.motion for scene in scenes)))
-    name = shown(scenes[0].label) if len(scenes) == 1 else ", ".join(robots)
+    name = printed(scenes[0].label) if len(scenes) == 1 else ", ".join(robots)
     more = "  ·  ".join([*(robots if len(scenes) == 1 and name not in robots else ()), *motions])
 
     def write(place: float, text: str, **style: Any) -> tuple[Text, float, float]:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tailwork.errors import FileError, RobotError
-from tailwork.files import kind_of, write_whole
+from tailwork.errors import ArgumentError, FileError
+from tailwork.files import file_kind, write_whole
 from tailwork.simulation import Run
 from tailwork.typing import Floats
 from tailwork.view.draw.picture import as_scenes
@@ -125,7 +125,7 @@ def write_video(
         The path.
     """
     scenes = as_scenes(shown)
-    kind = kind_of(path, VIDEOS, "a video")
+    kind = file_kind(path, VIDEOS, "a video")
     slow, size = _slow(scenes, slow), _size(size or SIZES[kind])
     fps = _fps(RATES[kind] if fps is None else fps, MOST_RATES[kind])
     times = picture_times(scenes, slow, fps)
@@ -150,13 +150,13 @@ def picture_times(scenes: Sequence[Scene], slow: float, fps: float) -> Floats:
     """Times of the pictures of a video [s], the first and the last sample of the scenes among them."""
     first, last = min(scene.times[0] for scene in scenes), max(scene.times[-1] for scene in scenes)
     if last <= first:
-        raise RobotError("runs", f"{last - first:g} s", "a run that lasts; `tailwork picture` shows a single time")
+        raise ArgumentError("runs", f"{last - first:g} s", "a run that lasts; `tailwork picture` shows a single time")
     count = round((last - first) * slow * fps) + 1
     if not 2 <= count <= MOST_PICTURES:
         required = (
             f"as many that there are 2 to {MOST_PICTURES} pictures (fps × slow × {last - first:.4g} s); here {count}"
         )
-        raise RobotError("slow", slow, required)
+        raise ArgumentError("slow", slow, required)
     return np.linspace(first, last, count)
 
 
@@ -164,7 +164,7 @@ def size_from_text(text: str) -> tuple[int, int]:
     """A size as "1280x720"."""
     found = re.fullmatch(r"(\d{1,5})[x×](\d{1,5})", text.strip())
     if found is None:
-        raise RobotError("size", text, "width and height in pixels, as 1280x720")
+        raise ArgumentError("size", text, "width and height in pixels, as 1280x720")
     return _size((int(found[1]), int(found[2])))
 
 
@@ -180,20 +180,20 @@ def _slow(scenes: Sequence[Scene], slow: float | None) -> float:
         longest = max(scene.times[-1] for scene in scenes) - min(scene.times[0] for scene in scenes)
         return max(1.0, float(f"{LASTS / max(longest, 1e-9):.2g}"))
     if not isinstance(slow, Real) or not np.isfinite(slow) or slow <= 0:
-        raise RobotError("slow", slow, "a number greater than 0: how many times slower than life")
+        raise ArgumentError("slow", slow, "a number greater than 0: how many times slower than life")
     return float(slow)
 
 
 def _fps(fps: float, most: float) -> float:
     if not isinstance(fps, Real) or not 1.0 <= fps <= most:
-        raise RobotError("fps", fps, f"a number from 1 to {most:g}: pictures a second (a GIF takes at most 50)")
+        raise ArgumentError("fps", fps, f"a number from 1 to {most:g}: pictures a second (a GIF takes at most 50)")
     return float(fps)
 
 
 def _size(size: tuple[int, int]) -> tuple[int, int]:
     whole = len(size) == 2 and all(isinstance(n, int) and 64 <= n <= 4096 and n % 2 == 0 for n in size)
     if not whole:
-        raise RobotError("size", size, "two even numbers from 64 to 4096: width and height in pixels")
+        raise ArgumentError("size", size, "two even numbers from 64 to 4096: width and height in pixels")
     return size
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from tailwork.typing import Floats
 from tailwork.view.scene import Bar, Box, Scene, Surface, Terrain
 from tailwork.view.scene.colors import LINES
-from tailwork.view.scene.scene import Shape
+from tailwork.view.scene.scene import SceneShape
 
 MOST_GROUND = 201  # points of a height field along an axis: of more, so many are drawn
 
@@ -45,14 +45,14 @@ def _plain(value: Any, samples: list[Floats]) -> Any:
     """Fields of dataclasses by name; an array becomes the place of its first number among all samples."""
     if isinstance(value, np.ndarray):
         return _put(value, samples)
-    if isinstance(value, Shape):
+    if isinstance(value, SceneShape):
         return _shape(value, samples)
     if dataclasses.is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name), samples) for field in dataclasses.fields(value)}
     return [_plain(item, samples) for item in value] if isinstance(value, tuple) else value
 
 
-def _shape(shape: Shape, samples: list[Floats]) -> dict[str, Any]:
+def _shape(shape: SceneShape, samples: list[Floats]) -> dict[str, Any]:
     if isinstance(shape, Surface):
         place = _put(np.array(shape.vertices), samples)
         faces = [k for face in shape.faces for k in face]

@@ -7,7 +7,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.simulation import Run
 from tailwork.view.player.pack import packed
 from tailwork.view.scene import Scene, scenes_of
@@ -62,7 +62,7 @@ def player_fragment(scenes: Sequence[Scene], *, height: int = HEIGHT, layout: st
         layout: as for `playback_page`.
     """
     if not isinstance(height, int) or isinstance(height, bool) or height < 200:
-        raise RobotError("height", height, "an integer number of pixels, at least 200")
+        raise ArgumentError("height", height, "an integer number of pixels, at least 200")
     return _player(scenes, layout, "part", f' style="--tailwork-height: {height}px"')
 
 
@@ -78,7 +78,7 @@ def _player(scenes: Sequence[Scene], layout: str, place: str, style: str) -> str
 
 def _checked(scenes: Sequence[Scene]) -> Sequence[Scene]:
     if isinstance(scenes, Scene) or not scenes or not all(isinstance(scene, Scene) for scene in scenes):
-        raise RobotError("scenes", scenes, "a list of at least one scene (see tailwork.view.scene.scenes_of)")
+        raise ArgumentError("scenes", scenes, "a list of at least one scene (see tailwork.view.scene.scenes_of)")
     return scenes
 
 

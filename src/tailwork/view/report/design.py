@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from tailwork.format import capitalised, number, with_unit
+from tailwork.format import capitalised, rounded, with_unit
 from tailwork.simulation import Run
 from tailwork.studies.design import tables, text
 from tailwork.studies.design.answer import Answer, DesignOptions
 from tailwork.studies.design.data import BEST
 from tailwork.studies.design.files import ProblemFile
-from tailwork.studies.design.folder import PROBLEM, Kept, cases
+from tailwork.studies.design.folder import PROBLEM, AnswerFolder, design_cases
 from tailwork.studies.design.pareto import Front
 from tailwork.studies.design.variables import known_variables
 from tailwork.view.draw.style import KINDS
@@ -86,7 +86,7 @@ def design_figures(answer: Answer) -> Drawings:
             partial(scatter_histograms, answer),
         ),
     }
-    screen = answer.found.screen
+    screen = answer.search.screen
     within = screen.violation <= 0.0
     if within.sum() > 1:
         designs = screen.designs[within][:MOST_LINES]
@@ -126,10 +126,10 @@ def write_design_report(
     best = answers[0]
     if best.front is not None:
         write_numbers(folder / PARETO, *tables.front_numbers(best.study, best.front))
-    balance = number(best.verified.run.energy_balance_error(), 2)
+    balance, coarse = rounded(best.verified.run.energy_balance_error(), 2), rounded(best.verified.balance, 2)
     footer = (
-        f"Energy balances in the verifying run to {balance} of what moved. Made by tailwork; answers, robots and "
-        "runs are kept in the folder."
+        f"Energy balances in the verifying run to {balance} of what moved, at the steps of the search to {coarse}. "
+        "Made by tailwork; answers, robots and runs are kept in the folder."
     )
     sections, title = partial(_sections, problem, answers, folder), capitalised(problem.study.name)
     return write_report(Report(title, _summary(answers), design_figures(best), sections, footer), folder, progress)
@@ -143,11 +143,11 @@ def _sections(
     runs, name = _runs(best), text.best_words(best.study)
     for other in answers[1 : MOST_PLAYED + 1 - len(runs)]:
         runs[text.choice_words(other.choice)] = other.verified.run
-    played = Playback(runs, "The runs that verify the designs, to be played.")
+    played = Playback(runs, "The runs that verify the designs.")
     sections = [Section("", playback=played), Section("", _method(best)), _best(best, drawn, name)]
     if len(answers) > 1:
-        heads, cells = tables.choice_table(answers)
-        table = Table(list(map(_whole_unit, heads)), cells)
+        heads, cells, note = tables.choice_table(answers)
+        table = Table(list(map(_whole_unit, heads)), cells, note=note)
         sections.append(Section("All choices", f"Sorted by their {goal}, the best first.", (), [table]))
     sections.append(_limits(best, goal))
     if best.front is not None:
@@ -196,9 +196,9 @@ def _method(best: Answer) -> str:
 
 def _code(problem: ProblemFile, best: Answer, folder: Path) -> str:
     """Lines that run the best design again."""
-    case = next(case for case in cases(problem.study, DesignOptions()) if case.choice == best.choice)
+    case = next(case for case in design_cases(problem.study, DesignOptions()) if case.choice == best.choice)
     robot_file = str(tomllib.loads(problem.text)["robot"].get("file", ""))
-    return text.repeat_code(best, Kept(folder).run_file(case, BEST), folder / PROBLEM, robot_file)
+    return text.repeat_code(best, AnswerFolder(folder).run_file(case, BEST), folder / PROBLEM, robot_file)
 
 
 def _runs(answer: Answer) -> dict[str, Run]:
@@ -208,11 +208,10 @@ def _runs(answer: Answer) -> dict[str, Run]:
 
 
 def _best(best: Answer, drawn: Mapping[str, Picture], name: str) -> Section:
-    marks = tables.measure_caption(best)
     shown = [
         Table(tables.DESIGN_HEADER, tables.design_rows(best), f"The variables of {name}"),
-        Table(tables.MEASURE_HEADER, tables.measure_rows(best),
-              "What is wanted and what is limited" + (f" ({marks})" if marks else "")),
+        Table(tables.MEASURE_HEADER, tables.measure_rows(best), "What is wanted and what is limited",
+              tables.measure_caption(best)),
     ]  # fmt: skip
     return Section(capitalised(name), "", [drawn["motion"]], shown)
 
@@ -243,7 +242,8 @@ def _front(answer: Answer, front: Front, drawn: Mapping[str, Picture]) -> Sectio
     said = f"{text.front_words(study, front)} All {len(front.designs)} are in {PARETO}"
     said += "." if len(points) == len(front.designs) else f"; {len(points)} of them are listed here."
     heads = list(map(_whole_unit, tables.front_header(study)))
-    shown = [Table(heads, tables.front_rows(study, front, points)), _designs(answer, front, points)]
+    rows, note = tables.front_rows(study, front, points), tables.front_note(study, front)
+    shown = [Table(heads, rows, note=note), _designs(answer, front, points)]
     return Section("Trade-off", said, [drawn["pareto"], drawn["front"]], shown, playback)
 
 
@@ -258,7 +258,7 @@ def _designs(answer: Answer, front: Front, points: Sequence[int]) -> Table:
         if not differ[k]
     ]
     heads = [head for head, other in zip(tables.variable_heads(study), differ, strict=True) if other]
-    cells = [[str(k + 1), *(number(x) for x in front.designs[k][differ].tolist())] for k in points]
+    cells = [[str(k + 1), *(rounded(x) for x in front.designs[k][differ].tolist())] for k in points]
     caption = "The same designs" + (f"; in all of the front: {', '.join(alike)}" if alike else "")
     return Table(["point", *heads], cells, caption)
 

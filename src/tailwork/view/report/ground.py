@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping
 from functools import partial
 
-from tailwork.format import fixed, number
-from tailwork.mechanics.contact import friction_ratio
+from tailwork.format import fixed, minus, rounded
+from tailwork.mechanics.compliant.impedance import friction_ratio
 from tailwork.robots.tails.fit import tail_text
 from tailwork.simulation.contact.ground import critical_damping
 from tailwork.studies.compare.ground_comparison import FirstTimes, GroundComparison, stiffness_text
 from tailwork.studies.motions import motion_text
+from tailwork.studies.possible import footnote, mark
 from tailwork.view.figures.ground import convergence_figure, feet_figure, slip_times, torso_figure
 from tailwork.view.report.page import Drawing, Picture, Playback, Report, Section, Table, scenario_title
 from tailwork.view.scene.curves import stop_note
@@ -50,11 +51,23 @@ def time_rows(comparison: GroundComparison) -> list[list[str]]:
     """By foot: the friction it needs, then what it does and when [ms]: by the pinned model, and on each ground."""
     rows = []
     for foot, pinned in comparison.pinned_times.items():
-        needed = float(friction_ratio(comparison.pinned.data["foot_force"].sel(foot=foot).to_numpy()).max())
         firsts = [pinned, *(ground.first_times[foot] for ground in comparison.grounds)]
         firsts += [comparison.rigid_times[foot]] if comparison.rigid is not None else []
-        rows.append([foot, fixed(needed, 2), *map(_done, firsts)])
+        measures = _needed(comparison, foot)
+        rows.append([foot, mark(fixed(measures["friction_needed"], 2), "", measures, comparison.friction),
+                     *map(_done, firsts)])  # fmt: skip
     return rows
+
+
+def _needed(comparison: GroundComparison, foot: str) -> dict[str, float]:
+    """Measures of one pinned foot."""
+    force = comparison.pinned.data["foot_force"].sel(foot=foot).to_numpy()
+    return {"friction_needed": float(friction_ratio(force).max()), "least_normal_force": float(force[:, 2].min())}
+
+
+def time_note(comparison: GroundComparison) -> str:
+    """What the marks at the feet mean; empty: there are none."""
+    return footnote((_needed(comparison, foot) for foot in comparison.pinned_times), comparison.friction)
 
 
 def _done(first: FirstTimes) -> str:
@@ -119,10 +132,10 @@ def ground_report(comparison: GroundComparison) -> Report:
             lambda: convergence_figure(comparison, title=title),
         )
     worst = max(ground.run.momentum_balance_error() for ground in comparison.grounds)
+    pinned, ground = (minus(f"{error:.1e}") for error in (comparison.pinned.energy_balance_error(), worst))
     footer = (
-        f"On pinned feet energy balances to {comparison.pinned.energy_balance_error():.1e} of what moved; on the "
-        f"ground momentum balances to {worst:.1e} of the weight's impulse. Made by tailwork; runs are kept in the "
-        "folder."
+        f"On pinned feet energy balances to {pinned} of what moved; on the ground momentum balances to {ground} of the "
+        "weight's impulse. Made by tailwork; runs are kept in the folder."
     )
     return Report(
         "Pinned feet and compliant ground", conclusion(comparison), found, partial(_sections, comparison), footer
@@ -135,19 +148,19 @@ def conclusion(comparison: GroundComparison) -> str:
     firsts = [(time, foot, what) for foot, first in stiffest.first_times.items()
               for what, time in (("slips", first.slips), ("lifts", first.lifts)) if time is not None]  # fmt: skip
     needed = comparison.pinned.friction_needed()
-    asked = "feet that pull" if math.isinf(needed) else f"a friction of {needed:.2f}"
+    required = "feet that pull" if math.isinf(needed) else f"a friction of {needed:.2f}"
     if firsts:
         time, foot, what = min(firsts)
         said = (
             f"The feet do not all stay: {foot} is the first that {what}, at {1e3 * time:.0f} ms on ground of {label}. "
-            f"The pinned model asks for {asked}; the ground has {comparison.friction:.2g}."
+            f"The pinned model needs {required}; the ground has {comparison.friction:.2g}."
         )
     else:
-        said = f"All feet stay: the pinned model asks for {asked}, and the ground has {comparison.friction:.2g}."
+        said = f"All feet stay: the pinned model needs {required}, and the ground has {comparison.friction:.2g}."
     apart, turned = float(stiffest.place_difference[-1]), float(stiffest.attitude_difference[-1])
     return (
-        f"{said} On ground of {label} the torso ends {number(1e3 * apart, 2)} mm and "
-        f"{number(math.degrees(turned), 2)}° away from where pinned feet bring it."
+        f"{said} On ground of {label} the torso ends {rounded(1e3 * apart, 2)} mm and "
+        f"{rounded(math.degrees(turned), 2)}° away from where pinned feet bring it."
     )
 
 
@@ -155,13 +168,13 @@ def _sections(comparison: GroundComparison, drawn: Mapping[str, Picture]) -> lis
     feet = [picture for name, picture in drawn.items() if name.startswith("feet")]
     times = ("foot", "friction needed", *(f"{label} [ms]" for label in comparison.runs))
     return [
-        Section("", playback=Playback(comparison.runs, "All runs in one place, to be played.", "overlay")),
+        Section("", playback=Playback(comparison.runs, "All runs in one place.", "overlay")),
         Section("", _summary(comparison)),
         Section(
             "When feet slip or lift",
             "\n\n".join([FEET_TEXT, *(f"{note}." for note in ground_notes(comparison))]),
             feet,
-            [Table(times, time_rows(comparison))],
+            [Table(times, time_rows(comparison), note=time_note(comparison))],
         ),
         Section("The torso", "", [drawn["torso"]]),
         Section(
@@ -177,7 +190,7 @@ def _sections(comparison: GroundComparison, drawn: Mapping[str, Picture]) -> lis
 def _summary(comparison: GroundComparison) -> str:
     scenario = comparison.scenario
     return (
-        f"Robot {scenario.robot.name}. Tail: {tail_text(scenario.tail_part)}. Its motion: "
+        f"Robot {scenario.robot.name}. Tail: {tail_text(scenario.tail_part)}. It "
         f"{motion_text(scenario.motion)}. Leg policy: {scenario.leg_policy.text(scenario.robot)}. "
         "The same is done on pinned feet and on flat compliant ground: "
         f"{ground_text(comparison)}. There the robot starts as it stands, pressed into the ground by what its feet "

@@ -20,8 +20,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from tailwork.files import write_whole
-from tailwork.format import minus, number
+from tailwork.format import minus, rounded
 from tailwork.simulation import Run
+from tailwork.studies.possible import MARK
 from tailwork.studies.scenario import Scenario
 from tailwork.view.draw.style import rendered, save
 from tailwork.view.player import player_assets, player_fragment
@@ -55,6 +56,7 @@ class Table:
     header: Sequence[str]  # by column
     rows: Sequence[Sequence[Cell]]  # one below the other
     caption: str = ""  # what it shows
+    note: str = ""  # below it: what its marks mean
 
 
 @dataclass(frozen=True)
@@ -198,9 +200,11 @@ def _table(table: Table) -> str:
         for row in table.rows
     )
     caption = f"<caption>{escape(table.caption)}</caption>\n" if table.caption else ""
+    kind = "table noted" if NOTE in table.header else "table"  # on phones, notes stand below their rows
     return (
-        f'<div class="table" tabindex="0">\n<table>\n{caption}<thead><tr>{head}</tr></thead>\n'
+        f'<div class="{kind}" tabindex="0">\n<table>\n{caption}<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"
+        + (f'\n<p class="footnote">{escape(table.note)}</p>' if table.note else "")
     )
 
 
@@ -208,7 +212,7 @@ def _kind(name: str, cells: Sequence[Cell]) -> str:
     """The class of a column: numbers stand right, notes may wrap."""
     if name.casefold() == NOTE:
         return ' class="note"'
-    filled = [cell for cell in cells if cell not in (None, "", "—", "∞")]
+    filled = [cell for cell in cells if cell not in (None, "", "—", "∞", f"∞ {MARK}")]
     if filled and all(_is_number(cell) for cell in filled):
         return ' class="number"'
     return ' class="text"' if any(len(_text(cell)) > LONG for cell in cells) else ""
@@ -217,7 +221,7 @@ def _kind(name: str, cells: Sequence[Cell]) -> str:
 def _is_number(cell: Cell) -> bool:
     """Whether a cell is a number, or text that is one."""
     if isinstance(cell, str):
-        return re.fullmatch(r"[+−-]?[\d ]*\.?\d+(e[+−-]?\d+)?[ ]?[%°×]?", cell) is not None
+        return re.fullmatch(rf"[+−-]?[\d ]*\.?\d+(e[+−-]?\d+)?[ ]?[%°×]?( [{MARK}×])?", cell) is not None
     return isinstance(cell, (int, float)) and not isinstance(cell, bool)
 
 
@@ -225,7 +229,7 @@ def _text(cell: Cell) -> str:
     """A cell as text; numbers to four digits."""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return cell if isinstance(cell, str) else minus(str(cell)) if isinstance(cell, int) else number(cell)
+    return cell if isinstance(cell, str) else minus(str(cell)) if isinstance(cell, int) else rounded(cell)
 
 
 def drawn_pictures(

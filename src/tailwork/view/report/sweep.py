@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
-from tailwork.format import capitalised, with_unit
+from tailwork.format import capitalised, rounded, with_unit
 from tailwork.robots.tails.fit import tail_text
 from tailwork.studies.measures import meaning_of, unit_of
 from tailwork.studies.motions import motion_text
-from tailwork.studies.sweep.axes import LOG, SweepAxis
 from tailwork.studies.sweep.folder import PARTS, RESULTS, Results
-from tailwork.studies.sweep.tables import extremes, reason_rows, warning_text
+from tailwork.studies.sweep.tables import Extremes, ended_text, ends, no_value_text, reason_rows, warning_text
+from tailwork.typing import Floats
 from tailwork.view.figures.sweep import MOST_SHOWN, curves, design_map, measure_label, pair_matrix, varied_label
 from tailwork.view.report.page import Drawing, Drawings, Picture, Report, Section, Table, scenario_title
 
+FOLLOWS = 0.5
+"""Correlation of ranks from which on a measure is said to follow a number."""
 MOST_NAMED = 2
 """Measures that the conclusion names."""
-NOTHING = "No design has a value: this robot has nothing that it measures."
 EARLY = (
     "Where a run ended early, measures are those of its time until then and cannot be compared with others: maps are "
     "pale there, points hollow, and tables leave them out."
@@ -28,32 +29,58 @@ EARLY = (
 
 def sweep_report(results: Results) -> Report:
     """The report: maps or curves of all measures, the designs at their ends, and why designs ended early."""
-    return Report("Sweep of designs", conclusion(results), _figures(results), partial(_sections, results))
+    found = ends(results)
+    return Report("Sweep of designs", conclusion(results, found), _figures(results), partial(_sections, results, found))
 
 
-def conclusion(results: Results) -> str:
-    """Between which values each of the first measures lies and for which designs, and how many designs ended early."""
+def conclusion(results: Results, found: Mapping[str, Extremes]) -> str:
+    """Between which values each of the first measures lies and for which designs, what it follows, whether these
+    designs are possible, and how many ended early."""
     sweep, said = results.sweep, []
     for name in sweep.measures[:MOST_NAMED]:
         values = np.where(results.whole, results.measures[name], np.nan)
         if not np.isfinite(values).any():
-            said.append(f"{name.replace('_', ' ')} has no value: {NOTHING[0].lower()}{NOTHING[1:-1]}")
+            said.append(f"{name.replace('_', ' ')} has no value: {no_value_text(results)}")
             continue
-        ends = [int(np.nanargmin(values)), int(np.nanargmax(values))]
-        low, high = (f"{with_unit(float(values[k]), unit_of(name), 3)} ({_design(results, k)})" for k in ends)
-        said.append(f"{name.replace('_', ' ')} goes from {low} to {high}")
-    lost = [f"{count:,} {what}" for count, what in
-            ((results.early.sum(), "ended early"), (results.refused.sum(), "are not possible")) if count]  # fmt: skip
-    rest = f" Of {sweep.designs:,} designs, {' and '.join(lost)}." if lost else ""
+        low, high = (
+            f"{with_unit(float(values[k]), unit_of(name), 3)} ({_design(results, k, found[name].wrong.get(k, []))})"
+            for k in (int(np.nanargmin(values)), int(np.nanargmax(values)))
+        )
+        said.append(f"{name.replace('_', ' ')} goes from {low} to {high}{_followed(results, values)}")
+    rest = f" {capitalised(ended_text(results))}." if not results.whole.all() else ""
     return f"{capitalised('; '.join(said))}.{rest}"
 
 
-def _design(results: Results, k: int) -> str:
-    """What is varied, of one design."""
-    return ", ".join(
+def _design(results: Results, k: int, wrong: Sequence[str]) -> str:
+    """What is varied, of one design, and what is impossible about it."""
+    varied = ", ".join(
         f"{one.path} {with_unit(float(column[k]), one.unit, 3)}"
         for one, column in zip(results.sweep.varied, results.values.values(), strict=True)
     )
+    return f"{varied}; not possible: {', '.join(wrong)}" if wrong else varied
+
+
+def _followed(results: Results, values: Floats) -> str:
+    """With which of the varied numbers a measure rises or falls most, by the correlation of ranks; empty: one varies,
+    or none matters."""
+    known = np.isfinite(values)
+    ranks = {path: _ranks(column[known]) for path, column in results.values.items() if np.ptp(column[known]) > 0.0}
+    if len(ranks) < 2 or np.ptp(values[known]) == 0.0:
+        return ""
+    own = _ranks(values[known])
+    found = {path: float(np.corrcoef(own, rank)[0, 1]) for path, rank in ranks.items()}
+    path = max(found, key=lambda path: abs(found[path]))
+    if abs(found[path]) < FOLLOWS:
+        return ""
+    way = "rises" if found[path] > 0.0 else "falls"
+    return f" and {way} with {path} most (correlation of ranks {rounded(found[path], 2)})"
+
+
+def _ranks(x: np.ndarray) -> Floats:
+    """Ranks; equal numbers have their mean."""
+    _, which, counts = np.unique(x, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2.0)[which]
 
 
 def _figures(results: Results) -> Drawings:
@@ -84,23 +111,24 @@ def _figures(results: Results) -> Drawings:
     return found
 
 
-def _sections(results: Results, drawn: Mapping[str, Picture]) -> list[Section]:
+def _sections(results: Results, found: Mapping[str, Extremes], drawn: Mapping[str, Picture]) -> list[Section]:
     sweep, first = results.sweep, next(iter(drawn.values()), None)
     sections = [Section("", "", [first] if first else []), Section("", _summary(results))]
     for name in sweep.measures:
         pictures = [drawn[kind] for kind in (f"map-{name}", f"matrix-{name}") if kind in drawn]
         pictures = [picture for picture in pictures if picture is not first]
-        heads, rows = extremes(results, name)
-        header = ("", "design", *(varied_label(one) for one in sweep.varied), *heads, measure_label(name))
-        tables = [Table(header, rows, "Designs at the ends, of those that ran to their end")] if rows else []
+        own = found[name]
+        header = ("", "design", *(varied_label(one) for one in sweep.varied), *own.heads, measure_label(name))
+        caption = "Designs at the ends, of those that ran to their end"
+        tables = [Table(header, own.rows, caption, own.note)] if own.rows else []
         text = f"{capitalised(meaning_of(name))} [{unit_of(name)}]."
         if not np.isfinite(results.measures[name]).any():
-            text += f" {NOTHING}"
+            text += f" {capitalised(no_value_text(results))}."
         sections.append(Section(name.replace("_", " ").capitalize(), text, pictures, tables))
     ended = reason_rows(results)
     if ended:
         rows = [[f"{count:,}", str(example), reason] for count, example, reason in ended]
-        text = f"{results.early.sum():,} designs ended early; {results.refused.sum():,} are not possible."
+        text = f"{capitalised(ended_text(results))}."
         text += f" {EARLY}" if results.early.any() else ""
         sections.append(Section("Why designs ended early", text, (), [Table(("designs", "one of them", "note"), rows)],
                                 folded=True))  # fmt: skip
@@ -123,19 +151,10 @@ def _summary(results: Results) -> str:
         "random": f"drawn at random (seed {sweep.seed})",
         "sobol": f"of a scrambled Sobol sequence (seed {sweep.seed})",
     }[sweep.sampling]
+    whole = "All" if results.whole.all() else f"{results.whole.sum():,}"
     return (
         f"{sweep.designs:,} designs of the robot {scenario.robot.name}, {how}. Varied: "
-        f"{'; '.join(_range(one) for one in sweep.varied)}. Its tail, unless "
-        f"varied: {tail_text(scenario.tail_part)}. Motion of the tail: {motion_text(scenario.motion)}. Leg "
-        f"policy: {scenario.leg_policy.text(scenario.robot)}. {results.whole.sum():,} ran to their end, "
-        f"{results.early.sum():,} ended early, {results.refused.sum():,} are not possible."
+        f"{'; '.join(one.text for one in sweep.varied)}. Its tail, unless "
+        f"varied: {tail_text(scenario.tail_part)}. It {motion_text(scenario.motion)}. Leg "
+        f"policy: {scenario.leg_policy.text(scenario.robot)}. {whole} ran to their end."
     )
-
-
-def _range(varied: SweepAxis) -> str:
-    unit = "" if varied.unit in ("", "1") else f" {varied.unit}"
-    if varied.spacing == "listed":
-        return f"{varied.path} of {', '.join(f'{x:g}' for x in varied.values)}{unit}"
-    first, last = varied.values
-    count = f" in {varied.count} values" if varied.count else ""
-    return f"{varied.path} from {first:g} to {last:g}{unit}{count}" + (", logarithmic" if varied.spacing == LOG else "")

@@ -1,6 +1,6 @@
 """Runs as scenes: what every picture, page and video is made from. Imports no library that draws."""
 
-from tailwork.view.scene.build import scene_of, scenes_of
+from tailwork.view.scene.build import scene_of, scenes_of, still_scene
 from tailwork.view.scene.scene import (
     Ball,
     Bar,
@@ -37,4 +37,5 @@ __all__ = [
     "Thread",
     "scene_of",
     "scenes_of",
+    "still_scene",
 ]

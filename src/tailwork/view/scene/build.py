@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tailwork.algebra.columns import columns, plain
-from tailwork.errors import RobotError
+from tailwork.algebra.columns import columns, stacked
+from tailwork.errors import ArgumentError
 from tailwork.mechanics.kinematics import at_rest, bodies
 from tailwork.mechanics.layout import Layout
+from tailwork.mechanics.observe import center_of_mass
+from tailwork.model.summary import pinnable
 from tailwork.robots import Robot
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
@@ -17,9 +19,22 @@ from tailwork.typing import Floats
 from tailwork.view.scene.colors import CENTER, OTHERS, OUTSIDE, TAILS, lit
 from tailwork.view.scene.curves import caption_of, foot_color, plots_of
 from tailwork.view.scene.sample import quaternions
-from tailwork.view.scene.scene import ContactPhases, ForceArrow, Marker, Rows, Scene, SceneFrame, Terrain, point_of
+from tailwork.view.scene.scene import (
+    FLAT,
+    Caption,
+    ContactPhases,
+    ForceArrow,
+    Marker,
+    RowIndices,
+    Scene,
+    SceneFrame,
+    Terrain,
+    Triple,
+    point_of,
+)
 from tailwork.view.scene.shapes import Drawn, drawn
 
+LEAST_IMPULSE = 0.02  # of an impact, as a share of the largest of its run: what is shown
 Placed = tuple[Floats, Floats]
 """Places of a frame's origin, (times, 3) [m], and rotations to the inertial frame, (times, 3, 3)."""
 
@@ -27,7 +42,7 @@ Placed = tuple[Floats, Floats]
 def scenes_of(runs: Mapping[str, Run], *, most: int | None = None) -> tuple[Scene, ...]:
     """Scenes of runs by label, each with a colour of its own: that of its tail, unless another has it already."""
     if not isinstance(runs, Mapping) or not runs or not all(isinstance(run, Run) for run in runs.values()):
-        raise RobotError("runs", runs, "at least one run, by label: {'pendulum': run}")
+        raise ArgumentError("runs", runs, "at least one run, by label: {'pendulum': run}")
     colors: list[str] = []
     for run in runs.values():
         spare = [color for color, _, _ in (*TAILS.values(), *OTHERS) if color not in colors] or [OTHERS[0][0]]
@@ -98,16 +113,35 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
     )
 
 
+def still_scene(robot: Robot, label: str = "", color: str = "") -> Scene:
+    """A robot as it stands, its other limbs at zero: what can be shown of it before anything is compiled."""
+    stance = tuple(pinnable(robot))
+    layout = Layout(robot, stance, tuple(name for name in robot.limbs() if name not in stance))
+    color = color or _tail_color(robot) or OTHERS[0][0]
+    q = np.zeros((2, len(layout.coordinate_names)))
+    q[:, :3] = robot.stand
+    placed, shapes = frame_motions(layout, q), drawn(robot, color)
+    middle = np.array([[float(x) for x in center_of_mass(layout, [float(x) for x in row])] for row in q])
+    return Scene(
+        label=label or robot.name, color=color, forward=robot.forward, times=np.array([0.0, 1.0]),
+        frames=tuple(SceneFrame(name, placed[name][0], quaternions(placed[name][1])) for name in shapes.frames),
+        solids=tuple(shapes.solids), threads=tuple(shapes.threads), forces=(), phases=(),
+        markers=(Marker("centre of mass", middle, CENTER, shapes.thickness),), terrain=FLAT,
+        weight=sum(robot.masses().values()) * float(robot.gravity), plots=(), events=(), tips=(),
+        caption=Caption(robot.name, "", (), ()),
+    )  # fmt: skip
+
+
 def _tail_color(robot: Robot) -> str:
     """The colour of a robot's kind of tail; empty: it has none that is known, or several."""
     kinds = {part.kind for part in robot.parts.values() if part.kind in TAILS}
     return TAILS[kinds.pop()][0] if len(kinds) == 1 else ""
 
 
-def _even(count: int, most: int | None) -> Rows:
+def _even(count: int, most: int | None) -> RowIndices:
     """Numbers of the samples that are shown, the first and the last among them."""
     if most is not None and (not isinstance(most, int) or most < 2):
-        raise RobotError("most", most, "an integer, at least 2")
+        raise ArgumentError("most", most, "an integer, at least 2")
     if most is None or count <= most:
         return np.arange(count)
     return np.unique(np.linspace(0, count - 1, most).round().astype(np.intp))
@@ -137,13 +171,13 @@ def _sound(run: Run) -> int:
     """How many samples of a run, from its start, hold finite coordinates and places.
 
     Raises:
-        RobotError: not even the first does.
+        ArgumentError: not even the first does.
     """
     held = ("q", "part_center", "foot_force")
     rows = [run.data[name].to_numpy().reshape(len(run.data["time"]), -1) for name in held if name in run.data]
     fine: np.ndarray = np.asarray(np.isfinite(np.concatenate(rows, axis=1)).all(axis=1))
     if not fine[0]:
-        raise RobotError("run", run.model.robot.name, "a run whose first sample is finite; this one shows nothing")
+        raise ArgumentError("run", run.model.robot.name, "a run whose first sample is finite; this one shows nothing")
     return len(fine) if fine.all() else int(np.argmin(fine))
 
 
@@ -155,11 +189,13 @@ def frame_motions(layout: Layout, q: Floats) -> dict[str, Placed]:
     for name, moving in seen.items():
         joints = [f"{name}.{joint.name}" for joint in layout.limbs[name].joints] if name in layout.limbs else [name]
         shape = (len(q),)
-        found |= {key: (plain(x.place, shape), plain(x.rotation, shape)) for key, x in zip(joints, moving, strict=True)}
+        found |= {
+            key: (stacked(x.place, shape), stacked(x.rotation, shape)) for key, x in zip(joints, moving, strict=True)
+        }
     return found
 
 
-def _forces(run: Run, shapes: Drawn, rows: Rows) -> tuple[ForceArrow, ...]:
+def _forces(run: Run, shapes: Drawn, rows: RowIndices) -> tuple[ForceArrow, ...]:
     """The forces of the ground on the feet, and those from outside."""
     found = []
     if "outside_force" in run.data:
@@ -180,10 +216,10 @@ def _forces(run: Run, shapes: Drawn, rows: Rows) -> tuple[ForceArrow, ...]:
 
 
 def _phases(run: Run, forces: tuple[ForceArrow, ...]) -> tuple[ContactPhases, ...]:
-    """When each point on the ground sticks and slips, from how it starts and its changes."""
+    """When each point on the ground sticks and slips, from how it starts and its changes; what impacts give it."""
     if "contact" not in run.data:
         return ()
-    times, found = run.data["time"].to_numpy(), []
+    times, found, impulses = run.data["time"].to_numpy(), [], _impulses(run)
     at_start = dict(zip(run.data["foot"].to_numpy(), run.data["contact"].to_numpy()[0], strict=True))
     for arrow in forces:
         if arrow.foot not in at_start:
@@ -193,14 +229,28 @@ def _phases(run: Run, forces: tuple[ForceArrow, ...]) -> tuple[ContactPhases, ..
         ends = [*(time for time, _ in own[1:]), float(times[-1])]
         spans = tuple((start, end, state) for (start, state), end in zip(own, ends, strict=True)
                       if state != "air" and end > start)  # fmt: skip
-        found.append(ContactPhases(arrow.foot, arrow.frame, arrow.point, arrow.color, spans))
+        own_impulses = tuple(impulses.get(arrow.foot, ()))
+        found.append(ContactPhases(arrow.foot, arrow.frame, arrow.point, arrow.color, spans, own_impulses))
     return tuple(found)
+
+
+def _impulses(run: Run) -> dict[str, list[tuple[float, Triple]]]:
+    """Impulses of impacts by point, (time [s], impulse [N s]), without those too small to be seen."""
+    if "impact_impulse" not in run.data:
+        return {}
+    values = run.data["impact_impulse"].to_numpy()
+    sizes = np.linalg.norm(values, axis=2)
+    found: dict[str, list[tuple[float, Triple]]] = {}
+    for impact, k in np.argwhere(sizes > LEAST_IMPULSE * sizes.max()):
+        time, point = float(run.data["impact_time"][impact]), str(run.data["foot"].to_numpy()[k])
+        found.setdefault(point, []).append((time, point_of(values[impact, k])))
+    return found
 
 
 def _terrain(run: Run) -> Terrain:
     """The ground under a run."""
     field = None if run.ground is None else run.ground.surface
     if field is None:
-        return Terrain(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
+        return FLAT
     columns, rows = field.heights.shape
     return Terrain(np.linspace(*field.x, columns), np.linspace(*field.y, rows), field.heights)

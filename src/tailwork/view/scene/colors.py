@@ -22,6 +22,8 @@ TAILS = {"pendulum": (BLUE, 0, "o"), "r3": (VERMILION, 1, "s"), "usrt": (GREEN, 
 """Colour, line style and marker that a tail has in every picture."""
 OTHERS = ((PURPLE, 3, "D"), (ORANGE, 0, "v"), (SKY, 1, "P"), (INK, 2, "X"))
 
+STATE_COLORS = {"stick": BLUE, "slip": ORANGE}
+"""Of feet on the ground, in every picture and in the player (`contacts.ts`); a foot in the air has none."""
 FEET = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 """Of the feet, in order; again from the start with the next line style."""
 
@@ -65,7 +67,7 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     return result
 
 
-def shown(label: str) -> str:
+def printed(label: str) -> str:
     """A label as it is printed: R3 and USRT are abbreviations."""
     return re.sub(r"(?<!\S)(r3|usrt)(?=,|\s|$)", lambda found: found[0].upper(), label)
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tailwork.format import fixed, minus, number
-from tailwork.mechanics.contact import friction_ratio
+from tailwork.format import fixed, minus, rounded
+from tailwork.mechanics.compliant.impedance import friction_ratio
 from tailwork.simulation import Run
-from tailwork.simulation.pose import TURNS, torso_angles, torso_rates
+from tailwork.simulation.pose import TURNS, run_torso_angles, torso_rates
 from tailwork.typing import Floats
 from tailwork.view.scene.colors import FEET, LINES, lit
-from tailwork.view.scene.scene import Caption, Curve, Plot, Rows
+from tailwork.view.scene.scene import Caption, Curve, Plot, RowIndices
 
 EFFORTS = {"N m": "torques", "N": "tensions"}
 
@@ -22,11 +22,11 @@ def foot_color(feet: Sequence[str], foot: str) -> str:
     return FEET[feet.index(foot) % len(FEET)]
 
 
-def plots_of(run: Run, label: str, color: str, rows: Rows) -> tuple[Plot, ...]:
+def plots_of(run: Run, label: str, color: str, rows: RowIndices) -> tuple[Plot, ...]:
     """All plots of a run at some of its samples."""
     found: list[Plot] = []
     if run.model.layout.torso_free:
-        for group, values, unit in (("angles", torso_angles(run), "°"), ("rates", torso_rates(run), "°/s")):
+        for group, values, unit in (("angles", run_torso_angles(run), "°"), ("rates", torso_rates(run), "°/s")):
             for name in TURNS:
                 title = name if group == "angles" else f"{name} rate"
                 curve = Curve(label, np.degrees(values[name])[rows], color)
@@ -44,7 +44,7 @@ def _efforts(run: Run) -> Iterator[tuple[str, str, Floats, bool]]:
                 yield name, units[k] if key == "tau" else "N m", values[:, k], key != "tau"
 
 
-def _effort_plots(run: Run, color: str, rows: Rows) -> list[Plot]:
+def _effort_plots(run: Run, color: str, rows: RowIndices) -> list[Plot]:
     """Efforts of the tails, then of the legs, a plot a unit; what imposes a motion among them."""
     legs = list(run.model.layout.legs)
     curves: dict[tuple[str, str], list[Curve]] = {}
@@ -62,7 +62,7 @@ def _effort_plots(run: Run, color: str, rows: Rows) -> list[Plot]:
     return found
 
 
-def _foot_plots(run: Run, rows: Rows) -> list[Plot]:
+def _foot_plots(run: Run, rows: RowIndices) -> list[Plot]:
     """Normal force, and friction used, of every foot."""
     if "foot_force" not in run.data:
         return []
@@ -86,7 +86,7 @@ def caption_of(run: Run, notes: tuple[str, ...] = ()) -> Caption:
     """Robot, motion and measures of a run; notes of what must be known of it."""
     found: list[tuple[str, str]] = [("time simulated", f"{run.duration:.4g} s")]
     if run.model.layout.torso_free:
-        angles, rates = torso_angles(run), torso_rates(run)
+        angles, rates = run_torso_angles(run), torso_rates(run)
         net = [np.degrees(angles[name][-1] - angles[name][0]) for name in TURNS]
         peak = [np.degrees(np.abs(rates[name]).max()) for name in TURNS]
         found.append(("torso has turned (pitch, roll, yaw)", ", ".join(fixed(x, 2, signed=True) for x in net) + " °"))
@@ -94,17 +94,26 @@ def caption_of(run: Run, notes: tuple[str, ...] = ()) -> Caption:
     largest: dict[str, float] = {}
     for name, unit, values, _ in _efforts(run):
         if name.partition(".")[0] not in run.model.layout.legs:
-            largest[unit] = max(largest.get(unit, 0.0), float(np.abs(values).max()))
-    for unit, value in largest.items():
-        found.append((f"largest {'tension' if unit == 'N' else 'torque'} of the tail", f"{value:.3g} {unit}"))
+            what = f"largest {'tension' if unit == 'N' else f'torque on {_driven(run, name)}'} of the tail [{unit}]"
+            largest[what] = max(largest.get(what, 0.0), float(np.abs(values).max()))
+    found += [(what, f"{value:.3g}") for what, value in largest.items()]
     if run.ground is not None:
         found.append(("feet", "none slipped or left the ground" if run.assumption_held() else "some slipped or lifted"))
     elif run.model.foot_names:
         least, friction = run.min_normal_force(), run.friction_needed()
-        found.append(("least normal force of a foot", f"{number(least, 3)} N"))
+        found.append(("least normal force of a foot", f"{rounded(least, 3)} N"))
         found.append(("friction needed", "none is enough: a foot would pull" if least <= 0 else f"{friction:.3g}"))
     found.append(("energy balances to", minus(f"{run.energy_balance_error():.1e}")))
     return Caption(run.model.robot.name, run.title, tuple(found), (*filter(None, [stop_note(run)]), *notes))
+
+
+def _driven(run: Run, name: str) -> str:
+    """What an effort turns: a joint, or a segment whose joints bend alike."""
+    limb, _, own = name.partition(".")
+    found = run.model.layout.limbs[limb]
+    by_actuator = {actuator.name: getattr(actuator, "coordinate", own) for actuator in found.actuators}
+    coordinate = by_actuator.get(own, own)
+    return "a segment" if coordinate in found.coordinates and len(found.moved(coordinate)) > 1 else "a joint"
 
 
 def stop_note(run: Run) -> str:

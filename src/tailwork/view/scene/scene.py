@@ -18,9 +18,9 @@ from scipy.spatial.transform import Rotation
 from tailwork.errors import UnknownNameError
 from tailwork.typing import Floats
 
-Point = tuple[float, float, float]  # a place in a frame, or sizes along its axes [m]
+Triple = tuple[float, float, float]  # a place in a frame, or sizes along its axes [m]
 
-Rows = NDArray[np.intp]  # numbers of samples
+RowIndices = NDArray[np.intp]  # numbers of samples
 ARROW = 1.4  # length of an arrow of `Scene.force_unit`, as a share of the torso's longest side
 
 
@@ -36,24 +36,24 @@ class SceneFrame:
         """The same turns as matrices, (times, 3, 3) [1]."""
         return rotation_matrices(self.turns)
 
-    def path(self, point: Point) -> Floats:
+    def path(self, point: Triple) -> Floats:
         """Where a point of the frame is over time, (times, 3) [m]."""
         return self.places + self.rotations() @ np.array(point)
 
 
-AXES: tuple[Point, Point, Point] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+AXES: tuple[Triple, Triple, Triple] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
 class Box:
     """A box whose sides lie along the axes of its frame, or along axes of its own."""
 
-    center: Point  # in its frame [m]
-    size: Point  # along its axes [m]
-    axes: tuple[Point, Point, Point] = AXES  # unit vectors along its sides, in its frame [1]
+    center: Triple  # in its frame [m]
+    size: Triple  # along its axes [m]
+    axes: tuple[Triple, Triple, Triple] = AXES  # unit vectors along its sides, in its frame [1]
 
     @property
-    def corners(self) -> list[Point]:
+    def corners(self) -> list[Triple]:
         """All eight, in its frame [m]; the last axis changes fastest."""
         center, half = np.array(self.center), np.array(self.size) / 2.0
         return [point_of(center + half * signs @ np.array(self.axes)) for signs in product((-1.0, 1.0), repeat=3)]
@@ -63,8 +63,8 @@ class Box:
 class Bar:
     """A round bar that may taper; its ends are rounded, or flat as those of a disc."""
 
-    start: Point  # in its frame [m]
-    end: Point  # in its frame [m]
+    start: Triple  # in its frame [m]
+    end: Triple  # in its frame [m]
     start_radius: float  # [m]
     end_radius: float  # [m]
     rounded: bool = True  # whether its ends are
@@ -74,19 +74,19 @@ class Bar:
 class Ball:
     """A ball, or an ellipsoid with its axes along those of its frame."""
 
-    center: Point  # in its frame [m]
-    radii: Point  # along the axes of its frame [m]
+    center: Triple  # in its frame [m]
+    radii: Triple  # along the axes of its frame [m]
 
 
 @dataclass(frozen=True)
 class Surface:
     """Triangles, as of a mesh."""
 
-    vertices: tuple[Point, ...]  # in its frame [m]
+    vertices: tuple[Triple, ...]  # in its frame [m]
     faces: tuple[tuple[int, int, int], ...]  # numbers of vertices, counter-clockwise seen from outside
 
 
-Shape = Box | Bar | Ball | Surface
+SceneShape = Box | Bar | Ball | Surface
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Solid:
     """A shape on a frame. Roles: "torso", "front" (the torso's front end), "leg", "joint", "foot" and "tail"."""
 
     frame: int  # number of the frame that holds it
-    shape: Shape  # a `Box`, a `Bar`, a `Ball` or a `Surface`
+    shape: SceneShape  # a `Box`, a `Bar`, a `Ball` or a `Surface`
     color: str  # "#rrggbb"
     role: str  # what it is a part of
 
@@ -105,7 +105,7 @@ class Thread:
 
     kind: str  # "cable" or "spring"
     name: str  # of the cable, or of the spring
-    points: tuple[tuple[int, Point], ...]  # (number of a frame, point in it [m])
+    points: tuple[tuple[int, Triple], ...]  # (number of a frame, point in it [m])
     color: str  # "#rrggbb"
     radius: float  # of the cable, or of the coil [m]
 
@@ -116,7 +116,7 @@ class ForceArrow:
 
     foot: str  # its name
     frame: int  # number of the frame that holds the foot
-    point: Point  # in the frame [m]
+    point: Triple  # in the frame [m]
     forces: Floats  # inertial frame, (times, 3) [N]
     color: str  # "#rrggbb"
 
@@ -127,9 +127,10 @@ class ContactPhases:
 
     point: str  # its name
     frame: int  # number of the frame that holds it
-    place: Point  # in the frame [m]
+    place: Triple  # in the frame [m]
     color: str  # "#rrggbb", of its bar
     spans: tuple[tuple[float, float, str], ...]  # (from [s], to [s], "stick" or "slip"), one after the other
+    impulses: tuple[tuple[float, Triple], ...] = ()  # of impacts: (time [s], of the ground, inertial frame [N s])
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +155,9 @@ class Terrain:
     def flat(self) -> bool:
         """Whether it is the plane z = 0."""
         return self.heights.size == 0
+
+
+FLAT = Terrain(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +215,7 @@ class Scene:
     weight: float  # of the robot [N]: what arrows are measured by
     plots: tuple[Plot, ...]  # what can be plotted beside it
     events: tuple[tuple[float, str], ...]  # (time [s], what happened)
-    tips: tuple[tuple[str, int, Point], ...]  # (limb, number of a frame, point in it [m]): ends of limbs without a foot
+    tips: tuple[tuple[str, int, Triple], ...]  # (limb, number of a frame, point in it [m]): ends of limbs with no foot
     caption: Caption  # what is shown, as text
 
     @property
@@ -276,19 +280,19 @@ def rotation_matrices(turns: Floats) -> Floats:
     return found.reshape(*turns.shape[:-1], 3, 3)
 
 
-def point_of(values: Any) -> Point:
+def point_of(values: Any) -> Triple:
     """Three numbers as a point."""
     x, y, z = (float(value) for value in values)
     return (x, y, z)
 
 
-def _middle_and_size(points: Sequence[Point]) -> tuple[Point, Point]:
+def _middle_and_size(points: Sequence[Triple]) -> tuple[Triple, Triple]:
     """Of the box that holds points, along the axes [m]."""
     lower, upper = np.min(points, axis=0), np.max(points, axis=0)
     return point_of((lower + upper) / 2.0), point_of(upper - lower)
 
 
-def extent_of(shapes: Iterable[Shape]) -> tuple[Floats, Floats]:
+def extent_of(shapes: Iterable[SceneShape]) -> tuple[Floats, Floats]:
     """Lower and upper corner of shapes of one frame, in it [m]."""
     lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
     for shape in shapes:
@@ -298,7 +302,7 @@ def extent_of(shapes: Iterable[Shape]) -> tuple[Floats, Floats]:
     return lower, upper
 
 
-def _skeleton(shape: Shape) -> tuple[Sequence[Point], float]:
+def _skeleton(shape: SceneShape) -> tuple[Sequence[Triple], float]:
     """Points that span a shape, and how far it reaches beyond them [m]."""
     if isinstance(shape, Bar):
         return [shape.start, shape.end], max(shape.start_radius, shape.end_radius)

@@ -11,11 +11,12 @@ import numpy as np
 from tailwork.mechanics.torso import gearing_of
 from tailwork.robots import PlateTorso, Robot
 from tailwork.robots.legs.insect import InsectLeg
-from tailwork.robots.limb import Cable, Limb, Motor, PointSpring
-from tailwork.robots.shapes import Shape as BodyShape
+from tailwork.robots.limb import Cable, Limb, Motor
+from tailwork.robots.shapes import Shape
+from tailwork.robots.springs import PointSpring
 from tailwork.typing import Floats
 from tailwork.view.scene.colors import CABLE, FOOT, FRONT, JOINT, LEG, SPRING, TORSO, lit
-from tailwork.view.scene.scene import Ball, Bar, Box, Point, Shape, Solid, Surface, Thread, extent_of, point_of
+from tailwork.view.scene.scene import Ball, Bar, Box, SceneShape, Solid, Surface, Thread, Triple, extent_of, point_of
 
 LEAST_THICKNESS = 0.09
 """Least height of the drawn torso as a share of its longest side: a plate should be seen from the side, too."""
@@ -24,7 +25,7 @@ THICKNESS = 0.038  # radius of a limb whose description has none, at its start, 
 LEG_TAPER, TAIL_TAPER = 0.75, 0.34  # radius at the end of such a limb as a share of that at its start
 BRIGHTEST = 0.86  # of a colour that a robot file gives
 STEEL = 7850.0  # density of the ball that stands for a point mass [kg/m^3]
-ORIGIN: Point = (0.0, 0.0, 0.0)
+ORIGIN: Triple = (0.0, 0.0, 0.0)
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Drawn:
             self.frames.append(name)
         return self.frames.index(name)
 
-    def add(self, frame: int, shape: Shape, color: str, role: str) -> None:
+    def add(self, frame: int, shape: SceneShape, color: str, role: str) -> None:
         """A solid on a frame."""
         self.solids.append(Solid(frame, shape, color, role))
 
@@ -83,7 +84,7 @@ def drawn(robot: Robot, tail_color: str) -> Drawn:
     return result
 
 
-def as_seen(shape: BodyShape) -> Shape:
+def as_seen(shape: Shape) -> SceneShape:
     """A shape of a description on the frame of its body."""
     place, turn = np.array(shape.place), np.array(shape.rotation)
     if shape.kind == "mesh":
@@ -99,7 +100,7 @@ def as_seen(shape: BodyShape) -> Shape:
     return Bar(point_of(place - half), point_of(place + half), radius, radius, rounded=shape.kind == "capsule")
 
 
-def _color(shape: BodyShape, otherwise: str) -> str:
+def _color(shape: Shape, otherwise: str) -> str:
     """Its own, not so bright that it is lost on white paper."""
     if shape.color is None:
         return otherwise
@@ -259,5 +260,5 @@ def _draw_threads(result: Drawn, name: str, limb: Limb, size: float) -> None:
         result.threads.append(Thread("spring", f"{name}.spring {k + 1}", points, SPRING, 0.12 * size))
 
 
-def _ball(center: Point, radius: float) -> Ball:
+def _ball(center: Triple, radius: float) -> Ball:
     return Ball(center, (radius, radius, radius))

@@ -1,0 +1,1 @@
+"""Compliant contact: impedance of the ground, and a step of the linearly implicit Euler method on it."""

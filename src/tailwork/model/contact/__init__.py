@@ -1,0 +1,1 @@
+"""Rigid contact of a state: the contact problem and its solvers, impacts and forces."""

@@ -1,0 +1,1 @@
+"""Many runs side by side: inputs, chunks of runs in lanes, and results."""

@@ -1,0 +1,73 @@
+"""The page of two comparisons: its table has the numbers of the runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tailwork.cli.demo import demo_plan
+from tailwork.model import Model
+from tailwork.robots import liu2020
+from tailwork.simulation import RigidGround
+from tailwork.simulation.pose import run_torso_angles
+from tailwork.studies.compare.comparison import Comparison, Plan, compare
+from tailwork.studies.motions import roll, yaw
+from tailwork.studies.possible import MARK
+from tailwork.view.report.demo import HEADER, demo_report, ground_table
+from tailwork.view.report.page import write_report
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    plan = Plan({"pendulum": liu2020("pendulum")}, (yaw(40), roll(80)), {}, "paper", RigidGround(friction=0.6))
+    return compare(plan, tmp_path_factory.mktemp("runs"))
+
+
+def test_table_has_both_grounds(comparison: Comparison) -> None:
+    """Turns about the motion's axis are those of the pinned measures and of the run on rigid ground; in roll80 a foot
+    of the robot would have to pull, and on the ground it lifts."""
+    first, second = (dict(zip(HEADER, row, strict=True)) for row in ground_table(comparison).rows)
+    result = comparison.results[0]
+    assert result.rigid is not None and (first["tail"], first["about"]) == ("pendulum", "yaw")
+    turned = run_torso_angles(result.rigid)["yaw"]
+    said = [float(str(first[f"{what} [°]"]).replace("−", "-")) for what in ("pinned feet", "rigid ground")]
+    assert said[0] == pytest.approx(result.measures["yaw"], abs=0.051)
+    assert said[1] == pytest.approx(float(turned[-1] - turned[0]) * 57.29578, abs=0.051)
+    assert second["friction needed"] == "none is enough" and "lifts" in str(second["feet on rigid ground"])
+    assert str(second["pinned feet [°]"]).endswith(MARK), "what is impossible is marked"
+
+
+def test_one_page_with_both_conclusions(comparison: Comparison, tmp_path: Path) -> None:
+    """One file with two tables and three players that opens with what came of it."""
+    text = write_report(demo_report(comparison, comparison), tmp_path).read_text(encoding="utf-8")
+    assert text.count("Pinned feet differ most from rigid ground in") == 2 and text.count('data-tailwork="part"') == 3
+    assert text.index("Pinned feet differ") < text.index('data-tailwork="part"')
+    assert text.count("How far the torso has turned about the motion") == 2
+
+
+def test_tails_of_the_demo_stay_above_the_ground() -> None:
+    """Of the robot that it opens with, along every motion: of joints and tips, the torso where it stands."""
+    plan = demo_plan()
+    for robot in plan.robots.values():
+        model = Model(robot, prescribed=["tail"])
+        q = np.tile(model.standing(), (31, 1))
+        here = model.layout.coordinates["tail"]
+        for motion in plan.motions:
+            for k, t in enumerate(np.linspace(0.0, motion.duration, len(q))):
+                q[k, here] = list(motion.of(robot.part("tail"), float(t)).values())
+            own = [k for k, name in enumerate(model.point_names) if name.startswith("tail.")]
+            assert model.points(q)[:, own, 2].min() > 0.1, motion.name
+
+
+def test_a_tail_below_the_ground_is_marked_on_both_grounds(comparison: Comparison) -> None:
+    """In roll80 of the paper the tail starts below the ground: a fault of the motion, not of pinned feet alone."""
+    result = comparison.results[1]
+    assert result.measures["tail_clearance"] < -0.05
+    table = ground_table(comparison)
+    row = dict(zip(HEADER, table.rows[1], strict=True))
+    assert str(row["rigid ground [°]"]).endswith(MARK) and not str(table.rows[0][5]).endswith(MARK)
+    assert "not possible as pinned: a foot would have to pull" in table.note
+    depth = f"{-result.measures['tail_clearance']:.2g}"
+    assert table.note.endswith(f"{MARK} not possible: the tail goes {depth} m below the ground.")
