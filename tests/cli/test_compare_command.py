@@ -164,10 +164,11 @@ def test_notes_stand_below_the_table(
     (line,) = csv.DictReader((tmp_path / "out" / "measures.csv").read_text().splitlines())
     assert line["note"].startswith("ends at 0.270 s: leg4 nearly straight")
     (row,) = (
-        k for k, text in enumerate(lines) if text.split()[:2] == ["pendulum", fixed(float(line["pitch [deg]"]), 1)]
+        k for k, text in enumerate(lines) if text.split()[:3] == ["pendulum", "†", fixed(float(line["pitch [deg]"]), 1)]
     )
     assert "ends" not in lines[row]
-    (note,) = (k for k, text in enumerate(lines) if line["note"] in text)
+    (note,) = (k for k, text in enumerate(lines) if "ends at 0.270 s" in text)
+    assert line["note"] in " ".join(lines[note : note + 2])
     assert note > row and lines[note].startswith("pendulum")
 
 

@@ -303,7 +303,7 @@ def test_what_is_not_there() -> None:
     assert missing == {
         "curvature_error_mean", "curvature_error_peak", "curvature_error_rms", "peak_tension", "slack",
         "peak_leg_torque", "least_normal_force", "friction_needed", "most_extension", "peak_segment_torque",
-        "peak_segment_speed", "motor_load", "joint_speed_load",
+        "peak_segment_speed", "motor_load", "joint_speed_load", "tail_clearance",
     }  # fmt: skip
     assert math.isnan(measures_of("usrt")["peak_tail_torque"])
     assert shown_measures() == list(aloft)

@@ -289,7 +289,8 @@ class Robot(RobotPart):
         for contact in self.contacts:
             if contact.joint is not None:
                 name, _, joint = contact.joint.partition(".")
-                check_known(f"contacts.{contact.name}.joint", [name], limbs, "limb, before a dot and its joint")
+                said = "limb, before a dot and its joint; None: the torso"
+                check_known(f"contacts.{contact.name}.joint", [name], limbs, said)
                 own = dataclasses.replace(contact, name=contact.name.removeprefix(f"{name}_"), joint=joint)
                 limbs[name] = dataclasses.replace(limbs[name], contacts=(*limbs[name].contacts, own))
         return limbs

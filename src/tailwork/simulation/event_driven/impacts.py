@@ -187,7 +187,7 @@ def strike(t: Touching, time: float, x: Reals) -> None:
         t.result[1] -= 0.5 * t.impulses[k] * (t.before[k] + t.after[k])
 
 
-def at_rest(t: Touching) -> float:
+def zero_speed(t: Touching) -> float:
     """Velocities after an impact below this are zero to rounding [m/s]: light bodies change theirs by much."""
     c, largest = t.contacts, 0.0
     for row in range(c.rows):
@@ -200,7 +200,7 @@ def at_rest(t: Touching) -> float:
 
 def choose_modes(t: Touching, which: int, what: int, hit: bool) -> None:
     """Modes from the accelerations, and where contacts stick from now on."""
-    c, still = t.contacts, at_rest(t) if hit else t.creep
+    c, still = t.contacts, zero_speed(t) if hit else t.creep
     for i in range(c.count):
         leaves = (i == which and what == LIFT) or (hit and c.velocities[normal_row(c, i)] > still)
         if t.kinds[i] == OPEN or leaves:
