@@ -65,7 +65,7 @@ def test_a_limp_robot_from_event_to_event() -> None:
 def test_contacts_of_one_leg_settle() -> None:
     """A foot and a joint at its stop meet in one leg, which a sweep after the other brings to rest slowly: each round
     is solved all the same."""
-    assert "had not settled" not in fallen("a1", 0.7).summary()
+    assert "did not settle" not in fallen("a1", 0.7).summary()
 
 
 def test_a_batch_is_its_runs() -> None:
@@ -89,7 +89,7 @@ def test_gradients_through_stops_and_feet_of_one_leg() -> None:
     exact = gradient(model, q, 0.21, ahead, **how)
     moved = q + h * np.concatenate([np.eye(len(q)), -np.eye(len(q))])
     above, below = gradients(model, moved, 0.21, ahead, **how).values.reshape(2, -1)
-    assert "had not settled" not in simulate(model, q, 0.21, **how).summary()
+    assert "did not settle" not in simulate(model, q, 0.21, **how).summary()
     assert (above - below) / (2.0 * h) == pytest.approx(exact.by_q, abs=3e-8)  # rounding of the differences
 
 

@@ -39,7 +39,7 @@ FINE = Options(rtol=1e-11, atol=1e-11, method="event-driven")
 
 def driven(system: System, ground: RigidGround, x: Floats, duration: float, keep: bool = False) -> RunJob:
     """A run to its end."""
-    job = started_job(system, ground, x, 0.0, np.zeros(0), FINE, np.zeros(system.efforts), keep)
+    job = started_job(system, ground, x, None, 0.0, np.zeros(0), FINE, np.zeros(system.efforts), keep)
     job.longest = 2e-3 if keep else job.longest
     drive_job(job, duration)
     return job

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tailwork.algebra.expression import Scalar, is_zero, larger, smaller, sqrt
 from tailwork.control.context import Context
@@ -175,17 +175,25 @@ class BeyondLimit(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class JointRange(Event):
-    """A joint leaves its range. Every run of a robot whose joints have ranges watches this."""
+    """A joint leaves its range. Every run of a robot whose joints have ranges watches this.
+
+    On rigid ground joints come to a stop there: only a prescribed motion can lead one out of its range.
+    """
+
+    prescribed: bool = False  # only joints of prescribed limbs
 
     def names(self, layout: Layout) -> list[str]:
         """One a joint that has a range."""
-        return [f"{name}.{joint.name} leaves its range" for name, joint in ranged(layout)]
+        return [f"{name}.{joint.name} leaves its range" for name, joint in self._joints(layout)]
+
+    def _joints(self, layout: Layout) -> list[tuple[str, Joint]]:
+        return [own for own in ranged(layout) if not self.prescribed or own[0] in layout.prescribed]
 
     def values(self, context: Context, path: Path) -> list[Scalar]:
         """What is left of each range, to the nearer end [rad, m]."""
         states = limb_states(context.layout, context.torso, context.q, context.v)
         left: list[Scalar] = []
-        for name, joint in ranged(context.layout):
+        for name, joint in self._joints(context.layout):
             assert joint.range is not None
             lower, upper = joint.range
             value = states[name].values[states[name].limb.index(joint.name)]
@@ -225,6 +233,12 @@ def always_watched(layout: Layout, given: Sequence[Event]) -> list[Event]:
     """What no run leaves unwatched, unless it is among the given events."""
     all_events = (CablePushes(), StiffnessOutside(), BeyondLimit(), JointRange(), JointSpeed())
     return [event for event in all_events if event.names(layout) and not any(isinstance(x, type(event)) for x in given)]
+
+
+def watched_with_stops(events: Sequence[Event], layout: Layout) -> tuple[Event, ...]:
+    """What is watched where free joints come to a stop at the ends of their ranges."""
+    own = [replace(event, prescribed=True) if isinstance(event, JointRange) else event for event in events]
+    return tuple(event for event in own if event.names(layout))
 
 
 def size(x: Scalar) -> Scalar:

@@ -28,7 +28,7 @@ class Options:
     method: str = "auto"  # or one by name: "rk4" (fixed steps), "dopri5", "rodas5p" (stiff), or that of a ground
     rtol: float = 1e-6  # relative tolerance of methods that choose their steps [1]
     atol: float = 1e-8  # absolute tolerance [SI]
-    step: float | None = None  # fixed step [s]; required for rk4, not allowed with "auto" but on compliant ground
+    step: float | None = None  # fixed step [s]; required for rk4; with "auto" on ground only
     samples: int = 201  # how many times results hold, evenly spaced
     max_steps: int = 1_000_000  # a run ends after so many
     control_rate: float = 1000.0  # of a controller in Python [Hz]

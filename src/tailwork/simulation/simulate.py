@@ -85,7 +85,9 @@ def run_of(problem: Problem, options: Options) -> Run:
 
         last = start + problem.duration
         efforts = None if asking is None else asking.efforts
-        return simulate_events(system, problem.ground, x, start, last, _ends(problem, options, last), efforts, options)
+        return simulate_events(
+            system, problem.ground, x, problem.contact, start, last, _ends(problem, options, last), efforts, options
+        )
     check_not_rigid(problem.events)
     if problem.ground is not None or options.method in (IMPLICIT_EULER, TIME_STEPPING):
         return _on_ground(problem, options, system, x, asking)

@@ -13,6 +13,7 @@ from tailwork.control.gait.joint_table import JointTable
 from tailwork.errors import StateError
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, RigidGround, surface_at
+from tailwork.simulation.contact.rigid_stepping import TOLERANCE
 from tailwork.simulation.integrate.balance import balance_error
 from tailwork.simulation.record import Arrays, force_arrays, force_names, named_arrays
 from tailwork.simulation.run import Run
@@ -65,7 +66,7 @@ class ContactRecord:
         happened += self._missed(data)
         if self.unsettled:
             rounds = "1 round" if self.unsettled == 1 else f"{self.unsettled} rounds"
-            why += f"; in {rounds} contacts that share a load had not settled"
+            why += f"; in {rounds} contacts that share a load did not settle to {TOLERANCE:g} m/s"
         return Run(
             self.system.model, data, stopped, tuple(sorted(happened)), self.integrator.method, why, ground=self.ground,
             changes=tuple(changes), trusted=self.integrator.trusted,

@@ -40,7 +40,7 @@ from tailwork.simulation.contact.rigid_kernels import (
 )
 from tailwork.simulation.contact.rigid_stepping import STRUCK, TOLERANCE, Places, RigidJob, advance
 from tailwork.simulation.contact.stepping import CHANGED, GroundRuns, Parameters, Tables
-from tailwork.simulation.events import Event, JointRange
+from tailwork.simulation.events import Event, watched_with_stops
 from tailwork.simulation.integrate.compiled import lane_kernel
 from tailwork.simulation.integrate.integrator import Start
 from tailwork.simulation.integrate.tableaus import TIME_STEPPING
@@ -56,8 +56,8 @@ MOST_DAMPED, MOST_SWUNG = 4.0, 2.0
 """Of a coordinate with the damping B and the stiffness K of its servos and springs on the inertia d: the most that
 step · B/d and step · sqrt(K/d) may be. The method stays stable beyond, but what it gives is not the motion any more."""
 MOST_STEPS = 10**9
-DEEPEST = 1e-6
-"""How deep a point may start in the ground [m]."""
+DEEPEST, LEFT = 1e-6, 5e-3
+"""How deep a point may start in the ground, and one of a run that goes on from another, which left it there [m]."""
 BEYOND = 0.01
 """How far a joint may start beyond its range before a run says so [rad, m]."""
 
@@ -79,8 +79,8 @@ class OnRigidGround(OnGround):
 
     @property
     def watched(self) -> tuple[Event, ...]:
-        """Joints do not leave their ranges here: they come to a stop."""
-        return tuple(event for event in self.system.watched if not isinstance(event, JointRange))
+        """Free joints do not leave their ranges here: they come to a stop."""
+        return watched_with_stops(self.system.watched, self.system.model.layout)
 
     @property
     def field(self) -> bool:
@@ -148,16 +148,17 @@ class OnRigidGround(OnGround):
         return Pace(duration / count, count, f"steps of {duration / count:.3g} s; touchdowns located within them")
 
     def checked_contact(self, contact: Contact | None, places: Floats) -> Contact:
-        """No point starts inside the ground."""
+        """No point starts inside the ground, but by what the run before has left, whose `contact` is given."""
         found, depths = touching_at_start(self.names, contact), {}
         for name, place in zip(self.names, places, strict=True):
             height, by_x, by_y = height_under(self.ground, name, place)
             depths[name] = float(place[3] - (place[2] - height) / np.sqrt(1.0 + by_x * by_x + by_y * by_y))
         required = (
             "points at or above the ground: start from posed(model) or walking_start(…), which stand on z = 0, higher "
-            "up where the ground is or feet are balls (`torso_place`)"
+            "up where the ground is or feet are balls (`torso_place`); a run that goes on from another is given its "
+            "`contact=run.final_contact`"
         )
-        under_ground(depths, DEEPEST, required)
+        under_ground(depths, DEEPEST if contact is None else LEFT, required)
         return found
 
     def said_at_start(self, x: Floats) -> list[str]:

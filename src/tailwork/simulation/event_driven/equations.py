@@ -41,7 +41,7 @@ from tailwork.mechanics.torso import LimbState
 from tailwork.simulation.contact.ground import surface_at
 from tailwork.simulation.equations import Symbols
 from tailwork.simulation.event_driven.constrained import PLANE
-from tailwork.simulation.events import Event, JointRange
+from tailwork.simulation.events import Event, watched_with_stops
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
@@ -52,8 +52,8 @@ def plane_inputs(layout: Layout, level: bool) -> int:
 
 
 def watched_events(system: System) -> tuple[Event, ...]:
-    """What is watched; joints come to their stops and do not leave their ranges."""
-    return tuple(event for event in system.watched if not isinstance(event, JointRange))
+    """What is watched; free joints come to their stops and do not leave their ranges."""
+    return watched_with_stops(system.watched, system.model.layout)
 
 
 def watched_names(system: System) -> list[str]:

@@ -16,7 +16,7 @@ from tailwork.mechanics.rigid.problem import stopped_joints
 from tailwork.model.contact.newton import cones_of
 from tailwork.simulation.batch.kernels import run_driver
 from tailwork.simulation.contact.on_ground import tables_of
-from tailwork.simulation.event_driven.constrained import ContactState
+from tailwork.simulation.event_driven.constrained import FREE, STICK, ContactState
 from tailwork.simulation.event_driven.equations import contact_kernel, contact_row_count, plane_inputs, watched_events
 from tailwork.simulation.event_driven.impacts import TOUCHING, Touching
 from tailwork.simulation.event_driven.state import (
@@ -35,6 +35,7 @@ from tailwork.simulation.events import Lands, PassesThrough
 from tailwork.simulation.integrate.compiled import lane_kernel, method_arrays
 from tailwork.simulation.integrate.driver import MORE_ROOM
 from tailwork.simulation.integrate.tableaus import DORMAND_PRINCE
+from tailwork.simulation.run import Contact
 from tailwork.simulation.stopping import MOST_EVENTS, WINDOW
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
@@ -194,6 +195,13 @@ def event_job(
         **{name: np.zeros(GUARDS * count + watched) for name in ("values", "values_new", "probe")},
         **{name: np.zeros(count) for name in ("falling", "falling_new", "scratch")},
     )  # fmt: skip
+
+
+def set_contact(job: RunJob, contact: Contact) -> None:
+    """Points that touch, as they did in the run before; joints are free until they come to their stops."""
+    points = job.contacts.points
+    job.contacts.modes[:points] = [FREE if state == "air" else STICK for state in contact.states]
+    job.contacts.modes[points:] = FREE
 
 
 def start_job(job: RunJob, deepest: float = math.inf) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 from tailwork.errors import ArgumentError, ControllerError
 from tailwork.mechanics.rigid.problem import Plane, check_contacts, stopped_joints
 from tailwork.simulation.contact.ground import CONTACT_NAMES, RigidGround
+from tailwork.simulation.contact.on_ground import touching_at_start
 from tailwork.simulation.contact.record import first_fall, robot_weight
-from tailwork.simulation.contact.rigid import OnRigidGround, beyond_range
+from tailwork.simulation.contact.rigid import LEFT, OnRigidGround, beyond_range
 from tailwork.simulation.event_driven.equations import planes_under, watched_names
 from tailwork.simulation.event_driven.impacts import TOUCH
 from tailwork.simulation.event_driven.job import (
@@ -22,6 +23,7 @@ from tailwork.simulation.event_driven.job import (
     event_job,
     logged,
     renew_job,
+    set_contact,
     start_job,
 )
 from tailwork.simulation.event_driven.spells import Spells
@@ -32,7 +34,7 @@ from tailwork.simulation.integrate.balance import trusted_balance, unbalanced
 from tailwork.simulation.integrate.tableaus import EVENT_DRIVEN
 from tailwork.simulation.options import Options
 from tailwork.simulation.record import Arrays, force_arrays, force_names, named_arrays
-from tailwork.simulation.run import Run
+from tailwork.simulation.run import Contact, Run
 from tailwork.simulation.stopping import FINISHED, STUCK_BETWEEN_EVENTS, Stopped, why_stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
@@ -74,20 +76,23 @@ def is_plane(ground: RigidGround) -> bool:
 
 
 def started_job(
-    system: System, ground: RigidGround, x: Floats, start: float, times: Floats, options: Options, efforts: Floats,
-    keep: bool = False,
+    system: System, ground: RigidGround, x: Floats, contact: Contact | None, start: float, times: Floats,
+    options: Options, efforts: Floats, keep: bool = False,
 ) -> RunJob:  # fmt: skip
-    """A run that is ready to go, its contacts decided; no point may be under the ground."""
+    """A run that is ready to go, its contacts decided; no point may be under the ground, but by what the run before has
+    left, whose contact is given."""
     job = event_job(system, ground, x, start, times, options.rtol, options.atol, options.max_steps, keep)
     first = 1 + system.size
     job.contacts.inputs[first : first + system.efforts, 0] = efforts
-    start_job(job, DEEPEST)
+    deepest = DEEPEST if contact is None else LEFT
+    set_contact(job, touching_at_start(list(system.model.layout.contact_points), contact))
+    start_job(job, deepest)
     gaps, passing = job.contacts.gaps[: job.contacts.points], job.touching.passing[: job.contacts.points]
     low = np.where(passing, 0.0, gaps)
     if not np.isfinite(gaps).all():
         name = list(system.model.layout.contact_points)[int(np.flatnonzero(~np.isfinite(gaps))[0])]
         raise ArgumentError("state", name, "a point above the height field; it starts outside of it")
-    if low.min(initial=0.0) < -DEEPEST:
+    if low.min(initial=0.0) < -deepest:
         name = list(system.model.layout.contact_points)[int(low.argmin())]
         required = "points at or above the ground: start from posed(model) or walking_start(…), or higher up"
         raise ArgumentError("state", f"{name} {-low.min():.4g} m under the ground", required)
@@ -95,7 +100,7 @@ def started_job(
 
 
 def simulate_events(
-    system: System, ground: Any, x: Floats, start: float, last: float, pieces: Iterable[End],
+    system: System, ground: Any, x: Floats, contact: Contact | None, start: float, last: float, pieces: Iterable[End],
     controller: Feedback | None, options: Options,
 ) -> Run:  # fmt: skip
     """Simulate from the state x; see tailwork.simulate."""
@@ -111,7 +116,8 @@ def simulate_events(
         return held[: system.efforts]
 
     efforts = held[: system.efforts] if controller is None else ask(start, x)
-    job = started_job(system, ground, x, start, np.linspace(start, last, options.samples), options, efforts)
+    times = np.linspace(start, last, options.samples)
+    job = started_job(system, ground, x, contact, start, times, options, efforts)
     spells = Spells()
     for end, following, asks in pieces:
         drive_job(job, end)

@@ -41,7 +41,9 @@ def event_changes(
         raise ArgumentError("control", problem.controller, "laws: a controller in Python has no derivatives")
     check_event_driven(system, ground, options)
     begin = problem.start_time
-    job = started_job(system, ground, x, begin, times.copy(), options, np.zeros(system.efforts), keep=True)
+    job = started_job(
+        system, ground, x, problem.contact, begin, times.copy(), options, np.zeros(system.efforts), keep=True
+    )
     job.longest = LONGEST_VARIED
     last = begin + problem.duration
     for end in (*breaks_of(problem.forces, begin, last)[0, :, 1], last):

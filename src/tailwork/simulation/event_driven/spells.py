@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tailwork.simulation.contact.on_ground import simulate_on_ground, touching_at_start
+from tailwork.simulation.contact.on_ground import simulate_on_ground
 from tailwork.simulation.contact.rigid import OnRigidGround
-from tailwork.simulation.event_driven.constrained import FREE, SLIP, STICK
+from tailwork.simulation.event_driven.constrained import FREE, SLIP
 from tailwork.simulation.event_driven.equations import watched_events, watched_names
-from tailwork.simulation.event_driven.job import FIRST, start_job
+from tailwork.simulation.event_driven.job import FIRST, set_contact, start_job
 from tailwork.simulation.event_driven.state import SAMPLED, STATUS, H, RunJob, T
 from tailwork.simulation.events import Lands, PassesThrough
 from tailwork.simulation.run import Contact, Run
@@ -25,14 +25,6 @@ SHORTEST, LONGEST, STEP = 5e-3, 0.1, 2.5e-4
 it."""
 JAMMED = 0.02
 """Of the share by which a force lifts a point, what its friction may leave before the point jams [1]."""
-
-
-class FromWithin(OnRigidGround):
-    """Time stepping that goes on from another run, whose points may be in the ground by what that left."""
-
-    def checked_contact(self, contact: Contact | None, places: Floats) -> Contact:
-        """No place is refused."""
-        return touching_at_start(self.names, contact)
 
 
 @dataclass
@@ -67,10 +59,13 @@ class Spells:
     def _advance(self, system: System, ground: Any, job: RunJob, stop: float, held: Floats) -> None:
         t, points, efforts = float(job.clock[T]), job.contacts.points, held[: system.efforts].copy()
 
+        states = ["air" if mode == FREE else "stick" for mode in job.contacts.modes[:points]]
+        touching = Contact(tuple(states), np.full((points, 3), np.nan))
+
         def stepped(until: float) -> Run:
             return simulate_on_ground(
-                FromWithin(system, ground, t), job.x.copy(), None, until - t, min(STEP, (until - t) / 20.0), 2, 1000,
-                lambda *_: efforts, 1.0 / (until - t),
+                OnRigidGround(system, ground, t), job.x.copy(), touching, until - t, min(STEP, (until - t) / 20.0), 2,
+                1000, lambda *_: efforts, 1.0 / (until - t),
             )  # fmt: skip
 
         run = stepped(stop)
@@ -93,8 +88,7 @@ class Spells:
         total[job.contacts.rows + job.contacts.count] += float(data["joint_work"][-1])
         job.x[:], job.clock[T], job.counts[STATUS] = system.state(*run.final_state), t + run.duration, FINISHED
         self.stopped = run.stopped or landing
-        job.contacts.modes[:points] = [STICK if state != "air" else FREE for state in run.final_contact.states]
-        job.contacts.modes[points:] = FREE
+        set_contact(job, run.final_contact)
         start_job(job)
 
     def _landing(self, system: System, job: RunJob, run: Run) -> Stopped | None:

@@ -121,9 +121,11 @@ class Strides:
 
     def job(self, x: Floats) -> RunJob:
         """A stride from a state that is ready to go."""
-        efforts = np.zeros(self.system.efforts)
-        start = self.problem.start_time
-        job = started_job(self.system, self.ground, x, start, np.zeros(0), self.options, efforts, keep=True)
+        efforts, problem = np.zeros(self.system.efforts), self.problem
+        job = started_job(
+            self.system, self.ground, x, problem.contact, problem.start_time, np.zeros(0), self.options, efforts,
+            keep=True,
+        )  # fmt: skip
         job.longest = LONGEST_VARIED
         return job
 
