@@ -1,24 +1,26 @@
-"""The assembly that is written for LLVM: plain enough for every version that may be installed.
+"""The assembly that is written for LLVM: the oldest and the newest llvmlite that pyproject.toml allows read it.
 
-`python -m tests.kernels.test_assembly` gives it to the oldest and the newest llvmlite that pyproject.toml allows, each
-in an environment of its own, and has it compiled for several processors and systems (minutes).
+`python -m tests.kernels.test_assembly` also has both compile it for other processors and systems (minutes).
 """
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import tomllib
-import venv
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
+import numpy as np
 import pytest
 
 from tailwork.algebra.expression import OPERATION_NAMES, Tape, arctan2, larger, step
@@ -28,6 +30,7 @@ from tailwork.kernels.translate import translated
 from tailwork.model import Model
 from tailwork.model.contact.gauss_seidel import settle_many
 from tailwork.robots import liu2020
+from tailwork.simulation import simulate, simulate_batch
 from tailwork.simulation.contact import compliant_stepping, rigid_stepping
 from tailwork.simulation.contact.ground import survey
 from tailwork.simulation.derivatives.jvp_steps import tangents
@@ -126,12 +129,27 @@ def test_assembly_is_plain() -> None:
         assert words(text) <= known, (name, words(text) - known)
 
 
+# Other versions of llvmlite
+
+PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--no-deps")
+ONLINE = ("--timeout", "10", "--retries", "1")
+RUN = """
+import json
+import sys
+from pathlib import Path
+import llvmlite
+import llvmlite.binding as llvm
+files = sorted(Path(sys.argv[1]).glob("*.ll"))
+for file in files:
+    llvm.parse_assembly(file.read_text()).verify()
+from tests.kernels.test_assembly import ends
+print(json.dumps([llvmlite.__version__, len(files), ends()]))
+"""
 COMPILE = """
 import sys
 from pathlib import Path
 import llvmlite
 import llvmlite.binding as llvm
-import pytest
 llvm.initialize_all_targets()
 llvm.initialize_all_asmprinters()
 done = set()
@@ -151,21 +169,64 @@ print(f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_versi
 """
 
 
-def compile_by_all() -> None:
-    """Compile everything by the oldest and the newest llvmlite."""
+def allowed_versions() -> tuple[str, str]:
+    """The oldest llvmlite that pyproject.toml allows, and the newest there is, which pip is asked for."""
     allowed = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]["dependencies"]
     (needed,) = (name for name in allowed if name.startswith("llvmlite"))
-    oldest = needed.replace(">=", "==") + ".0"
-    with tempfile.TemporaryDirectory() as folder:
-        for k, text in enumerate(assembly().values()):
-            (Path(folder) / f"{k}.ll").write_text(text)
-        for version in (oldest, needed):
-            place = Path(folder) / version
-            venv.create(place, with_pip=True)
-            python = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-            subprocess.run([python, "-m", "pip", "install", "-q", "--upgrade", version], check=True)
-            subprocess.run([python, "-c", COMPILE, folder, *TRIPLES], check=True)
+    asked = [*PIP, *ONLINE, "--dry-run", "--ignore-installed", "--report", "-", needed]
+    said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    (newest,) = json.loads(said)["install"]
+    return needed.removeprefix("llvmlite>=") + ".0", newest["metadata"]["version"]
+
+
+def place_of(version: str, folder: Path) -> Path:
+    """Where this version of llvmlite is, by itself: it is installed into a folder."""
+    asked = [*PIP, *ONLINE, "--target", str(folder / version), f"llvmlite=={version}"]
+    subprocess.run(asked, check=True, capture_output=True, text=True)
+    return folder / version
+
+
+def said_with(place: Path, script: str, *arguments: str) -> str:
+    """What a script prints where the llvmlite of that place is found first."""
+    path = os.pathsep.join(map(str, (place, SOURCE / "src", SOURCE, SOURCE / "tests")))
+    environment = {**os.environ, "PYTHONPATH": path, "TAILWORK_CACHE": str(place / "cache")}
+    ran = subprocess.run([sys.executable, "-c", script, *arguments], env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def written(folder: Path) -> int:
+    """Writes all kinds of text into a folder; how many they are."""
+    for k, text in enumerate(assembly().values()):
+        (folder / f"{k}.ll").write_text(text)
+    return len(assembly())
+
+
+def ends() -> list[list[float]]:
+    """Where a pendulum robot is after 20 ms, alone and in lanes of other masses, by whatever llvmlite there is."""
+    model = Model(liu2020("pendulum"))
+    start = model.standing()
+    run = simulate(model, start, 0.02)
+    batch = simulate_batch(model, start, 0.02, parameters={"torso.mass": [5.0, 6.0, 7.0]}, threads=1)
+    return [row.tolist() for row in (run.final_state[0], *batch.q)]
+
+
+def test_the_oldest_and_the_newest_llvmlite_read_it(tmp_path: Path) -> None:
+    """Each takes all that is written, and runs by it end where those by the llvmlite that is installed end, to 1e-9."""
+    try:
+        versions = set(allowed_versions()) - {llvmlite.__version__}
+        places = {version: place_of(version, tmp_path) for version in versions}
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"pip finds no other llvmlite: {error.stderr.strip()[-200:]}")
+    count, wanted = written(tmp_path), ends()
+    for version, place in places.items():
+        used, read, found = json.loads(said_with(place, RUN, str(tmp_path)))
+        assert (used, read) == (version, count)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 
 
 if __name__ == "__main__":
-    compile_by_all()
+    with tempfile.TemporaryDirectory() as made:
+        written(Path(made))
+        for one in allowed_versions():
+            print(said_with(place_of(one, Path(made)), COMPILE, made, *TRIPLES), end="")
