@@ -96,7 +96,11 @@ class UnknownNameError(ArgumentError):
 
 def check_known(path: str, names: Iterable[Any], valid: Collection[str], what: str = "name") -> None:
     """Raises an `UnknownNameError` for the first of some names that is not among the valid ones."""
-    for name in names:
+    try:
+        listed = list(names)
+    except TypeError:
+        raise ArgumentError(path, names, f"a list of names, each of a {what}") from None
+    for name in listed:
         if not isinstance(name, str) or name not in valid:
             raise UnknownNameError.among(path, str(name), valid, what)
 

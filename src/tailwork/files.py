@@ -92,7 +92,10 @@ def file_kind(path: str | os.PathLike[str], kinds: Sequence[str], what: str) -> 
     Raises:
         FileError: the name ends otherwise, or there is no such folder.
     """
-    file = Path(path)
+    try:
+        file = Path(path)
+    except TypeError as error:
+        raise FileError(path, why(error)) from None
     kind = file.suffix.lower().removeprefix(".")
     if kind not in kinds:
         ends = ", ".join(f".{kind}" for kind in kinds[:-1]) + (" or " if kinds[1:] else "") + f".{kinds[-1]}"
@@ -107,6 +110,7 @@ def file_kind(path: str | os.PathLike[str], kinds: Sequence[str], what: str) -> 
 def ready_folder(path: str | os.PathLike[str]) -> None:
     """Make a folder, unless it is there, and make sure that files can be written in it."""
     try:
+        path = os.fsdecode(path)
         os.makedirs(path, exist_ok=True)
     except (OSError, ValueError, TypeError) as error:
         raise FileError(path, why(error)) from None

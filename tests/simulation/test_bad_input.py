@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailwork.control import Tracking, held, posed
+from tailwork.control import Tracking, foot_angles, foot_place, held, held_posture, posed, posture_warnings
 from tailwork.errors import ArgumentError, ControllerError, TailworkError, UnknownNameError
 from tailwork.model import Model
-from tailwork.robots import liu2020
-from tailwork.simulation import CompliantGround, Standing, gradient, sensitivities, simulate, simulate_batch
+from tailwork.robots import bar, dh_transform, liu2020, placed, slender_drag, tail_name
+from tailwork.simulation import (
+    CompliantGround,
+    FootSlips,
+    LegFolded,
+    LegStraight,
+    Standing,
+    When,
+    gradient,
+    sensitivities,
+    simulate,
+    simulate_batch,
+)  # fmt: skip
 from tailwork.studies import Scenario, add_measure, measured, motion_from_text, perform, perform_many, pitch, yaw
 from tailwork.studies.design.example import EXAMPLE
 from tailwork.studies.design.files import problem_from_text
@@ -79,6 +91,39 @@ def test_answers_of_controllers_that_are_no_real_numbers(answer: Any) -> None:
     """Nothing is rounded, parsed or cut: complex numbers and text are refused."""
     with pytest.raises(ControllerError, match="required: 14 finite efforts"):
         run(control=lambda t, q, v: answer)
+
+
+@pytest.mark.parametrize("wrong", [HUGE, 1j, "x", [[]], np.zeros((2, 2)), print, None])
+def test_arguments_of_another_kind(wrong: Any) -> None:
+    """Events, tables, places, frames and names say what they need, whatever stands there."""
+    robot, q = model().robot, model().standing()
+    free, leg = Model(robot, "none"), robot.limbs()["leg1"]
+    table = held_posture(free, posed(free))
+    calls: list[Callable[[], Any]] = [
+        lambda: FootSlips(friction=wrong), lambda: LegStraight(extension=wrong), lambda: LegFolded(action=wrong),
+        lambda: run(events=[When(name="so", quantity=lambda context: wrong)]), lambda: run(control=[wrong, wrong]),
+        lambda: run(control=np.array(3.0)),
+        lambda: replace(table, coordinates=wrong), lambda: replace(table, period=wrong),
+        lambda: held_posture(free, wrong), lambda: posed(free, legs=[wrong]),
+        lambda: foot_place(wrong, [0.0, 0.1, 0.2]), lambda: foot_place(leg, wrong), lambda: foot_angles(wrong, q[:3]),
+        lambda: placed(leg, wrong, ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))), lambda: bar(1.0, wrong, 1),
+        lambda: bar(1.0, 0.5, wrong), lambda: slender_drag((0.0, -0.3, 0.0), 0.01, 1.1, wrong),
+        lambda: tail_name(wrong), lambda: dh_transform(0.1, wrong, 0.0, 0.0, "classic"),
+        lambda: posture_warnings(wrong), lambda: robot.part(wrong), lambda: robot.replace(wrong),
+        lambda: robot.with_contact(wrong), lambda: robot.export("robot.urdf", wrong), lambda: robot.export(wrong),
+        lambda: model().export_c("folder", wrong),
+        lambda: gradient(model(), q, 0.01, lambda end: wrong, by=["tail.mass"]),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(TailworkError):
+            call()
+
+
+def test_durations_are_any_real_numbers() -> None:
+    """A share of a second is a duration like any other."""
+    assert run(Fraction(1, 100)).duration == run(0.01).duration
+    found = sensitivities(model(), model().standing(), Fraction(1, 100), start=["phi_z"], samples=3)
+    assert found.times[-1] == 0.01
 
 
 @pytest.mark.parametrize("start", [1e18, -1e18, 1e11])

@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, TypeAlias
+
+from tailwork.errors import ArgumentError
 
 Scalar: TypeAlias = Any
 """A float, an `Expression` or any other number type with arithmetic (a casadi.SX, for instance)."""
@@ -265,4 +268,14 @@ def is_zero(x: Scalar) -> bool:
 
 def as_indices(tape: Tape, values: Sequence[Scalar]) -> list[int]:
     """Tape entries of a list of outputs; plain numbers become constants."""
-    return [v.index if type(v) is Expression else tape.record(CONSTANT, float(v)).index for v in values]
+    return [v.index if type(v) is Expression else tape.record(CONSTANT, _number(v)).index for v in values]
+
+
+def _number(value: Any) -> float:
+    """What is no expression, as a number."""
+    try:
+        if isinstance(value, Real):
+            return float(value)
+    except OverflowError:
+        pass
+    raise ArgumentError("equations", value, "an expression, or a number that a float can hold")

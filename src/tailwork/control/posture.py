@@ -15,6 +15,7 @@ from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array
 from tailwork.control.laws import least_norm
 from tailwork.control.standing import standing_torques
+from tailwork.errors import ArgumentError
 from tailwork.mechanics.foot_solve import REACHED, solved_angles, way_length
 from tailwork.mechanics.forward import Inputs
 from tailwork.mechanics.inverse import actuation_matrix, generalised_force
@@ -49,6 +50,8 @@ def posture_warnings(robot: Robot) -> list[str]:
     for; of motors of other limbs, what they need to hold them. Legs whose feet cannot be pinned are left out. Before
     these, tails of a size that looks like a typing error.
     """
+    if not isinstance(robot, Robot):
+        raise ArgumentError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
     return [*size_warnings(robot), *_told(_notes(robot))]
 
 

@@ -185,8 +185,8 @@ class TailTracking(Described):
     def efforts(self, context: Context) -> Mapping[str, Scalar]:
         """Torques of the motors [N m], or tensions [N]."""
         layout = context.layout
-        limb, tail = layout.limbs[self.limb], layout.robot.part(self.limb)
         wanted = context.motion(self.limb).coordinates(layout, self.limb, context.t)
+        limb, tail = layout.limbs[self.limb], layout.robot.part(self.limb)
         own = tail.tracking_gains().values()
         stiff, damped = self.kp or tuple(kp for kp, _ in own), self.kd or tuple(kd for _, kd in own)
         names = list(wanted)

@@ -27,8 +27,8 @@ FUNCTIONS = (*QUESTIONS, *ONE_ANSWER)
 
 def export_c(model: Model, folder: str | os.PathLike[str], functions: Sequence[str]) -> tuple[str, ...]:
     """See `Model.export_c`."""
-    if isinstance(functions, str) or not functions:
-        raise ArgumentError("functions", functions, f"names of functions, of {', '.join(FUNCTIONS)}")
+    if not isinstance(functions, (list, tuple)) or not functions:
+        raise ArgumentError("functions", functions, f"a list of names of functions, of {', '.join(FUNCTIONS)}")
     for name in functions:
         if name not in FUNCTIONS:
             raise UnknownNameError.among("functions", str(name), FUNCTIONS, "function")

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, is_zero, sqrt
 from tailwork.errors import RobotError
-from tailwork.robots.quantities import RobotPart, Vector, nonnegative, positive, vector
+from tailwork.robots.quantities import Kind, RobotPart, Vector, checked, nonnegative, positive, vector
+
+MOST_PIECES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +70,11 @@ def slender_drag(end: Vector, radius: Scalar, coefficient: Scalar, pieces: int =
         end: in the body's frame [m].
         radius: of the bar [m].
         coefficient: C_d of a cylinder across the flow [1].
-        pieces: into which it is cut.
+        pieces: into which it is cut, at most 1000.
     """
+    if isinstance(pieces, bool) or not isinstance(pieces, int) or not 1 <= pieces <= MOST_PIECES:
+        raise RobotError("pieces", pieces, f"an integer from 1 to {MOST_PIECES}")
+    end, radius = checked("end", end, Kind("m", (3,))), checked("radius", radius, Kind("m"))
     x, y, z = (0.0 if is_zero(a) else 1.0 for a in end)
     if x + y + z == 0.0:
         raise RobotError("drag", end, "a length greater than 0 [m] of what the air drags on")

@@ -5,8 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tailwork.algebra.expression import Scalar
+from tailwork.errors import ArgumentError
 from tailwork.robots.air import Drag
-from tailwork.robots.quantities import RobotPart, Symmetric, Vector, caption, positive, symmetric, vector
+from tailwork.robots.quantities import (
+    Kind,
+    RobotPart,
+    Symmetric,
+    Vector,
+    caption,
+    checked,
+    positive,
+    symmetric,
+    vector,
+)
 from tailwork.robots.shapes import Shape
 
 
@@ -43,6 +54,11 @@ def bar(mass: Scalar, length: Scalar, direction: int, sign: int = -1) -> Body:
     Mass [kg] and length [m]; `direction` is 0, 1 or 2 for x, y or z, `sign` the way it points. Zero inertia about
     itself, m L²/12 across (conventions of both Liu & Ben-Tzvi papers).
     """
+    if not isinstance(direction, int) or direction not in (0, 1, 2):
+        raise ArgumentError("direction", direction, "0, 1 or 2, for x, y or z")
+    if not isinstance(sign, int) or sign not in (-1, 1):
+        raise ArgumentError("sign", sign, "1 or -1")
+    mass, length = checked("mass", mass, Kind("kg")), checked("length", length, Kind("m"))
     return _slender(mass, length * (0.5 * sign), mass * length * length / 12.0, direction)
 
 

@@ -10,15 +10,17 @@ import numpy as np
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import array, times
-from tailwork.errors import RobotError, UnknownNameError
+from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.robots.body import Body
 from tailwork.robots.closed_form import ClosedForm, PlacedForm
 from tailwork.robots.quantities import (
+    Kind,
     Matrix,
     RobotPart,
     Vector,
     check_name,
     check_rotation,
+    checked,
     interval,
     matrix,
     nonnegative,
@@ -343,6 +345,9 @@ def placed(limb: Limb, offset: Vector, rotation: Matrix) -> Limb:
 
     First joints, springs and cable holes on the torso and the closed form move; the foot's place on the ground stays.
     """
+    if not isinstance(limb, Limb):
+        raise ArgumentError("limb", limb, "a Limb")
+    offset, rotation = checked("offset", offset, Kind("m", (3,))), checked("rotation", rotation, Kind("", (3, 3)))
     turn, start = array(rotation), array(offset)
 
     def moved(x: Vector) -> Vector:

@@ -128,6 +128,8 @@ def _nonzero(value: Any, zeros: bool) -> Any:
 
 def replace(robot: Any, changes: Mapping[str, Any]) -> Any:
     """A copy of a robot with the values at the given paths exchanged, all at once, each checked as on creation."""
+    if not isinstance(changes, Mapping):
+        raise ArgumentError("changes", changes, "values by path, such as {'torso.mass': 13.0}")
     offered, earlier = total_paths(robot), list[str]()
     for path, value in changes.items():
         if path not in offered and not (isinstance(path, str) and _has(robot, path)):

@@ -297,8 +297,8 @@ class Robot(RobotPart):
 
     def part(self, name: str) -> Any:
         """The part of that name."""
-        if name not in self.parts:
-            raise UnknownNameError.among(name, name, self.parts, "part")
+        if not isinstance(name, str) or name not in self.parts:
+            raise UnknownNameError.among(str(name), str(name), self.parts, "part")
         return self.parts[name]
 
     def without(self, name: str) -> Robot:
@@ -310,6 +310,8 @@ class Robot(RobotPart):
 
     def with_part(self, name: str, part: Any) -> Robot:
         """A copy with a part added or exchanged."""
+        if not isinstance(name, str):
+            raise ArgumentError("name", name, "a name, such as 'tail'")
         return dataclasses.replace(self, parts={**self.parts, name: part})
 
     def with_tail(
@@ -355,10 +357,12 @@ class Robot(RobotPart):
             friction: times the ground's [1].
             restitution: times that of rigid ground [1].
         """
+        check_known("limb", [limb], ["torso", *self._limbs], "limb")  # type: ignore[attr-defined]
+        if name is not None and not isinstance(name, str):
+            raise ArgumentError("name", name, "a name of the point")
         if limb == "torso":
             where, called = None, str(len(self.torso_contacts()) + 1)
         else:
-            check_known("limb", [limb], ["torso", *self._limbs], "limb")  # type: ignore[attr-defined]
             own: Limb = self._limbs[limb]  # type: ignore[attr-defined]
             if joint is None and own.tip is None:
                 raise ArgumentError("joint", joint, f"a joint of {limb}, which has no tip: one of {_names(own.joints)}")

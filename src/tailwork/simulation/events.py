@@ -6,8 +6,9 @@ They are looked at where steps end, then located within the step; one that dips 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tailwork.algebra.expression import Scalar, is_zero, larger, smaller, sqrt
 from tailwork.control.context import Context
@@ -18,6 +19,7 @@ from tailwork.mechanics.observe import Path
 from tailwork.mechanics.pinned import reach
 from tailwork.robots.closed_form import clearance_of
 from tailwork.robots.limb import Cable, Joint, Motor, as_vector
+from tailwork.robots.quantities import Described, nonnegative
 
 ACTIONS = ("stop", "record")
 ROUNDING = 1e-9
@@ -25,12 +27,13 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Event(ABC):
+class Event(Described, ABC):
     """Base of all events."""
 
     action: str = "record"  # when a quantity falls below zero: "record" that, or "stop" the run
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Whether the action is known."""
         if self.action not in ACTIONS:
             raise ArgumentError("action", self.action, "'stop' or 'record'")
 
@@ -123,7 +126,7 @@ class FootPulls(Event):
 class FootSlips(Event):
     """A foot needs more friction than there is."""
 
-    friction: float  # that there is: largest ratio of tangential to normal force [1]
+    friction: float = nonnegative("1")  # that there is: largest ratio of tangential to normal force
 
     def names(self, layout: Layout) -> list[str]:
         """One a foot."""
@@ -312,6 +315,11 @@ class When(Event):
     name: str  # what happens then, in words
     quantity: Callable[[Context], Scalar]  # of the moment, in any unit
 
+    def check(self) -> None:
+        """Whether the quantity is a function."""
+        super().check()
+        _check_quantity(self.quantity)
+
     def names(self, layout: Layout) -> list[str]:
         """Its name."""
         return [self.name]
@@ -319,6 +327,11 @@ class When(Event):
     def values(self, context: Context, path: Path) -> list[Scalar]:
         """Its value, in its own unit."""
         return [self.quantity(context)]
+
+
+def _check_quantity(quantity: Any) -> None:
+    if not callable(quantity) or not isinstance(quantity, Hashable):
+        raise ArgumentError("quantity", quantity, "a function of a Context that makes one number of it")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -353,6 +366,11 @@ class PassesThrough(Event):
 
     point: str  # a contact point by name; a foot by the name of its leg
     quantity: Callable[[Context], Scalar]  # of the moment, in any unit: below zero, the point does not touch
+
+    def check(self) -> None:
+        """Whether the quantity is a function."""
+        super().check()
+        _check_quantity(self.quantity)
 
     def names(self, layout: Layout) -> list[str]:
         """One."""

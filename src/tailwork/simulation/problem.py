@@ -72,6 +72,8 @@ class Problem:
         if abs(self.start_time) * RESOLVED > self.duration:
             required = f"at most {self.duration / RESOLVED:.3g} s from 0: later the duration is lost in rounding"
             raise ArgumentError("start_time", self.start_time, required)
+        for name in ("duration", "start_time"):
+            object.__setattr__(self, name, float(getattr(self, name)))
         if self.contact is not None and self.ground is None:
             raise ArgumentError("contact", self.contact, "none without a ground")
         if self.ground is not None and not isinstance(self.ground, (CompliantGround, RigidGround)):
@@ -145,13 +147,15 @@ def _check_model(model: Any) -> None:
 
 def _control(control: Any) -> tuple[tuple[Law, ...], Controller | None]:
     """Laws, and at most one controller in Python; None: nothing acts."""
+    if isinstance(control, np.ndarray):
+        control = control.tolist()
     given = list(control) if isinstance(control, (list, tuple)) else [] if control is None else [control]
     for one in given:
         if isinstance(one, type):
             known = fields(one) if is_dataclass(one) else ()
             numbers = "…" if any(f.default is MISSING and f.default_factory is MISSING for f in known) else ""
             raise ArgumentError("control", one, f"a law, not its class: write {one.__name__}({numbers})")
-    if given and all(is_finite_number(one) for one in (control if isinstance(control, np.ndarray) else given)):
+    if given and all(map(is_finite_number, given)):
         raise ArgumentError("control", control, "a law; of constant efforts that is Constant(values=…)")
     laws = [one for one in given if hasattr(one, "efforts")]
     others = [one for one in given if not hasattr(one, "efforts")]

@@ -81,6 +81,7 @@ def foot_angles(limb: Limb, foot: ArrayLike, start: ArrayLike | None = None) -> 
         ArgumentError: the foot is out of reach; the message says by how much.
     """
     place = np.array(checked("foot", foot, PLACE))
+    _check_limb(limb)
     first = _coordinates(limb, np.zeros(len(limb.coordinates)) if start is None else start)
     path = _by_closed_form(limb, place[None])
     if path is not None:
@@ -156,7 +157,7 @@ def posed(
         start: a state q from which legs without a closed form are solved; by default as they stand (`Foot.angles`).
     """
     q, first = unpinned(model).standing(), leg_starts(model, start)
-    known_legs(model, "legs", legs or ())
+    known_legs(model, "legs", () if legs is None else legs)
     if torso_place is not None and model.layout.torso_free:
         q[:3] = checked("torso_place", torso_place, PLACE)
     for name, foot in standing_feet(model, torso_place, feet).items():
@@ -241,8 +242,14 @@ def _by_closed_form(limb: Limb, places: Floats) -> FootPath | None:
     )
 
 
+def _check_limb(limb: Limb) -> None:
+    if not isinstance(limb, Limb):
+        raise ArgumentError("limb", limb, "a Limb, such as robot.limbs()['leg1']")
+
+
 def _coordinates(limb: Limb, coordinates: ArrayLike) -> Floats:
-    values = np.asarray(coordinates, dtype=float)
+    _check_limb(limb)
+    values = as_floats("coordinates", coordinates, "numbers [rad]")
     if not values.ndim or values.shape[-1] != len(limb.coordinates) or not np.isfinite(values).all():
         required = f"{len(limb.coordinates)} finite numbers [rad], for {', '.join(limb.coordinates)}"
         raise ArgumentError("coordinates", coordinates, required)

@@ -25,10 +25,10 @@ from tailwork.control.gait.gait import Gait, forward_direction
 from tailwork.control.laws import motors_of
 from tailwork.errors import ArgumentError, as_floats, check_known, check_positive
 from tailwork.model import Model
-from tailwork.robots.quantities import Kind, checked
+from tailwork.robots.quantities import SMALLEST, Kind, checked
 from tailwork.typing import Floats
 
-PERIOD = Kind("s", requirement="greater than 0", allowed=lambda x: x > 0)
+PERIOD = Kind("s", requirement="greater than 0", allowed=lambda x: x >= SMALLEST)
 SAMPLES = 120
 """A stride in so many parts begins and ends every stance of the preset gaits at a sample, where accelerations jump."""
 
@@ -48,7 +48,8 @@ class JointTable:
     torso_velocity: tuple[float, float] | None = None  # forward [m/s], turning to the left [rad/s]; None: any
 
     def __post_init__(self) -> None:
-        if isinstance(self.coordinates, str):
+        given = self.coordinates
+        if not isinstance(given, (list, tuple)) or not all(isinstance(name, str) for name in given):
             raise ArgumentError("coordinates", self.coordinates, "a list of names")
         object.__setattr__(self, "coordinates", tuple(self.coordinates))
         if not self.coordinates or len(set(self.coordinates)) != len(self.coordinates):
@@ -90,7 +91,7 @@ class JointTable:
 
 def held_posture(model: Model, q: ArrayLike) -> JointTable:
     """A table that holds every coordinate that a motor drives where it is in q [rad]."""
-    layout, state = unpinned(model).layout, np.asarray(q, dtype=float)
+    layout, state = unpinned(model).layout, as_floats("q", q, "numbers")
     if state.shape != (len(layout.coordinate_names),):
         raise ArgumentError("q", np.shape(q), f"one state of {len(layout.coordinate_names)} coordinates")
     driven = {f"{name}.{coordinate}" for name in layout.actuated for coordinate in motors_of(layout.limbs[name])}
@@ -187,6 +188,8 @@ def walking_start(
     _check_legs(model, gait)
     if not layout.torso_free:
         raise ArgumentError("torso", layout.torso, "'free': a fixed torso does not walk")
+    if not isinstance(table, JointTable):
+        raise ArgumentError("table", table, "a JointTable, such as joint_table(model, gait)")
     check_known("table.coordinates", table.coordinates, layout.coordinate_names, "coordinate")
     q = posed(model, torso_place=torso_place, legs=[name for name in layout.legs if name not in gait.legs])
     v = np.zeros(len(layout.velocity_names))

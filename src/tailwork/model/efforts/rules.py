@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from tailwork.errors import ArgumentError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError, is_finite_number
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.limb import Cable
 from tailwork.typing import Floats
@@ -61,7 +60,7 @@ def rules_for(
 
 
 def _real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return is_finite_number(value) or (isinstance(value, float) and value == inf)
 
 
 def _positive(value: float) -> bool:

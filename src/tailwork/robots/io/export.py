@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tailwork.errors import UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.files import file_kind, ready_folder, write_whole
 from tailwork.robots.io.mjcf_writer import mjcf_text
 from tailwork.robots.io.urdf_writer import urdf_texts
@@ -17,6 +17,8 @@ def export(robot: Robot, path: str | os.PathLike[str], stance: str | Sequence[st
     """See `Robot.export`."""
     kind = file_kind(path, ("xml", "mjcf", "urdf"), "a robot")
     feet = list(robot.feet())
+    if not isinstance(stance, (str, list, tuple)):
+        raise ArgumentError("stance", stance, "'all', 'none' or a list of legs")
     pinned = feet if stance == "all" else [] if stance == "none" else [stance] if isinstance(stance, str) else stance
     for name in pinned:
         if name not in feet:

@@ -72,7 +72,7 @@ def from_tree(
     Raises:
         RobotError: the tree is no possible robot, or does not say what is needed; the message says what to give.
     """
-    if forward not in FORWARDS:
+    if not isinstance(forward, str) or forward not in FORWARDS:
         raise RobotError("forward", forward, f"one of {', '.join(map(repr, FORWARDS))}")
     if foot_radius is not None and not (isinstance(foot_radius, (int, float)) and 0.0 <= foot_radius < math.inf):
         raise RobotError("foot_radius", foot_radius, "a finite number [m], not negative")
@@ -119,6 +119,8 @@ class _Assembly:
 
     def _tail_start(self, given: str | None) -> int | None:
         """The first node of the tail, if there is one."""
+        if given is not None and not isinstance(given, str):
+            raise RobotError("tail", given, "the name of the link or the joint with which the tail begins")
         tree = self.tree
         called = {k: [tree.nodes[k].joint.name, *(f.name for f in tree.nodes[k].frames)] for k in self.starts}  # type: ignore[union-attr]
         for k, names in called.items():

@@ -49,6 +49,8 @@ def load(
         FileError: the file cannot be read as what it should be; the message has the line.
         RobotError: it describes no possible robot, or does not say what is needed; the message offers what to give.
     """
+    if not isinstance(meshes, bool):
+        raise ArgumentError("meshes", meshes, "True or False")
     options = dict(
         feet=feet, posture=posture, forward=forward, foot_radius=foot_radius, tail=tail, srdf=srdf, base=base,
         meshes=meshes or None,
@@ -110,5 +112,5 @@ def import_robot(
         if srdf is not None:
             raise ArgumentError("srdf", srdf, "nothing: this is for URDF; keyframes of an MJCF are its postures")
         tree = mjcf.read_mjcf(path, base)
-    found = from_tree(tree, feet, posture, forward or "x", foot_radius, tail)
+    found = from_tree(tree, feet, posture, "x" if forward is None else forward, foot_radius, tail)
     return with_meshes(found, path) if meshes else found

@@ -49,7 +49,7 @@ def find_feet(tree: Tree, names: Sequence[str] | None, radius: float | None) -> 
     frames = {frame.name: (k, frame) for k, node in enumerate(tree.nodes) for frame in node.frames}
     ends = _links_at_ends(tree)
     if names is not None:
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
             raise RobotError("feet", names, f"a list of links, of {', '.join(ends) or 'none at the ends'}")
         for name in names:
             if name not in frames:

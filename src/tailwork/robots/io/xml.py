@@ -93,7 +93,8 @@ def read_xml(path: str | os.PathLike[str], root: str = "", what: str = "", deepe
         FileError: the file cannot be read, is not XML, declares a document type (entities are never expanded), is
             nested deeper than any robot, or has another root.
     """
-    name, content = os.fspath(path), read_bytes(path, LARGEST_FILE)
+    content = read_bytes(path, LARGEST_FILE)
+    name = os.fspath(path)
     parser = expat.ParserCreate()
     top: list[Element] = []
     open_: list[Element] = []

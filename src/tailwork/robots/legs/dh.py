@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tailwork.algebra.expression import Scalar
 from tailwork.algebra.vectors import Array, array, congruence, rotation, symmetric_matrix, times, zeros
-from tailwork.errors import RobotError, StateError
+from tailwork.errors import ArgumentError, RobotError, StateError, as_floats, is_finite_number
 from tailwork.robots.body import Body
 from tailwork.robots.limb import IDENTITY, MOST_JOINTS, Foot, Joint, Limb, Motor, Tip, as_matrix, as_vector
 from tailwork.robots.quantities import Matrix, RobotPart, Vector, check_name, matrix, nonnegative, number, vector
@@ -208,7 +208,7 @@ def _is_nothing(value: Scalar) -> bool:
 
 
 def _check_convention(convention: str) -> None:
-    if convention not in CONVENTIONS:
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
         required = "'classic' (distal: Rz Tz Tx Rx) or 'modified' (Craig: Rx Tx Tz Rz)"
         raise RobotError("convention", convention, required)
 
@@ -216,7 +216,10 @@ def _check_convention(convention: str) -> None:
 def dh_transform(alpha: float, a: float, d: float, theta: float, convention: str) -> NDArray[np.float64]:
     """^(i−1)T_i (4 × 4) of one row of a table, straight from its numbers [rad, m]."""
     _check_convention(convention)
-    (ca, sa), (ct, st) = (np.cos(alpha), np.sin(alpha)), (np.cos(theta), np.sin(theta))
+    for name, value in {"alpha": alpha, "a": a, "d": d, "theta": theta}.items():
+        if not is_finite_number(value):
+            raise ArgumentError(name, value, f"a finite number [{'rad' if name in ('alpha', 'theta') else 'm'}]")
+    (ca, sa), (ct, st) = ((math.cos(angle), math.sin(angle)) for angle in (alpha, theta))
     across = np.array([[1.0, 0.0, 0.0, a], [0.0, ca, -sa, 0.0], [0.0, sa, ca, 0.0], [0.0, 0.0, 0.0, 1.0]])
     along = np.array([[ct, -st, 0.0, 0.0], [st, ct, 0.0, 0.0], [0.0, 0.0, 1.0, d], [0.0, 0.0, 0.0, 1.0]])
     return along @ across if convention == "classic" else across @ along
@@ -229,7 +232,9 @@ def dh_frames(chain: DhChain, q: ArrayLike) -> NDArray[np.float64]:
         chain: the table and where it sits.
         q: joint angles of the rows that move, in their order [rad].
     """
-    angles = np.asarray(q, dtype=np.float64)
+    if not isinstance(chain, DhChain):
+        raise ArgumentError("chain", chain, "a DhChain")
+    angles = as_floats("q", q, "numbers [rad]")
     count = sum(row.moving == "theta" for row in chain.rows)
     if angles.shape != (count,):
         raise StateError("q", f"has shape {angles.shape}; required: ({count},), an angle for each row that moves")

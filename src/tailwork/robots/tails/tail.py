@@ -27,7 +27,7 @@ from tailwork.algebra.vectors import (
     vector_length,
     zeros,
 )
-from tailwork.errors import RobotError
+from tailwork.errors import ArgumentError, RobotError
 from tailwork.robots.air import TailDrag
 from tailwork.robots.limb import FORWARD_FRAMES, Cable, Limb, Motor, as_matrix, placed
 from tailwork.robots.paths import PUTS_ON
@@ -296,6 +296,8 @@ def _unit(metadata: Mapping[str, Any]) -> str:
 
 def tails_of(robot: Robot) -> dict[str, Tail]:
     """The parts of a robot that are tails, by name."""
+    if not isinstance(getattr(robot, "parts", None), Mapping):
+        raise ArgumentError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
     return {name: part for name, part in robot.parts.items() if isinstance(part, Tail)}
 
 

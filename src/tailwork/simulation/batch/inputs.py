@@ -170,7 +170,8 @@ def workers(threads: int | None) -> int:
 
 def names_of(argument: str, names: Any) -> list[str]:
     """Names as a list, which they have to be."""
-    listed = isinstance(names, (Sequence, np.ndarray)) and not isinstance(names, (str, bytes))
+    names = names.tolist() if isinstance(names, np.ndarray) else names
+    listed = isinstance(names, Sequence) and not isinstance(names, (str, bytes))
     if not listed or not all(isinstance(name, str) for name in names):
         raise ArgumentError(argument, names, "a list of names to differentiate by; values belong to `parameters`")
     return [str(name) for name in names]

@@ -190,7 +190,7 @@ def gradients(
     inputs = batch_inputs(problem, how, parameters, names)
     system, count = inputs.integrator.system, len(inputs.start.states)
     wanted, threads = checked_names(system, names, of_ground=() if ground is None else STEPPED), workers(how.threads)
-    check_smooth(system, wanted, duration, inputs.start.columns)
+    check_smooth(system, wanted, problem.duration, inputs.start.columns)
     if isinstance(inputs.integrator, OnGround):
         check_differentiated(inputs.integrator)
     vjps = _vjps(inputs, objective, integrand)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from tailwork.algebra.derivatives import along
 from tailwork.algebra.expression import Expression, Scalar
 from tailwork.algebra.vectors import Array, array, dot, times
 from tailwork.control.context import Context
-from tailwork.errors import ArgumentError
+from tailwork.errors import ArgumentError, is_finite_number
 from tailwork.kernels.graph import Graph, finished, split
 from tailwork.kernels.jvp import jvp as jvp_graph
 from tailwork.kernels.kernel import Kernel, keeps_kernels
@@ -199,7 +198,7 @@ def objective_vjp(system: System, objective: Objective, name: str) -> Products:
         raise ArgumentError(name, "a division by zero", required) from None
     except TypeError as error:  # a comparison, a float, an absolute value
         raise ArgumentError(name, str(error), f"{required}: it is recorded, not run") from None
-    if isinstance(found, bool) or not isinstance(found, (Expression, Real)):
+    if not isinstance(found, Expression) and not is_finite_number(found):
         raise ArgumentError(name, found, required)
     own = found if isinstance(found, Expression) else float(found)
     graph = finished(r.tape, [own], count, len(parameters))

@@ -102,7 +102,7 @@ def sensitivities(
     inputs = batch_inputs(problem, how, parameters, by)
     integrator, system, fine = inputs.pinned, inputs.pinned.system, inputs.possible
     wanted = checked_names(system, by)
-    check_smooth(system, wanted, duration, inputs.start.columns)
+    check_smooth(system, wanted, problem.duration, inputs.start.columns)
     places = _start_places(system, start)
     if not wanted and not places:
         raise ArgumentError("by", by, "names of numbers to differentiate by, here or in `start`")
@@ -114,7 +114,7 @@ def sensitivities(
         if parameters:
             raise ArgumentError("parameters", list(parameters), "none with an initial state that is equations")
         start_rates[: len(wanted)] = initial_tangents(system, {}, 1, wanted)[0]
-    times, possible = np.linspace(0.0, duration, how.samples), inputs.start.only(fine)
+    times, possible = np.linspace(0.0, problem.duration, how.samples), inputs.start.only(fine)
     with ThreadPoolExecutor(workers(how.threads)) as pool:
         status, event, ends, out = runs_jvp(
             integrator, possible, expansion_jvp(system), wanted, directions, start_rates, times, pool
