@@ -20,6 +20,7 @@ from oracles.states import random_state
 from real_robots import urdf
 from tailwork import Model
 from tailwork.control import joint_table, posed, trot
+from tailwork.control.posture import posture_warnings
 from tailwork.errors import ArgumentError, RobotError, UnknownNameError
 from tailwork.robots import FreeLimb, Imported, OffsetLeg, import_robot
 from tailwork.robots.paths import robot_numbers
@@ -260,11 +261,25 @@ def test_knees_that_bend_one_way_alone_and_robots_that_face_elsewhere(tmp_path: 
     )
 
 
+def test_knees_that_may_bend_both_ways_point_backward(tmp_path: Path) -> None:
+    """Where neither a posture nor the range of a knee tells; a note says so. Each foot is below its hip, as assumed."""
+    shutil.copy(urdf("solo12"), tmp_path / "solo12.urdf")  # without the SRDF beside it
+    found = import_robot(tmp_path / "solo12.urdf")
+    said = "knees point backward where their ranges are the same both ways (FL_KFE, FR_KFE, HL_KFE, HR_KFE; option"
+    assert said in found.notes[-1]
+    model = Model(found.robot, "none")
+    points = model.points(posed(model))
+    for leg in model.foot_names:
+        hip, knee, foot = (points[model.point_names.index(f"{leg}.{name}")] for name in ("HFE", "KFE", "foot"))
+        assert knee[0] < hip[0] - 0.05 and foot[0] == pytest.approx(hip[0], abs=1e-12)
+    assert not posture_warnings(found.robot)
+
+
 def test_a_posture_that_is_missing_or_in_degrees(tmp_path: Path) -> None:
     """What to write is in the message, for Python and for a command, and why the file does not tell."""
     shutil.copy(urdf("solo12"), tmp_path / "solo12.urdf")  # without the SRDF beside it
     with pytest.raises(RobotError) as caught:
-        tailwork.load(tmp_path / "solo12.urdf")
+        tailwork.load(tmp_path / "solo12.urdf", posture={"FR_KFE": -1.4})
     said = str(caught.value)
     assert "the range of FL_KFE is the same both ways" in said and "--posture FL_KFE=-1.4,… of a command" in said
     posture = {f"{leg}_{joint}": 80.0 for leg in ("FL", "FR", "HL", "HR") for joint in ("HFE", "KFE")}

@@ -40,6 +40,8 @@ from tailwork.robots.tails.free import FreeTail
 from tailwork.typing import Floats
 
 FORWARDS = {"x": "x", "y": "y", "-x": "x", "-y": "y"}
+BEND = 1.4
+"""A knee that is bent, one way or the other [rad]."""
 LEVEL = 0.01
 """Feet of a posture that differ less than this in height [m] are all put on the ground."""
 
@@ -116,6 +118,7 @@ class _Assembly:
         self.tail = self._tail_start(tail)
         self.limb_names, self.joint_names = limb_names(tree, self.starts, self.tail)
         self.masters = _masters(tree)
+        self.either_way: list[str] = []  # knees of which neither posture nor range says which way they bend
 
     def _tail_start(self, given: str | None) -> int | None:
         """The first node of the tail, if there is one."""
@@ -286,6 +289,8 @@ class _Assembly:
             return OffsetLeg.from_posture(limb, angles)
         except ArgumentError as error:
             if error.path == "angles":
+                if (leg := self._bent_backward(limb, files[-1], angles)) is not None:
+                    return leg
                 shown = {joint: round(value, 4) for joint, value in zip(files, angles, strict=True)}
                 raise RobotError("posture", shown, f"{error.required}{self._posture_remedy(files[-1])}") from None
             hinges = [limb.index(joint.parent) for joint in limb.joints]
@@ -301,13 +306,33 @@ class _Assembly:
                 limb = dataclasses.replace(limb, foot=dataclasses.replace(limb.foot, angles=angles))
             return FreeLimb(limb=limb)
 
+    def _one_way(self, knee: str) -> bool:
+        """Whether the range of a joint says which way it bends."""
+        span = next(joint.range for joint in self.tree.joints() if joint.name == knee)
+        return span is not None and abs(sum(span)) > PARALLEL
+
+    def _bent_backward(self, limb: Limb, knee: str, angles: Sequence[float]) -> OffsetLeg | None:
+        """The leg with its knee behind, where neither a posture nor a range says which way it bends."""
+        if self.said or self._one_way(knee):
+            return None
+        hip, thigh, _ = limb.joints
+        left = np.array((0.0, 1.0, 0.0) if self.forward == "x" else (-1.0, 0.0, 0.0))
+        behind = -float(left @ np.array(hip.rotation) @ np.array(thigh.rotation) @ np.array(thigh.axis))
+        for bend in (BEND, -BEND):
+            try:
+                leg = OffsetLeg.from_posture(limb, (*angles[:2], bend))
+            except ArgumentError:
+                return None
+            if leg.knee * behind > PARALLEL:
+                self.either_way.append(knee)
+                return leg
+        return None
+
     def _posture_remedy(self, knee: str) -> str:
         """How to say how a robot stands, and why the file does not: by the last joint of one of its legs."""
-        span = next(joint.range for joint in self.tree.joints() if joint.name == knee)
         known = f"; the file has {', '.join(map(repr, self.tree.postures))}" if self.tree.postures else ""
-        one_way = span is not None and abs(sum(span)) > PARALLEL
-        either = "" if one_way else f"; the range of {knee} is the same both ways"
-        said = f"{either}. Give posture={{'{knee}': -1.4, …}} [rad], or --posture {knee}=-1.4,… of a command"
+        either = "" if self._one_way(knee) else f"; the range of {knee} is the same both ways"
+        said = f"{either}. Give posture={{'{knee}': {-BEND:g}, …}} [rad], or --posture {knee}={-BEND:g},… of a command"
         return f"{said}, for the knee of each leg{known}"
 
     def _with_end(self, start: int, limb: Limb) -> Limb:
@@ -342,9 +367,12 @@ class _Assembly:
     def _standing(self, parts: dict[str, Any]) -> tuple[dict[str, Any], float]:
         """The parts with their feet on the ground, and the height of the base above it [m]."""
         if not self.said and any(isinstance(part, OffsetLeg) for part in parts.values()):
+            knees, either = "knees bend as in the middle of their ranges", ", ".join(self.either_way)
+            if either:
+                knees = f"knees point backward where their ranges are the same both ways ({either}; option posture)"
             self.tree.notes.append(
                 f"no posture in the file: assumed that each foot stands below its second hinge, {ASSUMED_EXTENSION:g} "
-                "of thigh and shank away; knees bend as in the middle of their ranges"
+                f"of thigh and shank away; {knees}"
             )
             parts = {name: _under_hip(part) for name, part in parts.items()}
         legs = [part.limb for part in parts.values() if isinstance(part, FreeLimb) and part.limb.foot]
