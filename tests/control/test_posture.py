@@ -50,8 +50,18 @@ def test_feet_that_cannot_be_reached() -> None:
     short = robot.replace({"legs.shank_length": 0.1, "stand.z": 0.1})
     (text,) = posture_warnings(short)
     assert "is nearer to its hip than the leg can be (and" in text and "raise `stand`" in text
+    (text,) = posture_warnings(robot.replace({"stand": (0.0, 0.0, 0.0)}))
+    assert "say where the torso stands: `stand` is at the origin, and could be [0, 0, 0.38] (m)" in text
+    assert posture_warnings(robot.replace({"stand": (0.0, 0.0, 0.38)})) == [], "the remedy"
     (text,) = posture_warnings(robot.replace({"legs.feet.2.z": -0.01}))
     assert text.startswith("the foot of leg2 is 10 mm below the ground")
+
+
+def test_a_torso_in_grams() -> None:
+    """Denser than gold, as a cube of its length: a hint; the robots that are there have none."""
+    robot = liu2020()
+    (text,) = posture_warnings(robot.replace({"torso.mass": 13000.0}))
+    assert text.startswith("the torso weighs 13,000 kg and is 0.5 m long; masses are in kg: 13,000 g are 13")
 
 
 def test_a_robot_that_falls() -> None:

@@ -268,6 +268,17 @@ def test_a_foot_out_of_reach() -> None:
         assert "required: above 0 and below 1" in str(caught.value)
 
 
+def test_a_forgotten_stand_is_named() -> None:
+    """At the origin: start from where the robot stands; and if the robot does not say where, what to say."""
+    _, v, tau = rest("pendulum")
+    model = model_of("pendulum")
+    with pytest.raises(StateError, match=r"the torso is at the origin: start from model\.standing\(\)"):
+        model.forward_dynamics(np.zeros(8), v, tau)
+    forgotten = Model(model.robot.replace({"stand": (0.0, 0.0, 0.0)}))
+    with pytest.raises(StateError, match=r"`stand` is at the origin, and could be \[0, 0, 0\.38\] \(m\)"):
+        forgotten.forward_dynamics(forgotten.standing(), v, tau)
+
+
 def test_the_leg_that_cannot_reach_is_named() -> None:
     """A torso rolled or pitched far: the leg on the high side."""
     _, v, tau = rest("pendulum")

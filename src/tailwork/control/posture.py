@@ -25,7 +25,7 @@ from tailwork.mechanics.torso import TorsoState, pinned_values, stance_leg, tors
 from tailwork.model.summary import pinnable
 from tailwork.robots.limb import Limb, Motor
 from tailwork.robots.robot import Robot
-from tailwork.robots.sizes import size_warnings
+from tailwork.robots.sizes import size_warnings, stand_remedy
 from tailwork.robots.tails.tail import tails_of
 from tailwork.typing import Floats
 
@@ -48,7 +48,7 @@ def posture_warnings(robot: Robot) -> list[str]:
     Feet out of reach or below the ground z = 0, joints beyond their ranges, a centre of mass beyond the feet, feet that
     would have to pull under the smallest torques that balance the robot, and motors that these torques are too much
     for; of motors of other limbs, what they need to hold them. Legs whose feet cannot be pinned are left out. Before
-    these, tails of a size that looks like a typing error.
+    these, a torso and tails of a size that looks like a typing error.
     """
     if not isinstance(robot, Robot):
         raise ArgumentError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
@@ -95,7 +95,7 @@ def _free_notes(robot: Robot) -> list[_Note]:
         start = np.array([limb.foot_angles[key] for key in limb.coordinates], dtype=float)
         own, missing = solved_angles(limb, place - stand, start)
         if missing > REACHED * way_length(limb):
-            return [_far(name, place)]
+            return [_far(robot, name, place)]
         angles |= {f"{name}.{key}": float(x) for key, x in zip(limb.coordinates, own, strict=True)}
     return _fall_notes(layout, [*robot.stand, *(angles.get(name, 0.0) for name in layout.coordinate_names[3:])], feet)
 
@@ -128,14 +128,15 @@ def _foot_notes(robot: Robot, name: str, limb: Limb) -> list[_Note]:
             return []
     except (ValueError, ZeroDivisionError):  # the root of a negative number: no angles reach the foot
         pass
-    if extension < least:
+    if extension <= least:
         text = f"the foot of {name}, at ({_place_text(place)}) m, is nearer to its hip than the leg can be"
-        return [_Note(name, text, "raise `stand` (where the torso is), or move the foot away")]
-    return [_far(name, place)]
+        remedy = stand_remedy(robot) or "raise `stand` (where the torso is), or move the foot away"
+        return [_Note(name, text, remedy)]
+    return [_far(robot, name, place)]
 
 
-def _far(name: str, place: Sequence[float] | Floats) -> _Note:
-    remedy = "lower `stand` (where the torso is), or move the foot nearer to its hip"
+def _far(robot: Robot, name: str, place: Sequence[float] | Floats) -> _Note:
+    remedy = stand_remedy(robot) or "lower `stand` (where the torso is), or move the foot nearer to its hip"
     return _Note(name, f"the foot of {name}, at ({_place_text(place)}) m, is out of reach", remedy)
 
 

@@ -11,6 +11,7 @@ from tailwork.mechanics.pinned import reach
 from tailwork.mechanics.torso import stance_leg, torso_state
 from tailwork.robots.closed_form import clearance_of
 from tailwork.robots.limb import as_vector
+from tailwork.robots.sizes import stand_remedy
 from tailwork.typing import Floats
 
 SHOWN = 5
@@ -19,6 +20,8 @@ NO_ANSWER = (
     "(such as a universal joint at ±90° without armature), a spring or cable of zero length, the attitude at "
     "phi_y = ±90° (use attitude='quaternion'), angles beyond 1e12 rad, or numbers so large that they overflow"
 )
+
+ORIGIN = "the torso is at the origin: start from model.standing()"
 
 
 def rows_not_finite(y: Floats) -> tuple[int, ...]:
@@ -57,7 +60,7 @@ def _out_of_reach(layout: Layout, q: Floats) -> str:
         foot = torso.from_inertial(place - torso.position)
         extension, (least, most) = float(extension_of(limb, foot)), reach(limb)
         if not least < extension < most:
-            remedy = "" if np.any(q[:3]) else "; the torso is at the origin: start from model.standing()"
+            remedy = "" if np.any(q[:3]) else "; " + (stand_remedy(layout.robot) or ORIGIN)
             return (
                 f"{name} cannot reach its foot at ({place[0]:.4g}, {place[1]:.4g}, {place[2]:.4g}) m: extension "
                 f"{extension:.4f} of thigh and shank, required: above {least:.4g} and below {most:.4g}{remedy}"

@@ -16,8 +16,12 @@ from tailwork.robots.tails.tail import tails_of
 ROUNDING = 9
 """Digits after the point of a mount [m]: hips that are alike on both sides give zeros, which cost no operations."""
 
-HEAVIEST, LONGEST = 3.0, 20.0
-"""Tails that are so many times as heavy as the rest of the robot, or as long as its torso, look like typing errors."""
+HEAVIEST, LONGEST, DENSEST = 3.0, 20.0, 2e4
+"""Tails that are so many times as heavy as the rest of the robot, or as long as its torso, look like typing errors; so
+does a torso of a greater mass than that of a cube of its length of this density, that of gold [kg/m³]."""
+
+BENT = 0.75
+"""How far below their hips the feet of a robot stand that does not say how high it stands, as a share of the legs."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,26 @@ def mass_without_tails(robot: Robot) -> Scalar:
     return sum((mass for name, mass in masses.items() if name not in tails), 0.0)
 
 
+def stand_remedy(robot: Robot) -> str:
+    """What to write where a robot does not say how high its torso stands; empty where it does."""
+    if any(float(x) != 0.0 for x in robot.stand):
+        return ""
+    legs = [limb for limb in robot.limbs().values() if limb.foot is not None]
+    heights = [limb.foot.place[2] - limb.joints[0].offset[2] + BENT * leg_length(limb) for limb in legs if limb.foot]
+    height = f"{max(float(x) for x in heights):.2g}" if heights else "…"
+    return f"say where the torso stands: `stand` is at the origin, and could be [0, 0, {height}] (m)"
+
+
 def size_warnings(robot: Robot) -> list[str]:
-    """Tails of a size that looks like a typing error, such as grams for kilograms, each with what it may be."""
+    """Tails and torsos of a size that looks like a typing error, such as grams for kilograms, each with what it may
+    be."""
     found = []
+    body = robot.torso_body()
+    if all_numbers(body.mass, *body.com, *body.inertia[:3], *(x for hip in _hips(robot) for x in hip)):
+        mass, length = float(body.mass), torso_size(robot).length
+        if mass > DENSEST * length**3 > 0.0:
+            said = f"the torso weighs {mass:,.6g} kg and is {length:.3g} m long; masses are in kg"
+            found.append(f"{said}: {mass:,.6g} g are {mass / 1e3:.4g}")
     for name, part in tails_of(robot).items():
         sizes = (part.carried_mass(), mass_without_tails(robot), part.total_length(), *part.mount_place(robot.forward))
         if not all_numbers(*sizes) or not (rest := float(sizes[1])) > 0.0:
