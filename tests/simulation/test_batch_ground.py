@@ -53,6 +53,23 @@ def test_a_batch_is_its_runs(friction: float, threads: int) -> None:
     assert (batch.measures["contact"] == 2).any(axis=(1, 2)).all() or friction > 0.5  # all slip on slippery ground
 
 
+def test_each_run_has_its_own_ground() -> None:
+    """Stiffness and frictions of each run, with steps of its own and the bits that it has alone; a ground that holds
+    less at rest than in motion refuses its run."""
+    model, start, how = asked()
+    numbers = {"ground.tangential_stiffness": [1e4, 4e4, 1e4], "ground.static_friction": [0.15, 0.6, 0.2],
+               "ground.kinetic_friction": [0.1, 0.5, 0.3]}  # fmt: skip
+    ground = how.pop("ground")
+    batch = simulate_batch(model, start, 0.1, parameters=numbers, ground=ground, **how)
+    assert batch.steps[0] < batch.steps[1]
+    for k in range(2):
+        own = ground.with_numbers({name.removeprefix("ground."): row[k] for name, row in numbers.items()})
+        run = simulate(model, start, 0.1, ground=own, **how)
+        np.testing.assert_array_equal(batch.q[k], run.final_state[0])
+        np.testing.assert_array_equal(batch.v[k], run.final_state[1])
+    assert batch.reasons[2].startswith("not possible: kinetic_friction: got 0.3; required: at most the static friction")
+
+
 def test_the_order_of_runs_does_not_matter() -> None:
     """Lanes that take one run after the other leave nothing behind, also where feet slip."""
     model, start, how = asked(0.15)

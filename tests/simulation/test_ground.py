@@ -259,7 +259,7 @@ def test_ground_as_text() -> None:
     """Written and read, every number and height has the same bits."""
     ground = CompliantGround(**(NUMBERS | {"stiffness": 1e4 / 3.0}), surface=field(bumps))
     again = ground_from_text(ground.as_text())
-    np.testing.assert_array_equal(again.laws(), ground.laws())
+    assert again.numbers() == ground.numbers()
     one, other = again.field(), ground.field()
     np.testing.assert_array_equal(one.grid, other.grid)
     np.testing.assert_array_equal(one.heights, other.heights)

@@ -250,6 +250,28 @@ def test_a_batch_is_its_runs() -> None:
     assert np.array_equal(few.q, whole.q[3:5])
 
 
+def test_each_run_has_its_own_ground() -> None:
+    """Friction and restitution of each run, with the bits that it has alone; an impossible ground refuses its run, for
+    the reason that the ground gives."""
+    model, servo, q, v = walkers()
+    q = q + np.eye(q.shape[1])[2] * 0.01  # lands first
+    options: dict[str, Any] = {"control": servo, "step": 1e-3}
+    frictions, rebounds = [0.1, 0.24, 0.38, 0.52, -0.1, 0.8], [0.0, 0.2, 0.4, 0.0, 0.6, 2.0]
+    numbers = {"ground.friction": frictions, "ground.restitution": rebounds}
+    found = simulate_batch(model, (q[:6], v[:6]), 0.15, ground=GROUND, parameters=numbers, **options)
+    for k in range(4):
+        ground = RigidGround(friction=frictions[k], restitution=rebounds[k])
+        alone = simulate(model, (q[k], v[k]), 0.15, ground=ground, **options)
+        assert np.array_equal(alone.final_state[0], found.q[k]) and np.array_equal(alone.final_state[1], found.v[k])
+    assert found.reasons[4].startswith("not possible: friction: got -0.1")
+    assert found.reasons[5].startswith("not possible: restitution: got 2.0; required: from 0 to 1")
+    assert np.isnan(found.q[4:]).all() and found.parameters["ground.friction"][0] == 0.1
+    with pytest.raises(ArgumentError, match=r"number of the ground \(ground.friction, ground.restitution\)"):
+        simulate_batch(model, (q, v), 0.1, ground=GROUND, parameters={"ground.stiffness": 1e5}, **options)
+    with pytest.raises(ArgumentError, match="none here"):
+        simulate_batch(Model(puck(), "none"), np.zeros(7), 0.1, parameters={"ground.friction": 0.5})
+
+
 def test_plain_python_is_the_driver() -> None:
     """Run as plain Python, the driver gives the same bits."""
     model, servo, q = dropped(0.002)

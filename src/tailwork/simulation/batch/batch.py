@@ -168,8 +168,8 @@ def simulate_batch(
         duration: of the run [s].
         parameters: values by name, one for all or one a run: numbers of the robot by path ("tail.length"), of a law by
             its place, counted from 1 ("control.1.kp"), of a motion ("motion.tail.tb.…"), of a force ("force.1.x.size")
-            or of the initial state ("initial.impulse.x"). On ground, what a servo follows may differ, too: a list of
-            joint tables of one shape as "control.1.table".
+            or of the initial state ("initial.impulse.x"). On ground, its numbers may differ, too ("ground.friction"),
+            and what a servo follows: a list of joint tables of one shape as "control.1.table".
         control: laws, the same kinds for all runs.
         motions: by limb, as for `simulate`.
         forces: from outside.

@@ -77,7 +77,7 @@ def batch_inputs(
     system = problem.system(varied=[*parameters, *by])
     if system.servos and problem.ground is None:
         raise ArgumentError("control", "JointServo", "laws that need no ground")
-    columns = varied_numbers(system, parameters)
+    columns = varied_numbers(system, parameters, ground_names(problem))
     initial = problem.initial
     given = isinstance(initial, Standing)
     for name in POSE & columns.keys():
@@ -91,6 +91,7 @@ def batch_inputs(
     count = sizes.pop() if sizes else 1
     columns = {name: np.broadcast_to(values, (count,)) for name, values in columns.items()}
     refused = _refusals(system.kinds() if columns else {}, columns, count)
+    _refuse_grounds(problem, columns, count, refused)
     if given:
         x = initial_states(system, columns, count)
     else:
@@ -187,7 +188,7 @@ def checked_names(
         if name not in system.numbers and name not in of_ground:
             known = "number of robot, control, motion, force or initial state (laws and forces count from 1)"
             if str(name).startswith("ground."):
-                known = f"number of the ground ({', '.join(of_ground) or 'none here: it is the same for all runs'})"
+                known = f"number of the ground ({', '.join(of_ground) or 'none here'})"
             raise UnknownNameError.among(argument, str(name), [*of_ground, *system.numbers], known)
     return [name for name in names if name not in of_ground]
 
@@ -211,11 +212,18 @@ def check_smooth(
             raise ArgumentError("by", name, f"{required} compare runs of `simulate_batch`")
 
 
-def varied_numbers(system: System, parameters: Mapping[str, ArrayLike]) -> dict[str, Floats]:
-    """The numbers that are varied, (1,) or (runs,), checked by name and shape."""
+def ground_names(problem: Problem) -> list[str]:
+    """Names of the ground's numbers that may differ between runs."""
+    return [] if problem.ground is None else [f"ground.{name}" for name in problem.ground.of_laws]
+
+
+def varied_numbers(
+    system: System, parameters: Mapping[str, ArrayLike], of_ground: Sequence[str] = ()
+) -> dict[str, Floats]:
+    """The numbers that are varied, (1,) or (runs,), checked by name and shape; of the ground, too."""
     columns: dict[str, Floats] = {}
-    for name in checked_names(system, list(parameters), "parameters"):
-        values = parameters[name]
+    checked_names(system, list(parameters), "parameters", of_ground)
+    for name, values in parameters.items():
         column = as_floats(f"parameters.{name}", values, "numbers, one for all runs or one a run")
         if column.ndim > 1 or not column.size:
             raise ArgumentError(f"parameters.{name}", column.shape, "numbers, one for all runs or one a run")
@@ -227,6 +235,8 @@ def _refusals(kinds: Mapping[str, Kind], columns: Mapping[str, Floats], count: i
     """By run whose design is not possible: why."""
     refused: dict[int, str] = {}
     for name, values in columns.items():
+        if name not in kinds:  # of the ground, which checks its numbers itself
+            continue
         kind = kinds[name]
         fine = np.isfinite(values)
         if kind.allowed is not None:
@@ -234,3 +244,14 @@ def _refusals(kinds: Mapping[str, Kind], columns: Mapping[str, Floats], count: i
         for k in np.flatnonzero(~fine):
             refused.setdefault(int(k), f"{name}: got {values[k]:g}; required: {kind.phrase(())}")
     return refused
+
+
+def _refuse_grounds(problem: Problem, columns: Mapping[str, Floats], count: int, refused: dict[int, str]) -> None:
+    """Adds the runs whose ground is not possible, and why."""
+    of_ground = {name.removeprefix("ground."): columns[name] for name in ground_names(problem) if name in columns}
+    for k in range(count) if of_ground else ():
+        assert problem.ground is not None
+        try:
+            problem.ground.with_numbers({name: float(values[k]) for name, values in of_ground.items()})
+        except ArgumentError as error:
+            refused.setdefault(k, str(error))

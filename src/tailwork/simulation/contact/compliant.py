@@ -18,6 +18,7 @@ from tailwork.simulation.contact.ground import CompliantGround, surface_at
 from tailwork.simulation.contact.on_ground import (
     OnGround,
     Pace,
+    ground_laws,
     height_under,
     pace_or_error,
     step_count,
@@ -69,12 +70,12 @@ def contact_frequencies(system: System, ground: CompliantGround, start: Start, p
     given = {"q": q, "v": np.zeros((1, 1, size)), "a": unit}
     force = ask_designs(model, "generalised_force", start.columns, given, pool)["force"]
     mass = (force[:, 1:] - force[:, :1])[:, system.free_v][:, :, system.free_v]
-    stiffness = np.array([ground.tangential_stiffness, ground.tangential_stiffness, ground.stiffness] * count)
-    root, found = np.sqrt(stiffness.astype(float)), np.full(runs, np.inf)
+    order = [ground.of_laws.index(name) for name in ("tangential_stiffness", "tangential_stiffness", "stiffness")]
+    root, found = np.sqrt(ground_laws(ground, start)[:, order * count]), np.full(runs, np.inf)
     rows_at = np.flatnonzero(finite(mass) & finite(jacobian))
     with np.errstate(over="ignore"):
         mobility = np.swapaxes(jacobian[rows_at], 1, 2) @ np.linalg.solve(mass[rows_at], jacobian[rows_at])
-        matrices = root[:, None] * mobility * root
+        matrices = root[rows_at, :, None] * mobility * root[rows_at, None]
     fine = finite(matrices)
     found[rows_at[fine]] = np.sqrt(np.linalg.eigvalsh(matrices[fine]).max(axis=1))
     return found
@@ -157,11 +158,11 @@ class OnCompliantGround(OnGround):
             width, see_constants=max(see.kept, 1), solve_constants=max(solve.kept, 1),
             inputs=known + 1 + NUMBERS * count, seen=SEEN * count, answers=n + 3 * count + 1, anchors=3 * count,
             ends=3 * count, forces=3 * count, impulses=3 * count, work=count, joint_work=1, inverse=count * count,
-            friction=FRICTION * count, normals=count,
+            friction=FRICTION * count, normals=count, law=len(self.ground.of_laws),
         )  # fmt: skip
         per_foot = {name: np.zeros(count * width, whole) for name in ("modes", "modes_new", "together")}
         feet = Feet(
-            count=count, n=n, law=self.ground.laws(), field=self.ground.field(), see=see, solve=solve, known=known,
+            count=count, n=n, field=self.ground.field(), see=see, solve=solve, known=known,
             **room, **per_foot, status=np.zeros(width, whole), moded=np.zeros(width, whole),
         )  # fmt: skip
         kept = ("anchors", "forces", "impulses", "work", "joint_work")
@@ -171,5 +172,10 @@ class OnCompliantGround(OnGround):
             max(see.kept, solve.kept), modes=per_foot["modes"], **{name: room[name] for name in kept},
         )  # fmt: skip
         return GroundJob(
-            lanes=own, feet=feet, see_numbers=numbers["see"], solve_numbers=numbers["solve"], **lanes(width, clock=2)
+            lanes=own,
+            feet=feet,
+            see_numbers=numbers["see"],
+            solve_numbers=numbers["solve"],
+            laws=numbers["ground"],
+            **lanes(width, clock=2),
         )

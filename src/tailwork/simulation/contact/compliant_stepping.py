@@ -31,6 +31,7 @@ class GroundJob(Struct):
     feet: Feet
     see_numbers: Parameters
     solve_numbers: Parameters
+    laws: Parameters  # of the ground; see CompliantGround.of_laws
     clock: Lanes
 
 
@@ -69,6 +70,8 @@ def begin(job: GroundJob, lane: int, r: int) -> None:
     job.clock[T, lane] = lanes.start
     lane_constants(feet.see, see.values[r * see.size :], lanes.own, lane, feet.see_constants)
     lane_constants(feet.solve, solve.values[r * solve.size :], lanes.own, lane, feet.solve_constants)
+    for k in range(job.laws.size):
+        feet.law[k, lane] = job.laws.values[r * job.laws.size + k]
     for i in range(feet.count):
         feet.together[i * width(job.clock) + lane] = -1
         for k in range(3):

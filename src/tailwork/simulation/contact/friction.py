@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from tailwork.kernels.language import Ints, Lanes, Reals, Struct, width
+from tailwork.kernels.language import Ints, Lanes, Struct, width
 from tailwork.simulation.contact.ground import AIR, SLIP, STICK, Field, surface
 from tailwork.simulation.integrate.compiled import LaneKernel
 from tailwork.simulation.stopping import FINISHED, OFF_THE_FIELD, STUCK
@@ -34,7 +34,7 @@ class Feet(Struct):
 
     count: int
     n: int  # numbers of a state
-    law: Reals  # the ground's numbers; see CompliantGround.laws
+    law: Lanes  # the ground's numbers; see CompliantGround.of_laws
     field: Field
     see: LaneKernel  # → of all feet: places, velocities, rolling velocities, radii, factors of friction
     see_constants: Lanes
@@ -91,16 +91,16 @@ def touch(feet: Feet, i: int, lane: int, h: float) -> int:
             feet.anchors[place + k, lane] = seen[place + k, lane]
         rising += given[start + 3 + k, lane] * seen[speed + k, lane]
         beyond += given[start + 3 + k, lane] * (seen[place + k, lane] - feet.anchors[place + k, lane])
-    share = max(0.0, 1.0 - law[1] * rising)
-    stiffness, damping = law[0] * share, law[0] * depth * law[1] if share > 0.0 else 0.0
+    share = max(0.0, 1.0 - law[1, lane] * rising)
+    stiffness, damping = law[0, lane] * share, law[0, lane] * depth * law[1, lane] if share > 0.0 else 0.0
     normal = stiffness * (depth - h * rising)
     for k in range(3):
         n = given[start + 3 + k, lane]
         stretch = seen[place + k, lane] - feet.anchors[place + k, lane] - beyond * n
         across = seen[speed + k, lane] - rising * n
-        given[start + k, lane] = normal * n - law[2] * stretch - (law[3] + h * law[2]) * across
+        given[start + k, lane] = normal * n - law[2, lane] * stretch - (law[3, lane] + h * law[2, lane]) * across
     given[start + 6, lane] = h * damping + h * h * stiffness
-    given[start + 7, lane] = h * law[3] + h * h * law[2]
+    given[start + 7, lane] = h * law[3, lane] + h * h * law[2, lane]
     return FINISHED
 
 
@@ -178,12 +178,12 @@ def adjusted(feet: Feet, lane: int, fresh: bool) -> bool:
     been tried yet.
     """
     count, friction, modes, lanes = feet.count, feet.friction, feet.modes_new, width(feet.seen)
-    if feet.law[5] == 0.0:
+    if feet.law[5, lane] == 0.0:
         return False
     short = 0.0
     for i in range(count):
         friction[FRICTION * i + MISSING, lane] = 0.0
-        kinetic = feet.law[5] * feet.seen[10 * count + i, lane]
+        kinetic = feet.law[5, lane] * feet.seen[10 * count + i, lane]
         if modes[i * lanes + lane] == SLIP and kinetic > 0.0:
             missing = kinetic * feet.normals[i, lane] - friction[FRICTION * i + SIZE, lane]
             friction[FRICTION * i + MISSING, lane] = missing
@@ -260,9 +260,9 @@ def decide_friction(feet: Feet, lane: int, tries: int) -> int:
             let_go(feet, i, lane)
         elif modes[here] == STICK:
             slipped, share = feet.modes[here] == SLIP, feet.seen[10 * feet.count + i, lane]
-            most = (law[5] if slipped else law[4]) * share * normal
+            most = (law[5, lane] if slipped else law[4, lane]) * share * normal
             likely = before if slipped and tries == 1 else normal
-            if slips(feet, i, lane, normal, most, law[5] * share * likely):
+            if slips(feet, i, lane, normal, most, law[5, lane] * share * likely):
                 modes[here] = SLIP
                 feet.moded[lane] = 1
     if feet.moded[lane] != 0:
@@ -344,7 +344,7 @@ def follow(feet: Feet, i: int, lane: int, h: float) -> None:
         n = feet.inputs[start + 3 + k, lane]
         friction += (feet.forces[place + k, lane] - inward * n) ** 2
         stretch += (at_end(feet, i, k, lane, h) - anchors[place + k, lane] - beyond * n) ** 2
-    longest, stretch = math.sqrt(friction) / law[2], math.sqrt(stretch)
+    longest, stretch = math.sqrt(friction) / law[2, lane], math.sqrt(stretch)
     share = longest / stretch if stretch > longest else 1.0
     for k in range(3):
         now = at_end(feet, i, k, lane, h)

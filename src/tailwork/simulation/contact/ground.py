@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -173,10 +173,14 @@ class CompliantGround(Described):
     static_friction: Scalar = nonnegative("")  # coefficient of a foot that sticks
     kinetic_friction: Scalar = nonnegative("")  # coefficient of a foot that slips; at most the static one
     surface: HeightField | None = None  # None: the plane z = 0
+    of_laws: ClassVar[tuple[str, ...]] = (
+        "stiffness", "damping", "tangential_stiffness", "tangential_damping", "static_friction", "kinetic_friction"
+    )  # fmt: skip
+    """Numbers that may differ between the runs of a batch, in the order in which compiled code takes them."""
 
     def check(self) -> None:
         """Numbers, and no more kinetic than static friction."""
-        if not all_numbers(*(getattr(self, name) for name in _NUMBERS)):
+        if not all_numbers(*(getattr(self, name) for name in self.of_laws)):
             raise ArgumentError("ground", "a symbol", "numbers only")
         if self.kinetic_friction > self.static_friction:
             required = (
@@ -215,10 +219,14 @@ class CompliantGround(Described):
         sinking = resistance / (_mass_on_foot(robot) * float(robot.gravity))
         return replace(undamped, damping=sinking, tangential_damping=resistance)
 
-    def laws(self) -> Floats:
-        """All numbers in SI units, as compiled code takes them."""
-        return np.array([self.stiffness, self.damping, self.tangential_stiffness, self.tangential_damping,
-                         self.static_friction, self.kinetic_friction], dtype=np.float64)  # fmt: skip
+    def numbers(self) -> dict[str, float]:
+        """Its numbers by name [SI]."""
+        return {name: float(getattr(self, name)) for name in self.of_laws}
+
+    def with_numbers(self, values: Mapping[str, float]) -> CompliantGround:
+        """The same ground with other ones of its `numbers` [SI]."""
+        check_known("ground", values, self.of_laws, "number of the ground")
+        return replace(self, **values, surface=self.surface)
 
     def field(self) -> Field:
         """The surface [m], as drivers take it; no heights at all for the plane z = 0."""
@@ -226,12 +234,7 @@ class CompliantGround(Described):
 
     def as_text(self) -> str:
         """All of it as JSON, for a file; `ground_from_text` reads it."""
-        return _as_text({name: getattr(self, name) for name in _NUMBERS}, self.surface)
-
-
-_NUMBERS = (
-    "stiffness", "damping", "tangential_stiffness", "tangential_damping", "static_friction", "kinetic_friction"
-)  # fmt: skip
+        return _as_text({name: getattr(self, name) for name in self.of_laws}, self.surface)
 
 
 def default_stiffness(robot: Robot) -> float:
@@ -271,6 +274,8 @@ class RigidGround(Described):
     friction: Scalar = nonnegative("")  # coefficient, the same for points that stick and that slip
     restitution: Scalar = nonnegative("", 0.0)  # from 0 (no rebound) to 1 (all of it)
     surface: HeightField | None = None  # None: the plane z = 0
+    of_laws: ClassVar[tuple[str, ...]] = ("friction", "restitution")
+    """Numbers that may differ between the runs of a batch, in the order in which compiled code takes them."""
 
     def check(self) -> None:
         """Numbers, a restitution of at most 1, and no cliff."""
@@ -297,7 +302,7 @@ class RigidGround(Described):
     def numbers(self) -> dict[str, float]:
         """Its numbers by name: friction, restitution, and what it rises towards x and y [1] where it is a plane that is
         given as a surface."""
-        found = {"friction": float(self.friction), "restitution": float(self.restitution)}
+        found = {name: float(getattr(self, name)) for name in self.of_laws}
         slopes = None if self.surface is None else self.surface.slopes()
         return found if slopes is None else found | dict(zip(("slope_x", "slope_y"), slopes, strict=True))
 
@@ -315,7 +320,7 @@ class RigidGround(Described):
 
     def as_text(self) -> str:
         """All of it as JSON, for a file; `ground_from_text` reads it."""
-        return _as_text({"friction": self.friction, "restitution": self.restitution}, self.surface)
+        return _as_text({name: getattr(self, name) for name in self.of_laws}, self.surface)
 
 
 def field_of(surface: HeightField | None) -> Field:

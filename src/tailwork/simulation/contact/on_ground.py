@@ -160,8 +160,9 @@ class OnGround(ABC):
         return np.array(flags, dtype=np.int64)
 
     def numbers(self, start: Start) -> dict[str, Parameters]:
-        """Parameters of the kernels by name."""
-        found = {}
+        """Parameters of the kernels by name, and those of the ground."""
+        laws = ground_laws(self.ground, start)
+        found = {"ground": Parameters(values=laws.reshape(-1), size=laws.shape[1])}
         for name, own in self.kernels().items():
             rows = parameter_rows(own, self.system.numbers, start.columns, len(start.states))
             found[name] = Parameters(values=rows.reshape(-1), size=rows.shape[1])
@@ -265,6 +266,12 @@ class OnGround(ABC):
         found.fastest[:] = runs.fastest.reshape(count, -1)
         found.samples[:] = rows[:, :, 1 : 1 + self.system.size]
         return found._replace(contacts=rows)
+
+
+def ground_laws(ground: CompliantGround | RigidGround, start: Start) -> Floats:
+    """The numbers of each run's ground, (runs, numbers) [SI], in the order of its `of_laws`."""
+    usual = {f"ground.{name}": number for name, number in ground.numbers().items()}
+    return parameter_rows([f"ground.{name}" for name in ground.of_laws], usual, start.columns, len(start.states))
 
 
 def tables_of(rows: Sequence[Sequence[JointTable]]) -> Tables:

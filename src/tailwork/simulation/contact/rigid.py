@@ -214,8 +214,8 @@ class OnRigidGround(OnGround):
         return RigidJob(
             lanes=own, contacts=contacts, cones=cones_of(points, len(sizes) - points), at=at,
             field=self.ground.field(), n=n, n_q=len(system.free_q), rows=rows, prescribed=prescribed,
-            friction=float(self.ground.friction), restitution=float(self.ground.restitution), tolerance=TOLERANCE,
-            see=see, see_numbers=numbers["see"], touch=touch, numbers=numbers["rounds"], move=move, **room,
+            laws=numbers["ground"], tolerance=TOLERANCE, see=see, see_numbers=numbers["see"], touch=touch,
+            numbers=numbers["rounds"], move=move, **room,
             status=np.zeros(width, whole), over=np.zeros(width, whole),
             struck=np.empty((2 + 3 * points) * own.room),
         )  # fmt: skip

@@ -75,8 +75,7 @@ class RigidJob(Struct):
     n_q: int  # of its coordinates
     rows: int  # of all contacts
     prescribed: int  # coordinates
-    friction: float
-    restitution: float
+    laws: Parameters  # of the ground; see RigidGround.of_laws
     tolerance: float  # of contacts [m/s]
     see: LaneKernel  # → places of the points
     see_numbers: Parameters
@@ -141,8 +140,8 @@ def begin(job: RigidJob, lane: int, r: int) -> None:
     inputs[at.known + 1, lane] = 1.0
     inputs[at.known + 2, lane] = runs.lengths[r]
     inputs[at.known + 3, lane] = 0.0
-    inputs[at.known + 4, lane] = job.friction
-    inputs[at.known + 5, lane] = job.restitution
+    for k in range(job.laws.size):  # friction and restitution
+        inputs[at.known + 4 + k, lane] = job.laws.values[r * job.laws.size + k]
     left = at.late + job.rows + 6
     job.work[left, lane] = runs.lengths[r]
     job.work[left + 1, lane] = 0.0
