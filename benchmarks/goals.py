@@ -13,6 +13,7 @@ from benchmarks.races.gradients import GradientRace
 from benchmarks.races.peak import Peak
 from benchmarks.races.rigid import ERROR as EQUAL_ERROR
 from benchmarks.races.rigid import LEAST as LEAST_RIGID
+from benchmarks.races.rigid import MOST_SECONDS as MOST_SECONDS_OF_EVENTS
 from benchmarks.races.rigid import RigidRace
 from benchmarks.races.starts import MOST as MOST_SECONDS_TO_FIRST
 from benchmarks.races.starts import FirstResult
@@ -111,6 +112,7 @@ def rigid_goals(race: RigidRace) -> list[Goal]:
         Goal("rigid ground, lanes: steps a second, a core", race.lanes, LEAST_RIGID["lanes"]),
         Goal("rigid ground, 13 points in lanes: steps a second, a core", race.points, LEAST_RIGID["13 points"]),
         Goal("rigid ground, simulate_batch / lanes", race.public / race.lanes, LEAST_RIGID["public"]),
+        Goal("rigid ground, from event to event: 2 s of trot [s]", race.events, MOST_SECONDS_OF_EVENTS, least=False),
         Goal("rigid ground: gradient / run", race.gradient.median, GRADIENT, least=False),
         Goal("rigid ground, lanes: gradient / run", race.lane_gradient.median, GRADIENT, least=False),
     ]

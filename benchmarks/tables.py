@@ -16,7 +16,7 @@ from benchmarks.races.gradients import GradientRace
 from benchmarks.races.growth import Growth
 from benchmarks.races.peak import Peak
 from benchmarks.races.preparation import Preparation
-from benchmarks.races.rigid import ALONE, RUNS, RigidRace
+from benchmarks.races.rigid import ALONE, FROM_EVENT_TO_EVENT, POINTS, RUNS, RigidRace
 from benchmarks.races.starts import FirstResult
 from benchmarks.races.synthesis import SynthesisRace
 from benchmarks.races.trajectories import Race
@@ -155,10 +155,12 @@ def rigid_table(race: RigidRace) -> Table:
     table.add_row(f"one run of {ALONE:g} s", f"{race.one:,.0f}", f"{race.error:.1e}")
     table.add_row("runs in lanes, the driver alone", f"{race.lanes:,.0f}", f"{race.error:.1e}")
     table.add_row(f"{RUNS} runs by simulate_batch", f"{race.public:,.0f}", f"{race.error:.1e}")
-    table.add_row("in lanes, 13 points that touch", f"{race.points:,.0f}", "")
+    table.add_row(f"in lanes, {POINTS} points that touch", f"{race.points:,.0f}", "")
     table.add_row("MuJoCo rollout", _number(race.mujoco, ",.0f"), _number(race.mujoco_error, ".1e"))
     equal = _number(race.equal_error, ".0f")
     said = f"MuJoCo over lanes, a step: {_pairs(race.ratio)}; for an error of 1 cm: {equal}.\n"
+    said += f"Each further point adds {race.further_point:.0f} ns to a step in lanes. From event to event "
+    said += f"{FROM_EVENT_TO_EVENT:g} s of trot take {race.events:.2f} s.\n"
     said += f"A gradient by {race.parameters} numbers and the start: {_pairs(race.gradient)} times the run, "
     said += f"{_pairs(race.lane_gradient)} times the run in lanes"
     return _captioned(table, said)

@@ -19,6 +19,8 @@ from tailwork.simulation.problem import problem_of
 from tailwork.typing import Floats
 
 STEP, DURATION = 1e-3, 1.0  # s
+FEET, POINTS = 4, 13
+"""Contact points of the robot, and of the one that can touch with knees, tail and torso, too."""
 ALONE = 20.0
 """Duration of the single run [s]: long enough that what it leaves to read does not count."""
 RUNS = 4096
@@ -28,6 +30,8 @@ PLACE = np.array([-0.02841379, 0.43167873, 0.31603068])
 """Where the torso is after 1 s, by an event-driven method [m]."""
 ERROR, STEPS = 1e-2, (2e-3, 1e-3, 5e-4, 4e-4, 2.5e-4, 2e-4)
 """Error at which the costs of both are compared [m], and the steps that are tried [s]."""
+FROM_EVENT_TO_EVENT, MOST_SECONDS = 2.0, 1.0
+"""Duration of the event-driven run, and the most that it may take [s]."""
 LEAST = {"one run": 350e3, "lanes": 1000e3, "13 points": 500e3, "public": 0.8, "MuJoCo": 25.0, "equal error": 150.0}
 """Least steps a second on a core; least share of that through `simulate_batch`; least ratios to MuJoCo's rollout."""
 
@@ -48,6 +52,12 @@ class RigidRace:
     parameters: int  # by which the place at the end is differentiated, besides the state at the start
     gradient: Ratio  # a run with its gradient over the run alone, by `gradient` and `simulate`
     lane_gradient: Ratio  # the same in a batch, by `gradients` over the driver alone
+    events: float  # time of the event-driven run [s]
+
+    @property
+    def further_point(self) -> float:
+        """What each contact point beyond the four feet adds to a step in lanes [ns]."""
+        return 1e9 * (1.0 / self.points - 1.0 / self.lanes) / (POINTS - FEET)
 
 
 def lanes_of(model: Model, servo: JointServo, q: Floats, v: Floats, runs: int, step: float = STEP) -> Any:
@@ -79,6 +89,9 @@ def rigid_race(repeats: int, runs: int = RUNS) -> RigidRace:
         "public": lambda: simulate_batch(
             model, (q, _states(v, runs)), DURATION, control=servo, ground=ground, step=STEP, samples=2, threads=1
         ),
+        "events": lambda: simulate(
+            model, (q, v), FROM_EVENT_TO_EVENT, control=servo, ground=ground, method="event-driven", samples=2
+        ),
         "points": lanes_of(model_of(everywhere(model.robot)), servo, q, v, few),
     }  # fmt: skip
     walks = {}
@@ -90,7 +103,7 @@ def rigid_race(repeats: int, runs: int = RUNS) -> RigidRace:
         walks = {step: mujoco_walk.walk(model, FRICTION, mujoco_walk.rigid(step), servo, q, v, DURATION, step, 100.0)
                  for step in STEPS}  # fmt: skip
         contenders["mujoco"] = walks[STEP]
-    for name in ("one", "lanes", "points", "gradient", "gradients"):
+    for name in ("one", "lanes", "points", "gradient", "gradients", "events"):
         contenders[name]()
     times = interleaved(contenders, {"mujoco": 5}, repeats)
     count = DURATION / STEP
@@ -98,7 +111,8 @@ def rigid_race(repeats: int, runs: int = RUNS) -> RigidRace:
     best = {name: rate / min(times[name]) for name, rate in rates.items() if name in times}
     found = simulate(model, (q, v), DURATION, control=servo, ground=ground, step=STEP, samples=2).final_state[0][:3]
     error = float(np.linalg.norm(found - PLACE))
-    price = (len(names), ratio(times["gradient"], times["short"]), ratio(times["gradients"], times["lanes"]))
+    price = (len(names), ratio(times["gradient"], times["short"]), ratio(times["gradients"], times["lanes"]),
+             min(times["events"]))  # fmt: skip
     rates_of = best["one"], best["lanes"], best["public"], best["points"]
     if not walks:
         return RigidRace(*rates_of, None, None, error, None, None, *price)

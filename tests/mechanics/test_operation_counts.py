@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.quadruped import everywhere, model_of, quadruped
 from benchmarks.races.synthesis import MEASURED
 from tailwork.control import JointServo, held_posture, posed
 from tailwork.kernels.graph import split
@@ -21,6 +22,7 @@ from tailwork.model.questions import recorded
 from tailwork.robots import blaberus, go2, liu2020
 from tailwork.robots.paths import rebuild
 from tailwork.robots.robot import Robot
+from tailwork.simulation.contact.rigid_kernels import rigid_kernels
 from tailwork.simulation.system import System
 from tailwork.studies.design.evaluate import Evaluator
 from tailwork.studies.design.example import EXAMPLE
@@ -41,7 +43,7 @@ ROBOTS: dict[str, tuple[Callable[[], Robot], str]] = {
 }
 QUESTIONS = ("forward_dynamics", "path")
 COUNTED = [*((question, name) for question in QUESTIONS for name in ROBOTS), ("step", "blaberus"),
-           ("search", "derivative"), ("search", "node")]  # fmt: skip
+           ("search", "derivative"), ("search", "node"), ("round", "4 points"), ("round", "13 points")]  # fmt: skip
 STEP_SHARE = 1.9
 """How much more a linearly implicit step on compliant ground may take than the forward dynamics of the same tree."""
 
@@ -66,6 +68,13 @@ def step_count() -> int:
     return split(System(model, [servo]).graphs("step")["step"][0])[1].flops
 
 
+def round_counts() -> dict[str, int]:
+    """Operations of a round on rigid ground, sweeps left out, of a quadruped with four feet and with 13 points."""
+    robots = quadruped(), everywhere(quadruped())
+    kernels = {len(robot.contact_points()): rigid_kernels(System(model_of(robot), []), False) for robot in robots}
+    return {f"{points} points": own.touch.flops + own.move.flops for points, own in kernels.items()}
+
+
 @cache
 def search() -> dict[str, Counter[str]]:
     """Operations of the search that the benchmark measures, of a step's stage and of a node with its 15 measures."""
@@ -78,7 +87,7 @@ def counts() -> dict[str, dict[str, int]]:
     """Those of all robots."""
     asked = {question: {name: count(question, name) for name in ROBOTS} for question in QUESTIONS}
     searched = {name: sum(operations.values()) for name, operations in search().items()}
-    return asked | {"step": {"blaberus": step_count()}, "search": searched}
+    return asked | {"step": {"blaberus": step_count()}, "search": searched, "round": round_counts()}
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +129,12 @@ def test_a_path_costs_little_more_than_its_acceleration(name: str, found: dict[s
 def test_a_step_on_the_ground_costs_as_the_forward_dynamics_do(found: dict[str, dict[str, int]]) -> None:
     """It is solved limb by limb, too: no matrix of all velocities is formed or factored."""
     assert found["step"]["blaberus"] < STEP_SHARE * found["forward_dynamics"]["blaberus"]
+
+
+def test_a_further_contact_point_costs_less_than_an_eighth_of_a_round(found: dict[str, dict[str, int]]) -> None:
+    """Contacts meet in six numbers of the torso, so that what a point costs does not grow with how many there are."""
+    few, many = found["round"]["4 points"], found["round"]["13 points"]
+    assert (many - few) / 9 < few / 8
 
 
 @pytest.mark.parametrize("name", ["derivative", "node"])
