@@ -14,13 +14,14 @@ import pytest
 from pages import bare
 from tailwork.cli import compare as command_module
 from tailwork.cli import main
-from tailwork.cli.inputs import robots_of
+from tailwork.cli.inputs import robots_of, warn_motions
 from tailwork.cli.main import parser
 from tailwork.format import fixed
 from tailwork.robots import liu2018, liu2020, load
 from tailwork.simulation import Run, load_run
 from tailwork.studies.compare import comparison as module
 from tailwork.studies.compare.comparison import Comparison, Plan, paper_plan
+from tailwork.studies.motions import motion_from_text
 from tailwork.view.report import page as report_page
 from tailwork.view.report.comparison import comparison_method
 
@@ -141,6 +142,25 @@ def test_choices_that_are_not_offered(options: list[str], capsys: pytest.Capture
         main(["compare", *options])
     assert ended.value.code == 2
     assert "invalid choice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["pendulum", "r3"], ["pendulum,", "r3"], ["pendulum", ",", "r3"]])
+def test_tails_with_spaces_between(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """What belongs together is said; of an option that nobody knows, nothing."""
+    for options, hint in ((["--tail", *words], True), (["--tail", "r3", "--at", "60"], False)):
+        with pytest.raises(SystemExit) as ended:
+            main(["compare", "go2", *options])
+        assert ended.value.code == 2
+        shown = capsys.readouterr().err
+        assert "unrecognized arguments: " in shown
+        assert shown.rstrip().endswith("are separated by commas, without spaces: --tail pendulum,r3") == hint
+
+
+def test_motions_in_radians_get_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
+    """0.7° is hardly meant, and what it would be from radians is said; 40° are not doubted."""
+    warn_motions([motion_from_text(text) for text in ("yaw:0.7", "yaw:40", "roll:40", "coupled", "pitch:-20")])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "warning: the motion yaw0.7 is 0.7°; angles are in degrees here: 0.7 rad are 40.1°"
 
 
 def test_an_interrupted_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -397,6 +397,21 @@ def test_wrong_commands(
     assert [file.name for file in tmp_path.iterdir()] == ["own.toml"]
 
 
+def test_bounds_of_a_sweep_in_radians_get_a_hint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is done."""
+
+    def never(*given: Any, **more: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AnswerFolder, "do", never)
+    (tmp_path / "problem.toml").write_text(EXAMPLE.replace("from = 40.0, to = 60.0", "from = 0.7, to = 1.05"))
+    assert main(["design", str(tmp_path / "problem.toml"), "--out", str(tmp_path / "out")]) == 130
+    said = "the upper bound of motion.sweep is 1.05°; angles are in degrees here: 1.05 rad are 60.2°"
+    assert said in capsys.readouterr().err
+
+
 def test_no_problem(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["design"]) == 2
     assert "a problem file, or --example to write one" in capsys.readouterr().err

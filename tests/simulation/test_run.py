@@ -133,6 +133,12 @@ def test_a_start_in_degrees_is_pointed_out() -> None:
         held = [RestTorques(), HoldPosture(at="joint", stiffness=200.0, damping=5.0)]
         run = simulate(model(), Standing(), 0.2, control=[*held, law])
         assert sum("degrees" in said for said in run.warnings) == count
+    for angle in (60.0, np.radians(60.0)):  # legs so soft that they are torn straight before the tail has turned far
+        law = Tracking(limb="tail", coordinate="tb", profile=point_to_point(0.0, angle, 0.2), kp=1000.0, kd=20.0)
+        stopped = simulate(model(), Standing(), 0.2, control=[RestTorques(), law]).stopped
+        assert ("tail.tb is to go around 9.55 times, to 60 rad: was it meant in degrees?" in str(stopped)) == (
+            angle > 2
+        )
 
 
 def test_the_friction_ratio() -> None:

@@ -18,6 +18,7 @@ from tailwork.cli.inputs import (
     default_policy,
     numbers_in,
     robots_of,
+    warn_motions,
     warn_postures,
 )
 from tailwork.cli.terminal import PROCESSES, print_table, progress_bar, wide_console
@@ -72,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     comparison_cases(plan)  # what is impossible fails before anything is done
     if plan.policy != "airborne":
         warn_postures(plan.robots.values())
+    warn_motions(plan.motions)
     ready_folder(options.out)
     ready_folder(options.out / "figures")
     with progress_bar(console, f"runs are kept in {options.out}: the same command goes on") as tell:

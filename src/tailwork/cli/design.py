@@ -20,6 +20,8 @@ from tailwork.cli.inputs import (
     check_threads,
     import_options,
     measures_help,
+    warn_angles,
+    warn_motions,
     warn_postures,
 )
 from tailwork.cli.terminal import WARNED, print_table, progress_bar, wide_console
@@ -34,6 +36,7 @@ from tailwork.studies.design.files import ProblemFile, load_problem, problem_fro
 from tailwork.studies.design.folder import AnswerFolder, DesignCase, design_cases, open_kept
 from tailwork.studies.design.multistart import STARTS, ImpossibleError
 from tailwork.studies.design.uncertainty import SPREAD, checked_spread
+from tailwork.studies.design.variables import SCALES
 from tailwork.studies.measures import ENERGY_BALANCE
 
 
@@ -83,6 +86,8 @@ def run(options: argparse.Namespace) -> int:
     every = design_cases(problem.study, _settings(options, problem))
     if problem.study.scenario.policy != "airborne":
         warn_postures([problem.study.robot])
+    warn_motions([problem.study.scenario.motion])
+    warn_angles({f"the upper bound of {v.name}": v.high for v in problem.study.variables if v.name in SCALES})
     kept = open_kept(options.out, problem.text)
     console.print(text.problem_words(problem.study))
     found = _solved(console, kept, every, options)

@@ -7,7 +7,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tailwork.cli.inputs import POLICY_HELP, Once, add_robot, default_policy, numbers_in, robot_of, warn_postures
+from tailwork.cli.inputs import (
+    POLICY_HELP,
+    Once,
+    add_robot,
+    default_policy,
+    numbers_in,
+    robot_of,
+    warn_motions,
+    warn_postures,
+)
 from tailwork.cli.terminal import PROCESSES, print_table, progress_bar, wide_console
 from tailwork.errors import ArgumentError
 from tailwork.files import ready_folder
@@ -70,6 +79,7 @@ def run(options: argparse.Namespace) -> int:
     grounds = grounds_for(scenario.robot, stiffnesses, *friction)
     check_possible(scenario)  # what is impossible fails before anything is done
     warn_postures([scenario.robot])
+    warn_motions([motion])
     for needed in (options.out, options.out / "runs", options.out / "figures"):
         ready_folder(needed)
     with progress_bar(console, "nothing is kept: run the command again") as tell:

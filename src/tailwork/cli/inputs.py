@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from tailwork.control import TailMotion
 from tailwork.control.posture import posture_warnings
 from tailwork.errors import ArgumentError, FileError, nearest
 from tailwork.robots import Robot, load, presets
@@ -24,6 +26,8 @@ POLICY_HELP = "what the legs do (default: paper for liu2020, else constant)"
 ANGLE_HELP = (
     "what the bend of a tail of many links is: that of the centre of mass of an arc (default), or of the chain of links"
 )
+SMALL = 1.6
+"""Motions of fewer degrees than this look like radians."""
 MAPS = ("arc", "chain")
 """What `--map` takes, of the angles of a motion."""
 THREADS_HELP = "on this machine (default: one for each processor)"
@@ -154,6 +158,21 @@ def warn_postures(robots: Iterable[Robot]) -> None:
     warnings = dict.fromkeys(text for robot in robots for text in posture_warnings(robot))
     for text in warnings:
         _on_stderr(f"warning: {text}", "yellow")
+
+
+def warn_angles(degrees: Mapping[str, float]) -> None:
+    """Tell, on stderr, which angles [deg], by what they are of, are so small that they look like radians."""
+    for name, value in degrees.items():
+        if 0.0 < abs(value) < SMALL:
+            said = f"{name} is {value:.4g}°; angles are in degrees here: {value:.4g} rad are {math.degrees(value):.3g}°"
+            _on_stderr(f"warning: {said}", "yellow")
+
+
+def warn_motions(motions: Iterable[TailMotion]) -> None:
+    """The same of how far motions move the tail."""
+    for motion in motions:
+        far = max((abs(float(b) - float(a)) for a, b in zip(motion.start, motion.end, strict=True)), default=0.0)
+        warn_angles({f"the motion {motion.name}": math.degrees(far)})
 
 
 def _on_stderr(text: str, style: str = "dim") -> None:

@@ -50,7 +50,10 @@ def parser(commands: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 if it succeeded, 2 if its input was at fault."""
     texts = _joined(sys.argv[1:] if arguments is None else arguments)
-    options = parser(texts[:1]).parse_args(texts)
+    top = parser(texts[:1])
+    options, rest = top.parse_known_args(texts)
+    if rest:
+        top.error(f"unrecognized arguments: {' '.join(rest)}{_separated(texts, rest)}")
     try:
         with quiet():  # commands have progress of their own
             return options.run(options)
@@ -60,6 +63,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         Console(stderr=True).print("interrupted")
         return 130
+
+
+def _separated(texts: Sequence[str], rest: Sequence[str]) -> str:
+    """A hint where words that belong to nothing stand behind the value of an option, as in `--tail pendulum r3`."""
+    begin = texts.index(rest[0])
+    option, value = texts[max(0, begin - 2) : begin] if begin > 1 else ("", "")
+    if rest[0].startswith("-") or not option.startswith("--") or value.startswith("-"):
+        return ""
+    words = (word.strip(",") for word in (value, *rest) if not word.startswith("-"))
+    together = ",".join(filter(None, words))
+    return f"; several values of {option} are separated by commas, without spaces: {option} {together}"
 
 
 def _joined(texts: Sequence[str]) -> list[str]:

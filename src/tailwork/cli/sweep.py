@@ -22,6 +22,7 @@ from tailwork.cli.inputs import (
     check_threads,
     measures_help,
     robot_of,
+    warn_motions,
     warn_postures,
 )
 from tailwork.cli.terminal import print_table, wide_console
@@ -97,6 +98,7 @@ def run(options: argparse.Namespace) -> int:
     sweep = _sweep(options)
     if sweep.scenario.policy != "airborne":
         warn_postures([sweep.scenario.robot])
+    warn_motions([sweep.scenario.motion])
     folder = open_folder(options.out, sweep)
     done, damaged = folder.finished()
     many = f"{sweep.designs:,} design{'' if sweep.designs == 1 else 's'}"

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from tailwork.control.computed_torque import InverseDynamics
 from tailwork.control.context import Law
+from tailwork.control.laws import Tracking
 from tailwork.errors import ArgumentError, ControllerError, StateError, is_finite_number
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CompliantGround, RigidGround
@@ -28,7 +29,7 @@ from tailwork.simulation.integrate.tableaus import EVENT_DRIVEN, IMPLICIT_EULER,
 from tailwork.simulation.options import OptionArguments, Options, options_of
 from tailwork.simulation.problem import GROUND, Controller, Problem, State, problem_of
 from tailwork.simulation.record import SampledTrajectory
-from tailwork.simulation.run import Contact, Run
+from tailwork.simulation.run import MANY_TURNS, TURN, Contact, Run
 from tailwork.simulation.stopping import FINISHED, TOO_LONG, Stopped, why_stopped
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
@@ -92,7 +93,9 @@ def run_of(problem: Problem, options: Options) -> Run:
     if problem.ground is not None or options.method in (IMPLICIT_EULER, TIME_STEPPING):
         return _on_ground(problem, options, system, x, asking)
     if system.servos:
-        raise ArgumentError("control", "JointServo", "a ground: tables of angles are followed there alone")
+        raise ArgumentError(
+            "control", "JointServo", "a ground, such as ground=RigidGround(friction=0.6): servos work there alone"
+        )
     held = np.zeros(system.control_inputs) if asking is None else asking.first(start, x)
     method, why = chosen_method(system, options.method, options.step, x, held, problem.duration, start)
     step = options.step
@@ -143,7 +146,7 @@ def run_of(problem: Problem, options: Options) -> Run:
                 raise
         end, following, asks = next(pieces_left)
     single.give_back()
-    return finished_run(_stopped(pieces[-1].steps, names))
+    return finished_run(_stopped(pieces[-1].steps, names, problem))
 
 
 def _ends(problem: Problem, options: Options, last: float) -> Iterator[tuple[float, float, bool]]:
@@ -290,6 +293,21 @@ def _short(answer: Any) -> str:
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
 
 
-def _stopped(steps: Steps, names: list[str]) -> Stopped | None:
+def _stopped(steps: Steps, names: list[str], problem: Problem) -> Stopped | None:
     said = why_stopped(steps.status, steps.event, names)
+    if said and (turned := _far_around(problem)):
+        said = f"{said}; {turned}"
     return Stopped(float(steps.times[-1]), said) if said else None
+
+
+def _far_around(problem: Problem) -> str:
+    """A hint where a law leads a hinge around several times by the end of the run."""
+    layout, end = problem.model.layout, problem.start_time + problem.duration
+    for law in problem.control:
+        if not isinstance(law, Tracking) or any(joint.slides for joint in layout.limbs[law.limb].joints):
+            continue
+        far = abs(float(law.profile.value(end)))
+        if far > MANY_TURNS * TURN:
+            said = f"{law.limb}.{law.coordinate} is to go around {far / TURN:.3g} times, to {far:.4g} rad"
+            return f"{said}: was it meant in degrees?"
+    return ""

@@ -119,7 +119,8 @@ def _nothing_judged(evaluator: Evaluator, designs: Floats) -> ArgumentError:
     policy = f"under the leg policy '{study.scenario.policy}'"
     screen = f"in all {len(designs):,} designs of the screen {why} {policy}"
     if as_given(study, study.measures) is not None:
-        required = f"bounds nearer to the robot as it is given, which can do it: {screen}. Lengths are in m, times in s"
+        required = f"bounds nearer to the robot as it is given, which can do it: {screen}. Lengths are in m, "
+        required += "masses in kg, angles of motions in deg, times in s"
     else:
         required = f"a motion that the robot can make: {screen}, and the robot as it is given cannot make its own. "
         required += "Take a slower or smaller one, a lighter tail, or another policy"
