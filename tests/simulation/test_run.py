@@ -141,6 +141,13 @@ def test_a_start_in_degrees_is_pointed_out() -> None:
         )
 
 
+def test_a_tail_in_grams_is_pointed_out() -> None:
+    """Of a robot whose number was exchanged, which warns of nothing by itself."""
+    heavy = Model(model().robot.replace({"tail.mass": 600.0}))
+    said = "the tail weighs 600 kg on a robot of 21.6 kg; masses are in kg: 600 g are 0.6"
+    assert simulate(heavy, heavy.standing(), 1e-3).warnings == (said,)
+
+
 def test_the_friction_ratio() -> None:
     """Tangential over normal force; infinite where a foot pulls or hangs."""
     forces = np.array([[[3.0, 4.0, 10.0], [0.0, 0.0, 1.0]], [[1.0, 0.0, -2.0], [0.0, 0.0, 0.0]]])

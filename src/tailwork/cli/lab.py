@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import threading
 
+from rich.console import Console
+
 from tailwork.cli.inputs import (
     PAPER_ROBOT,
     ROBOT_HELP,
@@ -40,6 +42,7 @@ def add_lab(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Open the lab until it is interrupted."""
+    Console(stderr=True).print("opening the lab", style="dim")  # what it imports takes some seconds
     from tailwork.lab.choice import first_choice  # slow to import, and needed here only
     from tailwork.lab.server import open_lab
 

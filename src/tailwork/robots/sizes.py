@@ -66,7 +66,8 @@ def size_warnings(robot: Robot) -> list[str]:
     found = []
     body = robot.torso_body()
     if all_numbers(body.mass, *body.com, *body.inertia[:3], *(x for hip in _hips(robot) for x in hip)):
-        mass, length = float(body.mass), torso_size(robot).length
+        mass = float(body.mass)
+        length = torso_size(robot).length if mass > 0.0 else 0.0
         if mass > DENSEST * length**3 > 0.0:
             said = f"the torso weighs {mass:,.6g} kg and is {length:.3g} m long; masses are in kg"
             found.append(f"{said}: {mass:,.6g} g are {mass / 1e3:.4g}")

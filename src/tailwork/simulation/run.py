@@ -25,6 +25,7 @@ from tailwork.model import Model
 from tailwork.model.results import PathValues
 from tailwork.robots.io.toml import as_text, from_text
 from tailwork.robots.robot import Robot
+from tailwork.robots.sizes import size_warnings
 from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, RigidGround, ground_from_text
 from tailwork.simulation.integrate.balance import POOR_ON_GROUND, TRUSTED, balance_error, poor_balance
 from tailwork.simulation.integrate.dense import Trajectory
@@ -222,7 +223,7 @@ class Run:
         else:
             closed = float(np.nan_to_num(self.momentum_balance_error()))
             said = POOR_ON_GROUND if max(self.energy_balance_error(), closed) > self.trusted else ""
-        return tuple(filter(None, (said, self._in_degrees())))
+        return tuple(filter(None, (said, self._in_degrees(), *size_warnings(self.model.robot))))
 
     def _in_degrees(self) -> str:
         """A hint where angles look as if they were given in degrees: the run starts beyond a turn, or a limb is driven

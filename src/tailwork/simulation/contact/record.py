@@ -109,7 +109,7 @@ class ContactRecord:
             ):
                 if abs(found - wanted) > MISSED * abs(wanted) > 0.0:
                     said = f"asked to {verb} at {wanted:.3g} {unit}, did so at {found:.3g} {unit}"
-                    return [(float(times[-1]), f"{said}: take stiffer servos, or ask for less")]
+                    return [(float(times[-1]), f"{said}: take stiffer servos, or another speed")]
         return []
 
     def _arrays(self, rows: Floats, moments: Floats) -> Arrays:
