@@ -34,6 +34,7 @@ def differentiate_rounds(job: RoundsJob) -> int:
     task = job.now[TASK]
     if task == BEGIN:
         for lane in range(width(job.inputs)):
+            job.forward.lanes.run[lane] = -1  # of those before, the first rounds were made last
             r = next_run(job.forward.lanes, lane)
             if r >= 0:
                 begin(job.forward, lane, r)
