@@ -138,7 +138,7 @@ def test_motions_in_words() -> None:
             pitch(20, period=1.2), pitch(20, 2.4, 1.2))}  # fmt: skip
     assert said == {
         "yaw-40": "bends to the left by 40° in 0.3 s", "pitch20": "bends down by 20° in 0.3 s",
-        "roll40": "rolls from 0° to 45°, bent by 40°, in 0.3 s",
+        "roll40": "rolls from 0° to 45°, bent down by 40°, in 0.3 s",
         "coupled": "pitches from 20° to 0° and yaws from 0° to −50° in 0.3 s",
         "pitch20sine": "follows the first 0.3 s of a sine of 1.2 s that swings it 20° down and up",
         "pitch20sinein2.4s": "follows 2.4 s of a sine of 1.2 s that swings it 20° down and up",

@@ -12,7 +12,7 @@ from tailwork.robots import liu2020
 from tailwork.simulation import RigidGround
 from tailwork.studies.compare.comparison import Plan, compare, comparison_cases, last_common
 from tailwork.studies.motions import roll, yaw
-from tailwork.view.report.comparison import conclusion, feet_text
+from tailwork.view.report.overview import conclusion, feet_text
 
 ROBOTS = {"pendulum": liu2020("pendulum")}
 GROUND = RigidGround(friction=0.6)

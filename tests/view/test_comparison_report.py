@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tailwork.robots import liu2020
+from tailwork.robots import go2, liu2020
+from tailwork.robots.tails.fit import configured
 from tailwork.studies.compare.comparison import Plan, compare
 from tailwork.studies.motions import pitch, yaw
 from tailwork.view.report.comparison import cables_text, comparison_figures, comparison_sections, sizes_text, tail_rows
+from tailwork.view.report.overview import PINNED_HEADER, conclusion
 
 SINE, BEND = pitch(20, duration=0.05, period=1.2), yaw(20, duration=0.05)
 
@@ -20,12 +22,10 @@ def test_sections_say_what_is_played_and_by_which_law(tmp_path: Path) -> None:
     plan = Plan({tail: liu2020(tail) for tail in ("pendulum", "usrt")}, (SINE, BEND), {}, "paper")
     comparison = compare(plan, tmp_path)
     glance, sine, bend, measures = comparison_sections(comparison, {})
-    assert tuple(glance.tables[0].header) == (
-        "motion", "tail", "pitch [°]", "roll [°]", "yaw [°]", "about", "airborne [°]", "feet stay",
-    )  # fmt: skip
-    assert "pendulum 1 kg, 0.48 m; usrt 1.02 kg, 0.48 m" in glance.text
+    assert tuple(glance.tables[0].header) == PINNED_HEADER
+    assert [row[-2:] for row in glance.tables[0].rows[:2]] == [["1", "0.48"], ["1.02", "0.48"]]
     law = cables_text(plan)
-    assert law.endswith("bends the USRT tail.") and "feed-forward" in law
+    assert law.endswith("bends the USRT.") and "feed-forward" in law
     captions = {name: caption for name, (caption, _) in comparison_figures(comparison).items()}
     assert all(law in text for text in (glance.text, measures.text, captions[f"curvature-{SINE.name}"]))
     first = []
@@ -43,3 +43,17 @@ def test_published_tails_are_mounted_by_inference() -> None:
     plan = Plan({"r3": liu2020("r3")}, (BEND,), {})
     assert [row[-1] for row in tail_rows(plan)] == ["as published (Liu & Ben-Tzvi 2020) but for the mount"]
     assert "but for their mount" in sizes_text(plan) and cables_text(plan) == ""
+
+
+def test_conclusion_is_one_sentence_made_from_the_numbers(tmp_path: Path) -> None:
+    """How much further, beside the pendulum of equal mass and length, for how much work, and on which friction."""
+    robots = {tail: configured(go2(), tail, mass=0.6, length=0.4) for tail in ("pendulum", "r3")}
+    comparison = compare(Plan(robots, (BEND,), {}, "joint"), tmp_path)
+    pendulum, r3 = (comparison.of(BEND)[tail].measures for tail in robots)
+    far, less = r3["peak_yaw"], pendulum["peak_yaw"]
+    assert far > 1.05 * less, "the R3 turns it further"
+    assert conclusion(comparison) == (
+        f"In {BEND.name} the R3 turns the torso {100 * (far / less - 1):.0f} % further than the pendulum of equal mass "
+        f"and length, by up to {far:.3g}° of yaw, for {r3['tail_energy'] / pendulum['tail_energy']:.2g} times the "
+        f"work; all feet stay for friction ≥ {max(r3['friction_needed'], pendulum['friction_needed']):.2f}."
+    )

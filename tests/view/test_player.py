@@ -92,7 +92,7 @@ def test_a_page_holds_the_scene_to_single_precision() -> None:
             assert (line["color"], len(data["dashes"][line["dash"]]) > 0) == (curve.color, LINES[curve.dash] != "-")
     assert len(found["solids"]) == len(scene.solids)
     assert found["tips"] == [[name, frame, list(point)] for name, frame, point in scene.tips]
-    assert found["caption"]["notes"][-1] == f"{MOST} of {2 * MOST} samples are shown"
+    assert found["caption"]["measures"][-1] == ["samples shown", f"{MOST} of {2 * MOST}"]
 
 
 def test_a_long_run_of_the_r3_quadruped_is_below_2_megabytes() -> None:

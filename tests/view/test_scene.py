@@ -214,7 +214,7 @@ def test_fewer_moments_keep_both_ends_and_say_so() -> None:
     run, whole = run_of("pendulum"), scene_for("pendulum")
     scene = scene_of(run, most=8)
     assert len(scene.times) == 8 and scene.times[[0, -1]].tolist() == whole.times[[0, -1]].tolist()
-    assert "8 of 21 samples are shown" in scene.caption.notes
+    assert ("samples shown", "8 of 21") in scene.caption.measures
     assert scene.frames[0].places[-1].tolist() == whole.frames[0].places[-1].tolist()
     for most in (1, 2.0, True):
         with pytest.raises(ArgumentError, match="at least 2"):

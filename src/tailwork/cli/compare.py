@@ -116,12 +116,11 @@ def _plan(options: argparse.Namespace) -> Plan:
 def _print(console: Console, comparison: Comparison) -> None:
     from tailwork.view.report.comparison import (
         TAIL_HEADER,
-        conclusion,
-        feet_text,
         rotation_table,
         sizes_text,
         tail_rows,
     )
+    from tailwork.view.report.overview import conclusion, conclusion_notes, feet_text
 
     console.print(conclusion(comparison))
     print_table(console, "\nThe tails", TAIL_HEADER, tail_rows(comparison.plan))
@@ -137,10 +136,12 @@ def _print(console: Console, comparison: Comparison) -> None:
                 console.print(f"{tail}: {result.note}", style="yellow")
             if result.rigid is not None:
                 console.print(f"{tail} on rigid ground: {feet_text(result.rigid)}")
+    for note in conclusion_notes(comparison):
+        console.print(note)
     console.print(
-        "\nairborne: the same tail motion in the air, about the motion's axis; closed: the same in closed form, for a "
-        "planar pendulum; effect: degrees that the torso turns for each degree that the tail moves; torque, cable "
-        "tension, work: the largest ones and the work of the tail; least normal, friction: of the feet, the friction "
-        "that they need",
+        "\nlargest: how far the torso turns at most about the motion's axis; airborne: the same tail motion in the "
+        "air; closed: the same in closed form, for a planar pendulum; effect: degrees that the torso turns for each "
+        "degree that the tail moves; torque, cable tension, work: the largest ones and the work of the tail; least "
+        "normal, friction: of the feet, the friction that they need",
         style="dim",
     )

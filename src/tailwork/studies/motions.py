@@ -101,8 +101,9 @@ def motion_text(motion: TailMotion) -> str:
     if motion.space == "joints":
         said = f"pitches{it} {over(a, c)} and yaws{it} {over(b, d)}"
     elif motion.axis == "roll":
-        bent = f"{_degrees(math.degrees(b))}°" if b == d else over(b, d)
-        said = f"rolls{it} {over(a, c)}, bent by {bent},"
+        way = "by" if a else "down by" if b > 0.0 else "up by"
+        bent = f"{way} {_degrees(math.degrees(b if a else abs(b)))}°" if b == d else f"by {over(b, d)}"
+        said = f"rolls{it} {over(a, c)}, bent {bent},"
     else:
         ways = ("to the right", "to the left") if motion.axis == "yaw" else ("down", "up")
         side = math.cos(a) if motion.axis == "pitch" else -math.sin(a)

@@ -157,7 +157,8 @@ COUNTERPARTS = (
 )  # fmt: skip
 SUMMARY = (
     "The quadruped of Liu & Ben-Tzvi 2018 with its pendulum tail. Numbers of the paper stand beside ours, with the "
-    "reading chosen where the paper leaves one open. Leg policy: the torques that the paper gives."
+    "reading chosen where the paper leaves one open. Legs: the torques of Sect. 4.1; in Sect. 4.2 those of the inverse "
+    "model."
 )
 
 

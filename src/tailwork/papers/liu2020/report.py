@@ -227,16 +227,17 @@ def conclusion(result: Liu2020) -> str:
     """R3 against pendulum beside the paper, from the numbers."""
     by = {(ratio.motion.name, ratio.axis): ratio for ratio in result.ratios if not ratio.reading}
     named = {
-        ("yaw40", "yaw"): "in yaw, tails bent by 40°", ("roll40", "roll"): "in roll, tails bent by 40° and rolled",
-        ("roll80", "roll"): "bent by 80°", ("coupled", "roll"): "in roll in the coupled motion",
+        ("yaw40", "yaw"): "in yaw, bent by 40°", ("roll40", "roll"): "in roll, bent by 40°",
+        ("roll80", "roll"): "in roll, bent by 80°", ("coupled", "roll"): "in roll in the coupled motion",
     }  # fmt: skip
-    said = [f"{fixed(by[key].ours[0], 0, signed=True)} % {words} ({by[key].paper})" for key, words in named.items()]
+    said = [
+        f"{fixed(by[key].ours[0], 0, signed=True)} % {words} (paper: {by[key].paper})" for key, words in named.items()
+    ]
     exact, small = ([fixed(result.crossings[axis][MAIN][k], 1) for axis in ("yaw", "roll")] for k in (0, 1))
     return (
-        "With the R3 the torso turns farther than with the pendulum, by the paper's map of the bend (Eq. 86) and exact "
-        f"angles of the torso (in brackets: the paper): {', '.join(said)}. Both turn it equally far at a bend of "
-        f"{exact[0]}° in yaw and {exact[1]}° in roll, with the small angles of the paper at {small[0]}° and "
-        f"{small[1]}°; the paper sees both at about {CROSSOVER:.0f}°."
+        f"Beside the pendulum, the R3 turns the torso by {', by '.join(said)}. The two turn it equally far at bends of "
+        f"{exact[0]}° in yaw and {exact[1]}° in roll (with the small angles of the paper {small[0]}° and {small[1]}°), "
+        f"where the paper sees about {CROSSOVER:.0f}° in both."
     )
 
 

@@ -343,7 +343,7 @@ def _walking_claims(walk: Run, found: Reactions) -> list[Claim]:
     )
     claims = [
         Claim(f"Fig. 4, longitudinal impulse of a {row} leg [g cm/s]", f"{PAPER_IMPULSES[row]:+.1f}",
-              f"{contact[row]:+.1f}", "all contact in a stride, mean of left and right")
+              f"{contact[row]:+.1f}", f"all contact in a stride; in the planned stance alone {planned[row]:+.1f}")
         for row in ROWS
     ]  # fmt: skip
     claims.append(

@@ -276,8 +276,9 @@ on the springs of the joints' servos, struck by each touch-down: with stiff or l
 while one tripod alone is down. The other is the change of tripods: while feet of both touch (dark in the figure), the
 weight goes over from one to the other, and feet scuff. These peaks stay where all oscillations are well damped.
 
-The paper says that its result comes from actual locomotion, “which accounts for much of the noise and other variability
-in the data”. Ours has neither noise nor variability of an animal, so the peaks here do not explain the paper's.
+The paper says that its result comes from actual locomotion, “which accounts for much of the ‘noise’ and other
+variability in the data”. Ours has neither noise nor variability of an animal, so the peaks here do not explain the
+paper's.
 """
 COUNTERPARTS = (
     ("Fig. 1", "the modelled leg and body, all angles zero (sketch)", "robot blaberus: `tailwork show blaberus`"),

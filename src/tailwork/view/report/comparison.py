@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -14,7 +14,6 @@ from tailwork.control.tail_motion import TailMotion
 from tailwork.format import fixed, minus, rounded
 from tailwork.robots.tails.fit import as_named, as_published
 from tailwork.robots.tails.tail import tail_name
-from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import (
     Comparison,
     Plan,
@@ -24,12 +23,21 @@ from tailwork.studies.compare.comparison import (
     torso_degrees,
 )
 from tailwork.studies.compare.curvature import segment_curvatures
-from tailwork.studies.compare.ground_comparison import ground_times
 from tailwork.studies.measures import AXES, by_kind, meaning_of, shown_measures, unit_of, whole_measure
 from tailwork.studies.motions import motion_text
-from tailwork.studies.possible import footnote, impossible, mark, marked
+from tailwork.studies.possible import footnote, mark, marked
 from tailwork.view.draw.picture import time_lapse
 from tailwork.view.figures.runs import curvature_tracking, foot_forces, net_rotation, torso_response
+from tailwork.view.report.overview import (
+    MOST_NAMED,
+    SAME,
+    airborne_turn,
+    conclusion,
+    feet_text,
+    largest_turn,
+    overview_table,
+    tail_words,
+)
 from tailwork.view.report.page import Drawing, Drawings, Picture, Playback, Report, Section, Table
 from tailwork.view.scene.colors import printed
 
@@ -37,9 +45,8 @@ ANGLE_TEXT = {
     "arc": "the arc of Eq. 86", "chain": "the centre of mass of the evenly bent chain of links",
     "tip": "the angle of the last link",
 }  # fmt: skip
-MOST_NAMED = 2  # motions of a tail that the conclusion names; of more motions, all but the first fold
 ROTATION = {
-    **{axis: (f"{axis} [°]", 1) for axis in AXES}, "airborne": ("airborne [°]", 1),
+    "largest": ("largest [°]", 1), **{axis: (f"{axis} [°]", 1) for axis in AXES}, "airborne": ("airborne [°]", 1),
     "closed form": ("closed form [°]", 1), "effectiveness": ("effect", 2), "peak_tail_torque": ("torque [N m]", 1),
     "peak_joint_torque": ("torque on a joint [N m]", 1), "peak_segment_torque": ("torque on a segment [N m]", 1),
     "peak_tension": ("cable tension [N]", 0), "tail_energy": ("work [J]", 2),
@@ -47,15 +54,8 @@ ROTATION = {
 }  # fmt: skip
 """Columns of the short table: what stands above, and decimals. Those that no run has are left out."""
 TAIL_HEADER = ("tail", "kind", "mass [kg]", "length [m]", "mount [m]", "numbers")
-ANGLES = (*AXES, "airborne", "closed form")
+ANGLES = ("largest", *AXES, "airborne", "closed form")
 MOST_DECIMALS = 6
-LITTLE = 0.5
-"""Of the rotation in the air: less of it is said to be held by the legs."""
-TIE = 0.05
-"""Rotations that differ by less than this share are called about equal."""
-ALIKE = 0.5  # [deg]; tails whose centres of mass are less off their motion move alike
-SAME = 1e-6
-"""Masses and lengths that differ by less than this share are the same."""
 
 
 def comparison_figures(comparison: Comparison) -> Drawings:
@@ -109,7 +109,13 @@ def _bends(comparison: Comparison, axis: str) -> list[float]:
 
 def rotation_table(results: Mapping[str, Result], friction: float) -> Table:
     """The short table: torso rotations with the airborne ones beside them, and what they ask of tail and feet."""
-    runs = {tail: {**r.measures, "airborne": _airborne(r), "closed form": r.closed_form} for tail, r in results.items()}
+    runs = {
+        tail: {
+            **r.measures, "airborne": airborne_turn(r), "closed form": r.closed_form,
+            "largest": largest_turn(r.run, r.case.scenario.motion),
+        }
+        for tail, r in results.items()
+    }  # fmt: skip
     wanted = by_kind(map(whole_measure, ROTATION), runs.values())
     names = [name for name in wanted if any(not math.isnan(own[name]) for own in runs.values())]
     angle = angle_decimals(results.values())
@@ -128,106 +134,29 @@ def angle_decimals(results: Iterable[Result]) -> int:
     return min(max(1, 2 - math.floor(math.log10(largest))), MOST_DECIMALS) if largest < 1.0 else 1
 
 
-def _airborne(result: Result) -> float:
-    """How far the robot turns in the air about the motion's own axis [deg]."""
-    return float(result.airborne[AXES.index(result.case.scenario.motion.axis)])
-
-
 def comparison_report(comparison: Comparison) -> Report:
     """The report: what came of it, a motion to be played or a sweep, how it was done, and everything in detail."""
     worst = max(r.measures["energy_balance"] for r in (*comparison.results, *comparison.swept))
 
     def sections(drawn: Mapping[str, Picture]) -> list[Section]:
-        found = comparison_sections(comparison, drawn)
-        first = next(section for section in found if section.playback or section.figures)
-        if first.playback is None:
-            opening, rest = Section("", figures=first.figures), replace(first, figures=())
+        glance, *found = comparison_sections(comparison, drawn)
+        if comparison.plan.motions:
+            motion = comparison.plan.motions[0]
+            opening = Section("", tables=glance.tables[:1], playback=played(comparison, motion))
         else:
-            opening = Section("", playback=replace(first.playback, caption=f"{first.title}."))
-            rest = replace(first, playback=None)
-        return [opening, Section("", comparison_method(comparison)), *(rest if one is first else one for one in found)]
+            opening, found[0] = Section("", figures=found[0].figures), replace(found[0], figures=())
+        how = Section(
+            "How it was done", comparison_method(comparison), tables=[tails_table(comparison.plan)], folded=True
+        )
+        first = next((k for k, one in enumerate(found) if one.playback), None)
+        if first is not None:  # it is played above
+            found[first] = replace(found[first], playback=None)
+        return [opening, how, *found]
 
     footer = (
         f"Energy balances in every run to {minus(f'{worst:.1e}')} of what moved. Made by tailwork; runs are kept here."
     )
     return Report("Tails compared", conclusion(comparison), comparison_figures(comparison), sections, footer)
-
-
-def conclusion(comparison: Comparison) -> str:
-    """Which tail turns the torso farthest in which motion, and whether the feet could stay: from the numbers."""
-    plan = comparison.plan
-    motions = plan.motions or [swept[-1] for swept in plan.sweeps.values()]
-    said, ahead = [], dict.fromkeys(plan.robots, 0)
-    for motion in motions:
-        own = comparison.of(motion)
-        first, *others = sorted(own.values(), key=lambda r: -abs(r.measures[motion.axis]))
-        ahead[first.case.tail] += 1
-        said.append(_farthest(first, others[0] if others else None))
-    if len(motions) > MOST_NAMED and len(plan.robots) > 1:
-        counts = [f"{_named(tail)} in {count}" for tail, count in ahead.items() if count]
-        said = [f"Of {len(motions)} motions, the torso turns farthest with {', with '.join(counts)}.", said[0]]
-    results = comparison.results or comparison.swept
-    early = sum(r.run.stopped is not None for r in results)
-    ended = f" Of {len(results)} runs, {early} ended early." if early else ""
-    weak = sum(not {"motor_load", "joint_speed_load"}.isdisjoint(impossible(r.measures)) for r in results)
-    ended += f" In {weak} of {len(results)} runs a motor would be beyond its limits." if weak else ""
-    return f"{' '.join(said)} {_unlike(results)}{_feet(comparison, results)}{ended}"
-
-
-def _farthest(first: Result, second: Result | None) -> str:
-    """How far the tail that turns the torso farthest does so, and the one after it."""
-    motion = first.case.scenario.motion
-    by, aloft, name = first.measures[motion.axis], _airborne(first), _named(first.case.tail)
-    turned = f"{rounded(by, 3)}° of {motion.axis} at the end"
-    if abs(by) < LITTLE * abs(aloft):
-        turned += f" (in the air {rounded(aloft, 3)}°: the legs hold the rest)"
-    if second is None:
-        return f"In {motion.name} {name} turns the torso by {turned}."
-    other = second.measures[motion.axis]
-    after = f"{_named(second.case.tail)} ({rounded(other, 3)}°)"
-    works = first.measures["tail_energy"], second.measures["tail_energy"]
-    whole = first.run.stopped is None and second.run.stopped is None
-    ratio = rounded(works[0] / works[1], 2) if whole and min(works) > 0.0 else ""
-    work = f"{'about the' if ratio == '1' else f'{ratio} times the'} work" if ratio else ""
-    if whole and by * other > 0.0 and abs(other) > (1.0 - TIE) * abs(by):
-        said = f"In {motion.name} the torso turns about equally far with {name}, by {turned}, and {after}"
-        return f"{said}; the first does {work} of the second." if work else f"{said}."
-    said = f"In {motion.name} {name} turns the torso farthest, by {turned}"
-    if work:
-        return f"{said}, for {work} of {after}."
-    return f"{said}, before {after}{'' if whole else '; not both runs reach their end'}."
-
-
-def _unlike(results: Sequence[Result]) -> str:
-    """How far the tails' centres of mass are off their motion, where they are."""
-    off: dict[str, float] = {}
-    for r in results:
-        off[r.case.tail] = max(off.get(r.case.tail, 0.0), r.measures["tail_deviation"])
-    said = [f"{_named(tail)} by up to {rounded(angle, 2)}°" for tail, angle in off.items() if angle > ALIKE]
-    return f"Off the wanted motion of the centre of mass: {', '.join(said)}. " if said else ""
-
-
-def _named(tail: str) -> str:
-    return f"the {'robot’s own' if tail == 'own' else printed(tail)} tail"
-
-
-def _feet(comparison: Comparison, results: Sequence[Result]) -> str:
-    """Whether the feet could stay where the model holds them."""
-    if comparison.plan.policy == "airborne":
-        return "The robot is in the air: no foot holds it."
-    rigid = [r for r in results if r.rigid is not None]
-    if rigid and comparison.plan.ground is not None:
-        moved = [r for r in rigid if r.rigid is not None and feet_text(r.rigid) != "all stay"]
-        friction = f"On rigid ground of friction {float(comparison.plan.ground.friction):.2g}"
-        if not moved:
-            return f"{friction} all feet stay."
-        named = ", ".join(dict.fromkeys(r.case.scenario.motion.name for r in moved))
-        return f"{friction} feet slip or lift in {len(moved)} of {len(rigid)} runs ({named})."
-    pulling = sum(r.measures["least_normal_force"] <= 0 for r in results)
-    if pulling:
-        return f"In {pulling} of {len(results)} runs a foot would have to pull, which no ground allows."
-    needed = max(r.measures["friction_needed"] for r in results)
-    return f"The feet stay only where the friction of the ground is {needed:.2f} or more."
 
 
 def comparison_method(comparison: Comparison) -> str:
@@ -248,7 +177,7 @@ def comparison_method(comparison: Comparison) -> str:
 
 def cables_text(plan: Plan) -> str:
     """By which law the cables of tails are pulled, in a sentence; empty: no tail has any."""
-    pulled = [_named(tail) for tail, own in plan.robots.items() if own.part(tail_name(own)).by_cables]
+    pulled = [tail_words(tail) for tail, own in plan.robots.items() if own.part(tail_name(own)).by_cables]
     if not pulled:
         return ""
     return f"PD on the curvature of its segments, with a feed-forward of its springs, bends {' and '.join(pulled)}."
@@ -269,25 +198,34 @@ def _start_text(motion: TailMotion, results: Mapping[str, Result]) -> str:
     return said
 
 
+def played(comparison: Comparison, motion: TailMotion) -> Playback:
+    """A motion on the ground that the conclusion is made from."""
+    results = comparison.of(motion)
+    rigid = {tail: r.rigid for tail, r in results.items() if r.rigid is not None}
+    where = "In the air" if comparison.plan.policy == "airborne" else "On pinned feet"
+    where = f"On rigid ground of friction {comparison.plan.friction:.2g}" if rigid else where
+    runs = {printed(tail): run for tail, run in (rigid or {tail: r.run for tail, r in results.items()}).items()}
+    return Playback(runs, f"{where}: the tail {motion_text(motion)}.")
+
+
 def comparison_sections(comparison: Comparison, drawn: Mapping[str, Picture]) -> list[Section]:
-    """All results: a section a motion, a section a sweep, all measures; `drawn` has all `comparison_figures`."""
-    sections = [_overview(comparison)] if comparison.plan.motions else []
+    """All results: at a glance, a section a motion, a section a sweep, all measures; `drawn` has all
+    `comparison_figures`."""
+    sections = [_glance(comparison)]
     for motion in comparison.plan.motions:
         results = comparison.of(motion)
         names = [f"{kind}-{motion.name}" for kind in ("timelapse", "torso", "curvature", "feet")]
         table = rotation_table(results, comparison.plan.friction)
         pictures = [drawn[name] for name in names if name in drawn]
-        where = "In the air" if comparison.plan.policy == "airborne" else "On pinned feet"
-        played = f"{where}: the tail {motion_text(motion)}."
-        playback = Playback({tail: r.run for tail, r in results.items()}, played)
         said = [_start_text(motion, results), *(f"{tail}: {r.note}." for tail, r in results.items() if r.note)]
         notes = "\n\n".join(filter(None, said))
         folded = len(comparison.plan.motions) > MOST_NAMED and motion is not comparison.plan.motions[0]
         title = f"{motion.name}: the tail {motion_text(motion)}"
-        sections.append(Section(title, notes, pictures, [table], playback, folded=folded))
+        tables = [table]
         if comparison.plan.ground is not None:
-            rigid = _on_rigid_ground(motion, results, comparison.plan.friction)
-            sections.append(replace(rigid, folded=folded))
+            tables.append(_on_rigid_ground(results, comparison.plan.friction))
+            notes = f"{notes}\n\n{RIGID_TEXT}".strip()
+        sections.append(Section(title, notes, pictures, tables, played(comparison, motion), folded=folded))
     tails = list(comparison.plan.robots)
     header = ("bend [°]", *(f"{tail} [°]" for tail in tails), *(f"{tail}, airborne [°]" for tail in tails))
     for axis in comparison.plan.sweeps:
@@ -302,17 +240,17 @@ def comparison_sections(comparison: Comparison, drawn: Mapping[str, Picture]) ->
     return [*sections, _everything(comparison)]
 
 
-RIGID_HEADER = (
+RIGID_ANGLES = (
     "tail", "pitch, pinned [°]", "rigid [°]", "roll, pinned [°]", "rigid [°]", "yaw, pinned [°]", "rigid [°]", "feet",
 )  # fmt: skip
 RIGID_TEXT = (
-    "The same motion on rigid ground of friction {:.2g}, where feet lift, slip and land: what becomes of the robot "
-    "where pinned feet would have to pull or to hold more than friction can. Angles are compared when the first of the "
-    "two runs ends; a pinned run ends where a leg becomes straight."
+    "On rigid ground feet lift, slip and land: that is what becomes of the robot where pinned feet would have to pull "
+    "or to hold more than friction can. Angles of both are compared when the first of the two runs ends; a pinned run "
+    "ends where a leg becomes straight."
 )
 
 
-def _on_rigid_ground(motion: TailMotion, results: Mapping[str, Result], friction: float) -> Section:
+def _on_rigid_ground(results: Mapping[str, Result], friction: float) -> Table:
     """What actually happens in a motion."""
     rows = []
     for tail, r in results.items():
@@ -323,53 +261,19 @@ def _on_rigid_ground(motion: TailMotion, results: Mapping[str, Result], friction
         until = "" if r.run.stopped is None else f" (angles at {time:.3f} s)"
         rows.append([mark(tail, "", r.measures, friction), *cells, feet_text(r.rigid) + until])
     note = footnote([r.measures for r in results.values()], friction).replace("not possible", "not possible as pinned")
-    runs = {tail: r.rigid for tail, r in results.items() if r.rigid is not None}
-    played = Playback(runs, f"On rigid ground: the tail {motion_text(motion)}.")
-    return Section(
-        f"{motion.name} on rigid ground",
-        RIGID_TEXT.format(friction),
-        (),
-        [Table(RIGID_HEADER, rows, note=note)],
-        played,
-    )
+    return Table(RIGID_ANGLES, rows, f"Pinned feet beside rigid ground of friction {friction:.2g}", note)
 
 
-def feet_text(run: Run) -> str:
-    """What the feet of a run on the ground do first, and when [ms]."""
-    firsts = sorted((time, foot, what) for foot, first in ground_times(run).items()
-                    for what, time in (("slips", first.slips), ("lifts", first.lifts)) if time is not None)  # fmt: skip
-    said = [f"{foot} {what} at {1e3 * time:.0f} ms" for time, foot, what in firsts[:MOST_NAMED]]
-    more = f", {len(firsts) - MOST_NAMED} more" if len(firsts) > MOST_NAMED else ""
-    return ", ".join(said) + more if said else "all stay"
-
-
-def _overview(comparison: Comparison) -> Section:
-    """Net rotations of all motions at a glance."""
-    header = ("motion", "tail", "pitch [°]", "roll [°]", "yaw [°]", "about", "airborne [°]", "feet stay")
-    rows, friction = [], comparison.plan.friction
+def _glance(comparison: Comparison) -> Section:
+    """All motions at a glance."""
     decimals = angle_decimals(comparison.results)
-    for r in comparison.results:
-        motion = r.case.scenario.motion
-        stay = "—" if comparison.plan.policy == "airborne" else "no" if r.measures["least_normal_force"] <= 0 else "yes"
-        if stay == "yes":
-            stay = f"friction ≥ {r.measures['friction_needed']:.2f}"
-        if r.run.stopped is not None:
-            stay += f"; ends at {r.run.stopped.time:.3f} s"
-        angles = [fixed(r.measures[name], decimals) for name in AXES]
-        cells = [motion.name, r.case.tail, *angles, motion.axis, fixed(_airborne(r), decimals), stay]
-        rows.append(marked(cells, [""] * 6 + ["friction_needed"], r.measures, friction))
-    text = (
-        "How far the torso has turned at the end of each run, and about the motion's own axis in the air. The "
-        "difference is what the ground and the legs do. "
-    )
-    own = tail_rows(comparison.plan)
-    sizes = "; ".join(
-        f"{tail} {mass} kg{'' if length == '—' else f', {length} m'}" for tail, _, mass, length, *_ in own
-    )
-    text += f"Tails: {sizes}. {cables_text(comparison.plan)}"
-    note = footnote([r.measures for r in comparison.results], friction)
-    tails = Table(TAIL_HEADER, own, "The tails")
-    return Section("At a glance", text, (), [Table(header, rows, note=note), tails])
+    tables = [overview_table(comparison, decimals)] if comparison.results else []
+    return Section("At a glance", cables_text(comparison.plan), tables=[*tables, tails_table(comparison.plan)])
+
+
+def tails_table(plan: Plan) -> Table:
+    """The tails that are compared."""
+    return Table(TAIL_HEADER, tail_rows(plan), "The tails")
 
 
 def tail_rows(plan: Plan) -> list[list[str]]:

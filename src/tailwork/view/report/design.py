@@ -144,7 +144,8 @@ def _sections(
     for other in answers[1 : MOST_PLAYED + 1 - len(runs)]:
         runs[text.choice_words(other.choice)] = other.verified.run
     played = Playback(runs, "The runs that verify the designs.")
-    sections = [Section("", playback=played), Section("", _method(best)), _best(best, drawn, name)]
+    variables = Table(tables.DESIGN_HEADER, tables.design_rows(best), f"The variables of {name}")
+    sections = [Section("", tables=[variables], playback=played), Section("", _method(best)), _best(best, drawn, name)]
     if len(answers) > 1:
         heads, cells, note = tables.choice_table(answers)
         table = Table(list(map(_whole_unit, heads)), cells, note=note)
@@ -209,7 +210,6 @@ def _runs(answer: Answer) -> dict[str, Run]:
 
 def _best(best: Answer, drawn: Mapping[str, Picture], name: str) -> Section:
     shown = [
-        Table(tables.DESIGN_HEADER, tables.design_rows(best), f"The variables of {name}"),
         Table(tables.MEASURE_HEADER, tables.measure_rows(best), "What is wanted and what is limited",
               tables.measure_caption(best)),
     ]  # fmt: skip

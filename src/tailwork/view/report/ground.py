@@ -152,29 +152,33 @@ def conclusion(comparison: GroundComparison) -> str:
     if firsts:
         time, foot, what = min(firsts)
         said = (
-            f"The feet do not all stay: {foot} is the first that {what}, at {1e3 * time:.0f} ms on ground of {label}. "
-            f"The pinned model needs {required}; the ground has {comparison.friction:.2g}."
+            f"The feet do not all stay: on ground of {label} {foot} is the first that {what}, at {1e3 * time:.0f} ms; "
+            f"the pinned model needs {required}, the ground has {comparison.friction:.2g}."
         )
     else:
-        said = f"All feet stay: the pinned model needs {required}, and the ground has {comparison.friction:.2g}."
+        said = (
+            f"All feet stay on ground of {label}: the pinned model needs {required}, the ground has "
+            f"{comparison.friction:.2g}."
+        )
     apart, turned = float(stiffest.place_difference[-1]), float(stiffest.attitude_difference[-1])
     return (
-        f"{said} On ground of {label} the torso ends {rounded(1e3 * apart, 2)} mm and "
-        f"{rounded(math.degrees(turned), 2)}° away from where pinned feet bring it."
+        f"{said} The torso ends {rounded(1e3 * apart, 2)} mm and {rounded(math.degrees(turned), 2)}° away from where "
+        "pinned feet bring it."
     )
 
 
 def _sections(comparison: GroundComparison, drawn: Mapping[str, Picture]) -> list[Section]:
     feet = [picture for name, picture in drawn.items() if name.startswith("feet")]
     times = ("foot", "friction needed", *(f"{label} [ms]" for label in comparison.runs))
+    said = f"When each foot first slips and lifts. The tail: {tail_text(comparison.scenario.tail_part)}."
+    first = Table(times, time_rows(comparison), said, time_note(comparison))
     return [
-        Section("", playback=Playback(comparison.runs, "All runs in one place.", "overlay")),
-        Section("", _summary(comparison)),
+        Section("", tables=[first], playback=Playback(comparison.runs, "All runs in one place.", "overlay")),
+        Section("How it was done", _summary(comparison), folded=True),
         Section(
             "When feet slip or lift",
             "\n\n".join([FEET_TEXT, *(f"{note}." for note in ground_notes(comparison))]),
             feet,
-            [Table(times, time_rows(comparison), note=time_note(comparison))],
         ),
         Section("The torso", "", [drawn["torso"]]),
         Section(

@@ -35,6 +35,8 @@ NOTE = "note"  # a column of this heading holds text that may take several lines
 
 WARNING = "Warning: "  # with this, a paragraph that stands out begins
 LONG = 24  # columns of text with longer cells may break their lines
+NARROW = 40  # characters that a phone shows side by side; rows of wider tables stand as blocks there
+MANY = 14  # columns: tables with more are swiped, their first column stays in sight
 Drawing = tuple[str, Callable[[], Figure]]  # a caption and what draws the figure
 Drawings = Mapping[str, Drawing]  # by file name
 FOR_A_PROCESS = 6  # a process takes about as long to start as so many pictures take to save
@@ -191,16 +193,22 @@ def _picture(picture: Picture) -> str:
 
 
 def _table(table: Table) -> str:
+    texts = [[_text(cell) for cell in row] for row in table.rows]
     kinds = [_kind(name, [row[k] for row in table.rows]) for k, name in enumerate(table.header)]
     head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(table.header, kinds, strict=True))
+    heads = [f' data-head="{escape(name)}"' if name else "" for name in table.header]
     rows = "\n".join(
         "<tr>"
-        + "".join(f"<td{kind}>{escape(_text(cell))}</td>" for cell, kind in zip(row, kinds, strict=True))
+        + "".join(f"<td{kind}{name}>{escape(cell)}</td>" for cell, kind, name in zip(row, kinds, heads, strict=True))
         + "</tr>"
-        for row in table.rows
+        for row in texts
     )
     caption = f"<caption>{escape(table.caption)}</caption>\n" if table.caption else ""
-    kind = "table noted" if NOTE in table.header else "table"  # on phones, notes stand below their rows
+    widths = [
+        max(map(len, [*(row[k] for row in texts), *name.split()]), default=0) for k, name in enumerate(table.header)
+    ]
+    wide = sum(widths) + 2 * len(widths) > NARROW
+    kind = "table blocks" if wide and 1 < len(widths) <= MANY else "table"
     return (
         f'<div class="{kind}" tabindex="0">\n<table>\n{caption}<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"

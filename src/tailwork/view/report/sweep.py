@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -113,18 +114,25 @@ def _figures(results: Results) -> Drawings:
 
 def _sections(results: Results, found: Mapping[str, Extremes], drawn: Mapping[str, Picture]) -> list[Section]:
     sweep, first = results.sweep, next(iter(drawn.values()), None)
-    sections = [Section("", "", [first] if first else []), Section("", _summary(results))]
+    sections: list[Section] = []
+    opening = Section("", "", [first] if first else [])
     for name in sweep.measures:
         pictures = [drawn[kind] for kind in (f"map-{name}", f"matrix-{name}") if kind in drawn]
         pictures = [picture for picture in pictures if picture is not first]
         own = found[name]
         header = ("", "design", *(varied_label(one) for one in sweep.varied), *own.heads, measure_label(name))
-        caption = "Designs at the ends, of those that ran to their end"
+        caption = f"{capitalised(meaning_of(name))}: designs at the ends, of those that ran to their end"
         tables = [Table(header, own.rows, caption, own.note)] if own.rows else []
         text = f"{capitalised(meaning_of(name))} [{unit_of(name)}]."
         if not np.isfinite(results.measures[name]).any():
             text += f" {capitalised(no_value_text(results))}."
+        if name == sweep.measures[0] and tables:
+            opening = replace(opening, tables=tables)
+            if not pictures:
+                continue
+            tables = []
         sections.append(Section(name.replace("_", " ").capitalize(), text, pictures, tables))
+    sections = [opening, Section("", _summary(results)), *sections]
     ended = reason_rows(results)
     if ended:
         rows = [[f"{count:,}", str(example), reason] for count, example, reason in ended]

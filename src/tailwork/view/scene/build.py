@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -77,8 +78,9 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
     fall, notes = _fall(run, middle, placed)
     if sound < len(run.data["time"]):
         notes = (*notes, f"shown until {run.data['time'].to_numpy()[sound - 1]:.4g} s: what follows is NaN")
+    caption = caption_of(run, notes)
     if len(rows) < sound:
-        notes = (*notes, f"{len(rows)} of {sound} samples are shown")
+        caption = replace(caption, measures=(*caption.measures, ("samples shown", f"{len(rows)} of {sound}")))
     shapes = drawn(robot, color)
     forces = _forces(run, shapes, rows)
     tips = tuple(
@@ -109,7 +111,7 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
         plots=plots_of(run, label, color, rows),
         events=run.events,
         tips=tips,
-        caption=caption_of(run, notes),
+        caption=caption,
     )
 
 
