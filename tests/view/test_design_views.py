@@ -239,6 +239,18 @@ def test_what_the_robot_breaks_as_it_is_given() -> None:
     assert "does not come to the end" in headline(replace(answer, given=None))
 
 
+def test_of_two_kinds_of_torque_the_larger_is_marked() -> None:
+    """A limit on all torques of a tail of joints and segments is of the larger ones: only that row has its marks."""
+    torques = {"peak_tail_torque": 4.0, "peak_joint_torque": 0.4, "peak_segment_torque": 4.0}
+    answer = with_fine(small_answer(), **torques)
+    assert answer.given is not None
+    given = {**answer.given.measures, **{name: 1.5 * value for name, value in torques.items()}}
+    rows = {row[0]: row for row in measure_rows(replace(answer, given=replace(answer.given, measures=given)))}
+    joint, segment = rows["peak joint torque"], rows["peak segment torque"]
+    assert "peak tail torque" not in rows and joint[3] == segment[3] == "≤ 4"
+    assert (joint[4], joint[-1]) == ("0.6", "") and (segment[4], segment[-1]) == ("6 ×", "active")
+
+
 def test_feet_that_pull_are_pointed_out() -> None:
     """The model pins them; where they push, the friction that they need is said; in the air there are none."""
     answer = with_fine(small_answer(), least_normal_force=46.61, friction_needed=0.3067)

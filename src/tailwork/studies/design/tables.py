@@ -70,14 +70,21 @@ def measure_rows(answer: Answer) -> list[list[str]]:
             low, high = limits[name].least, limits[name].most
             bounds = [f"{sign} {rounded(bound)}" for sign, bound in (("≥", low), ("≤", high)) if bound is not None]
         sides = [side for side in sides_of(study.limits) if side.limit.measure == name]
+        active = any(answer.best.multipliers.get(side.words, 0.0) > PRICED for side in sides)
+        beyond = any(limit_words(side.words) in broken for side in sides)
         notes = [f"goal: {goal.sense}" for goal in study.goals if goal.measure == name]
-        notes += ["active"] * any(answer.best.multipliers.get(side.words, 0.0) > PRICED for side in sides)
-        beyond = BROKEN if any(limit_words(side.words) in broken for side in sides) else ""
+        notes += ["active"] * (active and _is_largest(own, fine))
+        beyond = BROKEN if beyond and _is_largest(own, measures) else ""
         rows.append([
             plain_name(own), mark(rounded(fine.get(own), 5), own, fine, friction), unit_text(own), ", ".join(bounds),
             mark(rounded(measures.get(own)) + beyond, own, measures, friction), ", ".join(notes),
         ])  # fmt: skip
     return rows
+
+
+def _is_largest(name: str, measures: Mapping[str, float]) -> bool:
+    """Whether a measure of coordinates of one kind is that of all kinds, which the limit is on."""
+    return whole_measure(name) == name or measures.get(name) == measures.get(whole_measure(name))
 
 
 def _runs(answer: Answer) -> tuple[Mapping[str, float], Mapping[str, float]]:
