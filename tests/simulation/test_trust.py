@@ -47,6 +47,7 @@ def test_a_leg_that_folds_ends_the_run(robot: Robot) -> None:
     leg = run.model.foot_names.index(run.stopped.reason.split()[0])
     assert run.path(np.array([run.stopped.time])).extensions[0, leg] == pytest.approx(0.1, abs=1e-12)
     assert run.energy_balance_error() < 1e-6 and run.warnings == ()
+    assert f"{run.stopped.reason}; no motor did anything: `control` says what drives the legs\n" in run.summary()
     model = Model(robot)
     batch = simulate_batch(model, model.standing(), 0.3)
     assert batch.reasons == (run.stopped.reason,) and batch.times[0] == run.stopped.time

@@ -337,7 +337,9 @@ class Run:
         """The run in a few lines."""
         lines = [f"{self.model.robot.name}: {self.duration:.4g} s by {self.method} ({self.why_method})"]
         if self.stopped is not None:
-            lines.append(f"stopped at {self.stopped.time:.4f} s: {self.stopped.reason}")
+            limp = self.model.foot_names and self.model.actuator_names and not self._efforts().any()
+            hint = "; no motor did anything: `control` says what drives the legs" if limp else ""
+            lines.append(f"stopped at {self.stopped.time:.4f} s: {self.stopped.reason}{hint}")
         ended = None if self.stopped is None else (self.stopped.time, self.stopped.reason)
         happened: dict[str, list[str]] = {}
         for time, what in self.events:
