@@ -100,11 +100,22 @@ def file_kind(path: str | os.PathLike[str], kinds: Sequence[str], what: str) -> 
     if kind not in kinds:
         ends = ", ".join(f".{kind}" for kind in kinds[:-1]) + (" or " if kinds[1:] else "") + f".{kinds[-1]}"
         raise FileError(path, f"not a name for {what}: let it end in {ends}")
-    if file.is_dir():
+    if is_there(file) and file.is_dir():
         raise FileError(path, f"a folder is where {what} should be")
     if not file.parent.is_dir():
         raise FileError(path, f"there is no folder {file.parent}: make it first")
     return kind
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Whether there is something of that name; a name that no file can have is an error."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, TypeError) as error:
+        raise FileError(path, why(error)) from None
+    return True
 
 
 def ready_folder(path: str | os.PathLike[str]) -> None:

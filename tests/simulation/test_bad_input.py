@@ -30,6 +30,7 @@ from tailwork.simulation import (
     simulate_batch,
 )  # fmt: skip
 from tailwork.studies import Scenario, add_measure, measured, motion_from_text, perform, perform_many, pitch, yaw
+from tailwork.studies.design import DesignOptions
 from tailwork.studies.design.example import EXAMPLE
 from tailwork.studies.design.files import problem_from_text
 from tailwork.view import picture, torso_response
@@ -119,6 +120,18 @@ def test_arguments_of_another_kind(wrong: Any) -> None:
             call()
 
 
+@pytest.mark.parametrize("wrong", [HUGE, 1j, [[]], np.zeros((2, 2)), print, None])
+def test_questions_to_runs_of_another_kind(wrong: Any) -> None:
+    """Titles, names, frictions and what is drawn."""
+    short = run()
+    for call in (
+        lambda: short.titled(wrong), lambda: short[wrong], lambda: short.assumption_held(wrong), lambda: picture(wrong),
+        lambda: picture({"a": short}, wrong), lambda: torso_response(wrong), lambda: torso_response({"a": wrong}),
+    ):  # fmt: skip
+        with pytest.raises(TailworkError):
+            call()
+
+
 def test_durations_are_any_real_numbers() -> None:
     """A share of a second is a duration like any other."""
     assert run(Fraction(1, 100)).duration == run(0.01).duration
@@ -184,6 +197,20 @@ def test_problems_with_tables_in_the_place_of_words() -> None:
     for line in lines:
         with pytest.raises((ArgumentError, UnknownNameError)):
             problem_from_text(EXAMPLE.replace(line, f"{line.split(' = ')[0]} = {{}}"), "problem.toml")
+
+
+@pytest.mark.parametrize("wrong", [HUGE, 1j, "x", [[]], np.zeros((2, 2)), print, {"x": 1}])
+def test_problems_of_design_made_of_something_else(wrong: Any) -> None:
+    """Parts of a problem say what they need, as those of a file do."""
+    study = problem_from_text(EXAMPLE, "problem.toml").study
+    for part, names in (
+        (study, ("scenario", "variables", "goals", "limits", "choices", "steps", "seed")),
+        (study.variables[0], ("low", "high")), (study.goals[0], ("measure", "sense")),
+        (study.limits[0], ("measure", "most")), (DesignOptions(), ("threads", "starts", "spread")),
+    ):  # fmt: skip
+        for name in names:
+            with pytest.raises(TailworkError):
+                replace(part, **{name: wrong})
 
 
 def test_memory_of_long_runs() -> None:

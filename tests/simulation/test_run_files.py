@@ -89,6 +89,15 @@ def test_damage_anywhere_is_an_error_of_the_file(written: Path, tmp_path: Path) 
     assert same < 15
 
 
+def test_what_is_a_coordinate_does_not_depend_on_the_file(written: Path, tmp_path: Path) -> None:
+    """A file whose word on it is damaged, as any byte may be, gives the same data."""
+    content, changed = written.read_bytes(), tmp_path / "changed.nc"
+    word = b"\x0bcoordinates\x00\x00\x00\x00\x02\x00\x00\x00\x0f"
+    assert content.count(word + b"coordinate_unit") == 1
+    changed.write_bytes(content.replace(word + b"coordinate_unit", word + b"coordinate_unid"))
+    xarray.testing.assert_identical(load_run(changed).data, load_run(written).data)
+
+
 def test_only_regular_files_are_opened(tmp_path: Path) -> None:
     """A pipe, which would wait for ever, is refused."""
     os.mkfifo(tmp_path / "run.nc")

@@ -131,7 +131,7 @@ def _robot_table(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """What the options say of the robot, as a table [robot] of a problem file in a folder; empty: nothing."""
     table: dict[str, Any] = {}
     if options.robot is not None:
-        file = options.robot not in presets()
+        file = options.robot and options.robot not in presets()
         table = {"file": os.path.relpath(options.robot, folder)} if file else {"preset": options.robot}
     table |= import_options(options)
     if options.tail is not None:

@@ -8,8 +8,10 @@ from pathlib import Path
 from tailwork.cli.inputs import add_import_options, add_tail, import_options
 from tailwork.cli.terminal import wide_console
 from tailwork.errors import ArgumentError, FileError
+from tailwork.files import is_there
 from tailwork.robots import Tail, import_robot
 from tailwork.robots.io import toml
+from tailwork.robots.io.load import OTHERS, is_import
 from tailwork.robots.tails.fit import configured, tail_text
 
 
@@ -34,10 +36,12 @@ def add_import(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, write, and say what was noted."""
+    if not is_import(options.file):
+        raise FileError(options.file, f"not a name of a URDF or an MJCF: let it end in {', '.join(OTHERS)}")
     out: Path = options.out or Path(options.file.name).with_suffix(".toml")
     if out.suffix.lower() != ".toml":
         raise FileError(out, "not a name for a robot file: let it end in .toml")
-    if out.exists() and not options.force:
+    if is_there(out) and not options.force:
         raise ArgumentError("--out", str(out), "a file that is not there yet, or --force to write over it")
     given = import_options(options) | ({} if options.tail_joint is None else {"tail": options.tail_joint})
     found = import_robot(options.file, **given)

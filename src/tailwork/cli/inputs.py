@@ -13,6 +13,7 @@ from rich.console import Console
 from tailwork.control import TailMotion
 from tailwork.control.posture import posture_warnings
 from tailwork.errors import ArgumentError, FileError, nearest
+from tailwork.files import is_there
 from tailwork.robots import Robot, load, presets
 from tailwork.robots.io.load import OTHERS, import_robot, is_import, is_run
 from tailwork.robots.tails.fit import NAMED, PAPER_ROBOT, configured
@@ -222,7 +223,7 @@ def add_runs(command: argparse.ArgumentParser) -> None:
 def load_runs(files: Sequence[Path]) -> dict[str, Run]:
     """The runs by label: the names of their files, with those of their folders where they would be the same."""
     for file in files:
-        if file.is_dir():
+        if is_there(file) and file.is_dir():
             raise FileError(file, "a folder; required: a run in a file, as `Run.save` writes it")
     if len({file.resolve() for file in files}) < len(files):
         raise ArgumentError("runs", [str(file) for file in files], "files that differ")

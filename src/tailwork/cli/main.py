@@ -51,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 if it succeeded, 2 if its input was at fault."""
     texts = _joined(sys.argv[1:] if arguments is None else arguments)
     top = parser(texts[:1])
+    if bare := next((text for text in texts if text.startswith("--") and text.endswith("=--")), ""):
+        top.error(f"argument {bare.removesuffix('=--')}: expected one argument")  # argparse makes an empty list of it
     options, rest = top.parse_known_args(texts)
     if rest:
         top.error(f"unrecognized arguments: {' '.join(rest)}{_separated(texts, rest)}")

@@ -107,7 +107,7 @@ def write(key: str, code: bytes) -> None:
 def limit() -> int:
     """Bytes that the cache may take: TAILWORK_CACHE_SIZE megabytes if set, else LIMIT."""
     said = os.environ.get("TAILWORK_CACHE_SIZE", "")
-    return int(said) * 10**6 if said.isdecimal() else LIMIT
+    return int(said[:18]) * 10**6 if said.isdecimal() else LIMIT
 
 
 def cached_objects() -> list[tuple[Path, int, float]]:

@@ -72,12 +72,15 @@ def _named_coordinates(named: tuple[tuple[str, tuple[str, ...], tuple[Any, ...]]
 
 
 def arrays_of(data: xarray.Dataset) -> Arrays:
-    """The arrays of a dataset."""
+    """The arrays of a dataset. Which ones are coordinates follows from names, not from what a file says of them."""
 
-    def plain(variables: Mapping[Any, xarray.DataArray]) -> Variables:
-        return {str(k): (tuple(map(str, x.dims)), x.to_numpy(), dict(x.attrs)) for k, x in variables.items()}
+    def plain(values: Any) -> Any:
+        return values if values.dtype.kind in "fiub" else np.array(list(map(str, values)))
 
-    return Arrays(plain(data.data_vars), plain(data.coords), dict(data.attrs))
+    found = {str(k): (tuple(map(str, x.dims)), plain(x.to_numpy()), dict(x.attrs)) for k, x in data.variables.items()}
+    known = {name for name, (dims, _, _) in found.items() if len(dims) == 1 and name in (dims[0], f"{dims[0]}_unit")}
+    variables = {name: own for name, own in found.items() if name not in known}
+    return Arrays(variables, {name: own for name, own in found.items() if name in known}, dict(data.attrs))
 
 
 class SampledStates(NamedTuple):

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tailwork.errors import ArgumentError, FileError, StateError, TailworkError, check_known, no_attribute
+from tailwork.errors import (
+    ArgumentError,
+    FileError,
+    StateError,
+    TailworkError,
+    check_known,
+    is_finite_number,
+    no_attribute,
+)
 from tailwork.files import read_bytes, write_whole
 from tailwork.format import first_few, fixed
 from tailwork.mechanics.compliant.impedance import friction_ratio
@@ -125,7 +133,7 @@ class Run:
         for whole, names in (("v", model.velocity_names), ("q", model.coordinate_names)):
             key = (whole, key) if isinstance(key, str) and key not in known and key in names else key
         quantity, *rows = key if isinstance(key, tuple) and key else (key,)
-        if not rows and quantity not in known:
+        if not rows and isinstance(quantity, str) and quantity not in known:
             whole = next((whole for whole, names in self._rows().items() if quantity in names), "")
             if whole:
                 raise ArgumentError("run", quantity, f"the quantity that it is a row of: run[{whole!r}, {quantity!r}]")
@@ -178,6 +186,8 @@ class Run:
 
     def titled(self, title: str) -> Run:
         """The same run with words that say what it shows, for captions."""
+        if not isinstance(title, str):
+            raise ArgumentError("title", title, "text")
         return replace(self, title=title)
 
     @property
@@ -289,6 +299,8 @@ class Run:
     def assumption_held(self, friction: float = 1.0) -> bool:
         """Whether the feet would have stayed where they are: none pulls, none needs more friction than this [1]. On
         ground: whether none has slipped or left it."""
+        if not is_finite_number(friction) and not (isinstance(friction, float) and friction == np.inf):
+            raise ArgumentError("friction", friction, "a number [1]")
         if self.ground is not None:
             legs = self.model.layout.legs
             changed = (state for _, foot, state in self.changes if foot in legs)

@@ -54,6 +54,7 @@ def coupled(
     angles = (pitch_from, pitch_to, yaw_from, yaw_to)
     for angle in angles:
         _finite("coupled", angle)
+    pitch_from, pitch_to, yaw_from, yaw_to = angles = tuple(map(float, angles))
     a, b, c, d = (math.radians(angle) for angle in angles)
     usual = angles == (20.0, 0.0, 0.0, -50.0)
     name = "coupled" if usual else f"coupled{pitch_from:g}to{pitch_to:g}and{yaw_from:g}to{yaw_to:g}"
@@ -63,6 +64,7 @@ def coupled(
 
 def _bend(kind: str, alpha: float, angle: float, duration: float, period: float = 0.0) -> TailMotion:
     _nonzero(kind, angle)
+    angle = float(angle)
     if not is_finite_number(period):
         raise ArgumentError("period", period, "a finite number that is not negative [s]; 0: no swing")
     ends = {"start": (alpha, 0.0), "end": (alpha, math.radians(angle))}
@@ -73,7 +75,7 @@ def _bend(kind: str, alpha: float, angle: float, duration: float, period: float 
 
 def _lasting(duration: float) -> str:
     """What a name says of an unusual duration."""
-    return "" if not is_finite_number(duration) or duration == DURATION else f"in{duration:g}s"
+    return "" if not is_finite_number(duration) or duration == DURATION else f"in{float(duration):g}s"
 
 
 def _finite(name: str, angle: Any) -> None:

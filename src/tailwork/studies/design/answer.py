@@ -24,6 +24,7 @@ from tailwork.studies.design.uncertainty import (
     Robust,
     Swing,
     Tolerance,
+    checked_spread,
     indices,
     safe_optimum,
     swings,
@@ -43,10 +44,11 @@ class DesignOptions:
     robust: Robust | None = None  # margins to the limits; None: none
 
     def __post_init__(self) -> None:
-        if self.threads is not None and self.threads < 1:
-            raise ArgumentError("threads", self.threads, "at least 1")
-        if self.starts < 1:
-            raise ArgumentError("starts", self.starts, "at least 1")
+        for name, value in {"threads": self.threads, "starts": self.starts}.items():
+            unset = name == "threads" and value is None
+            if not unset and (not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 10**6):
+                raise ArgumentError(name, value, "an integer, at least 1, at most a million")
+        checked_spread("spread", self.spread)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tailwork.errors import FileError
-from tailwork.files import read_bytes, ready_folder, write_whole
+from tailwork.files import is_there, read_bytes, ready_folder, write_whole
 from tailwork.robots.io.toml import as_text
 from tailwork.simulation import load_run
 from tailwork.studies.cluster import do_on_cluster
@@ -188,7 +188,7 @@ def open_kept(path: Path, problem: str) -> AnswerFolder:
     """A folder made ready for the answers to a problem, which is given as text; refused if it has another problem file
     that is not a copy of ours. What it holds of another problem is removed, as far as it is still as it was written."""
     copy, kept = path / PROBLEM, AnswerFolder(path)
-    same = copy.is_file() and copy.read_bytes() == problem.encode()
+    same = is_there(copy) and copy.is_file() and copy.read_bytes() == problem.encode()
     if copy.exists() and not same and not kept.is_ours(copy):
         raise FileError(copy, "another file of that name is there; choose another folder by --out")
     for folder in (path, path / ANSWERS, path / ROBOTS, path / RUNS):

@@ -33,6 +33,8 @@ class Variable:
     unit: str = ""  # filled in; if given, it must be right
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ArgumentError("variables", self.name, "a name, such as 'tail.length'")
         path = f"variables.{self.name}"
         for value in (self.low, self.high):
             checked(path, value, FINITE)
@@ -51,7 +53,7 @@ class Goal:
 
     def __post_init__(self) -> None:
         _check_measure("goals", self.measure)
-        if self.sense not in ("most", "least"):
+        if not isinstance(self.sense, str) or self.sense not in ("most", "least"):
             raise ArgumentError(f"goals.{self.measure}", self.sense, "'most' or 'least'")
 
     @property
@@ -119,6 +121,14 @@ class Study:
     def __post_init__(self) -> None:
         if not isinstance(self.scenario, Scenario):
             raise ArgumentError("scenario", self.scenario, "a Scenario, such as Scenario(robot, sweep('yaw', 40.0))")
+        for what, kind in (("variables", Variable), ("goals", Goal), ("limits", Limit)):
+            given = getattr(self, what)
+            if not isinstance(given, (list, tuple)) or not all(isinstance(one, kind) for one in given):
+                raise ArgumentError(what, given, f"a list of {kind.__name__}")
+        if not isinstance(self.choices, Mapping) or not all(
+            isinstance(values, (list, tuple)) for values in self.choices.values()
+        ):
+            raise ArgumentError("choices", self.choices, "lists of values by path")
         if not self.goals:
             raise ArgumentError("goals", [], "at least one measure to be made most or least")
         if not self.variables:
@@ -140,7 +150,7 @@ class Study:
                 raise ArgumentError(f"choices.{path}", [], "at least one value to try")
             if any(value in list(values)[:k] for k, value in enumerate(values)):
                 raise ArgumentError(f"choices.{path}", list(values), "each value once")
-        if any(not character.isprintable() for character in self.name):
+        if not isinstance(self.name, str) or not self.name.isprintable():
             raise ArgumentError("name", self.name, "a name of printable characters")
 
     @property
@@ -174,7 +184,7 @@ class Study:
 
 def _check_measure(path: str, name: Any) -> None:
     shown = [known for known, measure in MEASURES.items() if not measure.hidden]
-    if name == ENERGY_BALANCE:
+    if isinstance(name, str) and name == ENERGY_BALANCE:
         raise ArgumentError(f"{path}.{name}", name, "a measure of the path; this one is of its integration")
     if not isinstance(name, str) or name not in shown:
         raise UnknownNameError.among(f"{path}.{name}", str(name), shown, "measure")

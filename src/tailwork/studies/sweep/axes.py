@@ -21,6 +21,8 @@ from tailwork.robots.robot import Robot
 from tailwork.studies.structure_groups import number_units
 from tailwork.typing import Floats
 
+MOST_DIGITS = 18
+"""Of a number of designs."""
 LOG = "log"
 FORM = "PATH=FROM:TO:COUNT, PATH=FROM:TO:COUNT:log or PATH=A,B,C"
 DRAWN_FORM = "PATH=FROM:TO, PATH=FROM:TO:log or PATH=A,B,C, because --sample says how many"
@@ -80,6 +82,8 @@ class SweepAxis:
 
 def axis_from_text(text: str, robot: Robot, *, drawn: bool) -> SweepAxis:
     """What is varied, as one writes it; `drawn`: designs are drawn from the range, which then has no count."""
+    if not isinstance(text, str):
+        raise ArgumentError("--vary", text, FORM)
     path, equals, rest = text.partition("=")
     form = DRAWN_FORM if drawn else FORM
     if not equals or not path or not rest:
@@ -98,7 +102,7 @@ def axis_from_text(text: str, robot: Robot, *, drawn: bool) -> SweepAxis:
     if len(words) != (2 if drawn else 3):
         raise ArgumentError("--vary", text, form)
     first, last = (_number(text, word) for word in words[:2])
-    count = int(words[2]) if not drawn and words[2].strip().isdecimal() else 0
+    count = int(words[2]) if not drawn and words[2].strip().isdecimal() and len(words[2]) <= MOST_DIGITS else 0
     if not drawn and count < 1:
         raise ArgumentError("--vary", text, f"a COUNT that is an integer, at least 1 (not {words[2]!r})")
     if not first < last and not (first == last and count == 1):

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tailwork.errors import FileError
-from tailwork.files import read_bytes, ready_folder, write_whole
+from tailwork.files import is_there, read_bytes, ready_folder, write_whole
 from tailwork.studies.data import digest
 from tailwork.studies.measures import meaning_of
 from tailwork.studies.sweep.plan import DESIGN, REASON, TIME, WARNING, Columns, Sweep, as_data, column_units, versions
@@ -109,7 +109,7 @@ def open_folder(path: Path, sweep: Sweep) -> SweepFolder:
     """The folder of a sweep, made ready; or what is there already, if it is of the same sweep. Else it is refused."""
     folder = SweepFolder(path, sweep, as_data(sweep))
     plan = path / PLAN
-    parts, results = path / PARTS, (path / RESULTS).exists()
+    parts, results = path / PARTS, is_there(path / RESULTS)
     waits = parts.is_dir() and not any(parts.iterdir()) and not results  # a sweep of which nothing has been done
     if plan.exists() and not waits:
         _check_same(folder, plan)

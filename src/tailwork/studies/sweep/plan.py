@@ -21,7 +21,7 @@ from tailwork.studies.data import json_value, made, source_digest
 from tailwork.studies.measures import shown_measures, unit_of
 from tailwork.studies.perform import perform_many
 from tailwork.studies.scenario import Scenario, scenario_data, scenario_from
-from tailwork.studies.sweep.axes import SweepAxis
+from tailwork.studies.sweep.axes import MOST_DIGITS, SweepAxis
 from tailwork.typing import Floats
 
 SAMPLINGS = ("grid", "random", "sobol")
@@ -144,7 +144,7 @@ def sampling_from_text(text: str) -> tuple[str, int]:
         if colon:
             raise ArgumentError("--sample", text, "grid alone: the ranges say how many designs there are")
         return kind, 0
-    if not count.isdecimal() or int(count) < 1:
+    if not count.isdecimal() or len(count) > MOST_DIGITS or int(count) < 1:
         raise ArgumentError("--sample", text, f"how many designs, such as {kind}:1000")
     return kind, int(count)
 

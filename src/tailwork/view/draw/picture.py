@@ -294,7 +294,7 @@ def picture(
         title: above all.
     """
     scenes = as_scenes(shown)
-    if kind not in PICTURES:
+    if not isinstance(kind, str) or kind not in PICTURES:
         raise UnknownNameError.among("kind", str(kind), PICTURES, "kind of picture")
     theme = DARK if dark else LIGHT
     strips = strips_of(scenes, _times(scenes, kind, frames, times), view, theme, follow=kind == "strip")
@@ -311,7 +311,7 @@ def as_scenes(shown: Mapping[str, Run] | Sequence[Scene]) -> tuple[Scene, ...]:
     """Scenes, of runs by label if need be; one at least."""
     if isinstance(shown, Mapping):
         return scenes_of(shown)
-    if not shown or not all(isinstance(scene, Scene) for scene in shown):
+    if not isinstance(shown, (list, tuple)) or not shown or not all(isinstance(scene, Scene) for scene in shown):
         raise ArgumentError("shown", shown, "runs by label, {'r3': run}, or scenes; at least one")
     return tuple(shown)
 

@@ -23,6 +23,7 @@ FROM_PINNED, TURNED = "P from pinned [mm]", "turned from pinned [deg]"
 MARK: Any = {"color": WARNING, "linewidth": 0.8}
 DECADES = 1e5  # what is smaller by this than the largest difference is not shown
 COLORS = (ORANGE, GREEN, BLUE, PURPLE, SKY, VERMILION)
+LARGEST = 1e6  # at which it ends
 ABOVE = 2.0  # the axis of friction ends at so many times the friction that there is
 BEFORE, AFTER = 0.1, 0.15
 """Shares of the run that are shown before feet first slip or lift, and after they last begin to."""
@@ -112,7 +113,7 @@ def feet_figure(comparison: GroundComparison, *, zoomed: bool = False, title: st
             zero_line(panels[0])
             panels[0].set_title(feet[k], fontweight="bold")
             panels[1].axhline(comparison.friction, **MARK)
-            panels[1].set_ylim(0.0, ABOVE * comparison.friction or 1.0)
+            panels[1].set_ylim(0.0, min(ABOVE * comparison.friction or 1.0, LARGEST))
             _draw_spans(panels[2], comparison, feet[k], styles)
             panels[2].set_xlabel("time [ms]")
             panels[2].tick_params(labelbottom=True)

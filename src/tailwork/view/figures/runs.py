@@ -30,6 +30,7 @@ from tailwork.view.draw.style import (
     panel_grid,
     zero_line,
 )  # fmt: skip
+from tailwork.view.scene.build import check_runs
 from tailwork.view.scene.colors import BLUE, FEET, GREEN, LINES, VERMILION, looks, printed
 from tailwork.view.scene.curves import stop_note
 
@@ -57,6 +58,7 @@ def torso_response(runs: Mapping[str, Run], *, title: str = "") -> Figure:
 
     A run that stopped early ends in a cross, and the legend says when and why.
     """
+    check_runs(runs)
     notes = {label: stop_note(run) for label, run in runs.items()}
     keys = []
     with look():
@@ -86,6 +88,7 @@ def foot_forces(runs: Mapping[str, Run], *, title: str = "") -> Figure:
 
     Friction needed is tangential over normal force. Its axis is cut at 2, and says so where that leaves something out.
     """
+    check_runs(runs)
     feet = list(dict.fromkeys(foot for run in runs.values() for foot in run.model.foot_names))
     if not feet:
         raise ArgumentError("runs", list(runs), "runs with feet on the ground")

@@ -40,10 +40,15 @@ Placed = tuple[Floats, Floats]
 """Places of a frame's origin, (times, 3) [m], and rotations to the inertial frame, (times, 3, 3)."""
 
 
-def scenes_of(runs: Mapping[str, Run], *, most: int | None = None) -> tuple[Scene, ...]:
-    """Scenes of runs by label, each with a colour of its own: that of its tail, unless another has it already."""
+def check_runs(runs: Mapping[str, Run]) -> None:
+    """Raises an error for what is no run by label."""
     if not isinstance(runs, Mapping) or not runs or not all(isinstance(run, Run) for run in runs.values()):
         raise ArgumentError("runs", runs, "at least one run, by label: {'pendulum': run}")
+
+
+def scenes_of(runs: Mapping[str, Run], *, most: int | None = None) -> tuple[Scene, ...]:
+    """Scenes of runs by label, each with a colour of its own: that of its tail, unless another has it already."""
+    check_runs(runs)
     colors: list[str] = []
     for run in runs.values():
         spare = [color for color, _, _ in (*TAILS.values(), *OTHERS) if color not in colors] or [OTHERS[0][0]]
