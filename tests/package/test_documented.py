@@ -6,6 +6,7 @@ import ast
 import importlib
 import importlib.util
 import inspect
+import pydoc
 import re
 import sys
 from collections import Counter
@@ -181,6 +182,15 @@ def test_what_the_reference_documents_exists() -> None:
             importlib.import_module(name)
         except ModuleNotFoundError:
             assert hasattr(importlib.import_module(module), last), name
+
+
+def test_paths_that_pages_name_exist() -> None:
+    """`tailwork.simulation.system` in the text of a page is a module, or a name in one."""
+    files = [DOCS.parent / "README.md", *(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)]
+    named = {path for file in files for path in re.findall(r"`(tailwork(?:\.\w+)+)`", file.read_text(encoding="utf-8"))}
+    assert len(named) > 50
+    for path in sorted(named):
+        assert pydoc.locate(path) is not None, path
 
 
 def test_every_command_stands_in_the_reference_once() -> None:

@@ -42,8 +42,8 @@ class FollowTargets(Described):
 class JointServo:
     """Joints that follow a table by a PD law each, kp [N m/rad] and kd [N m s/rad].
 
-    The table is looked up in compiled code while the run goes on, so it may be long; it needs the method
-    "implicit-euler". Only the gains are inputs of the kernels.
+    The table is looked up in compiled code while the run goes on, so it may be long. It is for robots on compliant or
+    rigid ground. Only the gains are inputs of the kernels.
     """
 
     table: JointTable  # what the joints shall do
