@@ -11,7 +11,7 @@ import pytest
 from viser._gui_api import GuiApi
 
 from tailwork.lab.choice import first_choice
-from tailwork.lab.guard import LARGEST_UPLOAD, is_allowed
+from tailwork.lab.guard import LARGEST_UPLOAD, MOST_UPLOADS, is_allowed
 from tailwork.lab.server import open_lab
 from tailwork.robots import liu2020
 
@@ -72,6 +72,7 @@ def test_uploads_are_capped() -> None:
             source_component_uuid="button", transfer_uuid=name, part_index=number, content=bytes(size)))  # fmt: skip
 
     start("large", LARGEST_UPLOAD + 1)
+    start("x" * 10_000, 10)
     assert gui._current_file_upload_states == {}
     start("lies", 10)
     assert isinstance(gui._current_file_upload_states["lies"]["lock"], type(threading.Lock()))
@@ -80,3 +81,6 @@ def test_uploads_are_capped() -> None:
         kept = sum(state["transferred_bytes"] for state in gui._current_file_upload_states.values())
         assert kept <= LARGEST_UPLOAD
     assert gui._current_file_upload_states == {}
+    for k in range(1000):
+        start(f"never goes on {k}", 10)
+    assert len(gui._current_file_upload_states) == MOST_UPLOADS

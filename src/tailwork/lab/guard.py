@@ -21,6 +21,9 @@ LARGEST_MESSAGE = 4 * 2**20
 """Bytes of one message from a page; files come in parts that are smaller."""
 LARGEST_UPLOAD = 8 * 2**20
 """Bytes of a file, and of all files of a page that are under way."""
+MOST_UPLOADS = 16
+"""Files of a page that are under way."""
+LONGEST_NAME = 1000
 ANYWHERE = ("0.0.0.0", "::")
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -78,7 +81,9 @@ class _Capped:
 
 
 def _start(self: Any, client_id: Any, message: Any) -> None:
-    if _under_way(self) + message.size_bytes <= LARGEST_UPLOAD:
+    fits = _under_way(self) + message.size_bytes <= LARGEST_UPLOAD
+    named = len(message.filename) + len(message.mime_type) <= LONGEST_NAME
+    if fits and named and len(self._current_file_upload_states) < MOST_UPLOADS:
         _Capped.start(self, client_id, message)
 
 
