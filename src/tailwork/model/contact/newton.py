@@ -5,8 +5,8 @@ a point that is solved alone may have several answers. Here the laws of all cont
 
     Λ_n = max(Λ_n − ρ u_n, 0),   Λ_t = what is left of Λ_t − ρ u_t within μ Λ_n,
 
-whose steps are solved by the dense matrix, with a search along each; where none helps, it begins again elsewhere, or
-goes on from where sweeps of projections lead.
+whose steps are solved by the dense matrix, with a search along each. Where none helps, it begins again: elsewhere, from
+where sweeps of projections lead, and from solutions of problems near by, whose velocities go over into the given ones.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from tailwork.mechanics.rigid.coulomb import LARGEST_SLIP
 
 REDUNDANT = 1e-11
 """Pivots below this share of the largest number: contacts that bear the same load."""
-NEWTON, STARTS, PROJECTED = 50, 20, 200
+NEWTON, STARTS, PROJECTED = 50, 100, 200
 """Most steps of Newton's method, how often it may begin, and sweeps of projections in between."""
+PLAIN, AWAY, NEARER, HOPS = 20, 0.3, 0.3, 6
+"""After so many starts begin those from problems near by: velocities that are off by at most this share of the largest,
+then by this share of that, so often, and then by nothing [1]."""
 SHARED = 1e-10
 """Added to the diagonal, so that of redundant contacts all bear load [1]."""
 
@@ -45,6 +48,7 @@ class Cones(Struct):
     matrix: Reals  # (rows, rows): its derivative
     step: Reals
     nearest: Reals  # impulses that came nearest to the laws
+    given: Reals  # b, while `free` is that of a problem near by
 
 
 def cones_of(points: int, stops: int) -> Cones:
@@ -53,7 +57,7 @@ def cones_of(points: int, stops: int) -> Cones:
     return Cones(
         points=points, count=count, rows=rows, open=np.zeros(count, whole), along=np.zeros(points, whole),
         directions=np.zeros(2 * points), friction=np.zeros(points), delassus=np.zeros(rows * rows),
-        matrix=np.zeros(rows * rows),
+        matrix=np.zeros(rows * rows), given=np.zeros(rows),
         **{name: np.zeros(rows) for name in ("free", "impulse", "tried", "velocity", "map", "step", "nearest")},
     )  # fmt: skip
 
@@ -178,23 +182,17 @@ def newton(c: Cones, tolerance: float, starts: int) -> float:
     starts; how far they are off."""
     least = math.inf
     for turn in range(starts):
-        if turn % 2 == 1:  # from elsewhere
+        if turn % 2 == 1 or turn >= PLAIN:  # from elsewhere
             for k in range(c.rows):
                 c.impulse[k] = 0.0
-        for _ in range(PROJECTED * (turn - 1)):
+        for _ in range(PROJECTED * (turn - 1) if turn < PLAIN else 0):
             project(c)
-        more, best = SHARED, contact_residual(c, c.impulse, False)
-        for _ in range(NEWTON):
-            if best <= tolerance:
-                release(c)
-                return best
-            now = stepped(c, best, more)
-            if now < best:
-                best, more = now, max(SHARED, 0.01 * more)
-            elif more < 1.0:
-                more = 100.0 * more
-            else:
-                break
+        if turn >= PLAIN:
+            from_near_by(c, tolerance, turn)
+        best = descended(c, tolerance)
+        if best <= tolerance:
+            release(c)
+            return best
         if best < least:
             least = best
             for k in range(c.rows):
@@ -204,6 +202,41 @@ def newton(c: Cones, tolerance: float, starts: int) -> float:
     least = contact_residual(c, c.impulse, False)
     release(c)
     return least
+
+
+def from_near_by(c: Cones, tolerance: float, turn: int) -> None:
+    """Impulses of problems whose velocities come nearer and nearer to the given ones, from others at each turn."""
+    largest, share = 0.0, AWAY
+    for i in range(c.count):
+        first = first_row(c, i)
+        for row in range(first, first + (3 if i < c.points else 1)):
+            c.given[row] = c.free[row]
+            largest = max(largest, abs(c.free[row]) if c.open[i] == 0 else 0.0)
+    for _ in range(HOPS):
+        chance = turn
+        for row in range(c.rows):
+            chance = (chance * 1103515245 + 12345) % 2147483648
+            c.free[row] = c.given[row] + share * largest * (chance / 1073741824.0 - 1.0)
+        descended(c, tolerance)
+        share = NEARER * share
+    for row in range(c.rows):
+        c.free[row] = c.given[row]
+
+
+def descended(c: Cones, tolerance: float) -> float:
+    """Newton's method from the impulses that are there, as far as it comes: how far these are from the laws [m/s]."""
+    more, best = SHARED, contact_residual(c, c.impulse, False)
+    for _ in range(NEWTON):
+        if best <= tolerance:
+            return best
+        now = stepped(c, best, more)
+        if now < best:
+            best, more = now, max(SHARED, 0.01 * more)
+        elif more < 1.0:
+            more = 100.0 * more
+        else:
+            return best
+    return best
 
 
 def release(c: Cones) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from tailwork.kernels.language import Ints, Reals, Struct
-from tailwork.model.contact.newton import STARTS, Cones, newton, project
+from tailwork.model.contact.newton import PLAIN, Cones, newton, project
 from tailwork.simulation.event_driven.constrained import (
     CREEP,
     FREE,
@@ -127,7 +127,7 @@ def solve_contacts(t: Touching) -> float:
         size = max(size, abs(t.wanted[k])) if t.kinds[contact_of(c, k)] != OPEN else size
     for _ in range(PROJECTED):
         project(cones)
-    off = newton(cones, EXACT * size, STARTS)
+    off = newton(cones, EXACT * size, PLAIN)
     for k in range(c.rows):
         c.forces[k] = cones.impulse[k]
     return off
