@@ -53,7 +53,7 @@ from tailwork.simulation import (
     simulate,
     simulate_batch,
 )
-from tailwork.simulation.events import When
+from tailwork.simulation.events import FootPulls, When
 from tailwork.simulation.run import Contact
 
 GROUND = RigidGround(friction=0.6)
@@ -461,6 +461,11 @@ def test_bad_input() -> None:
         simulate(model, q, 0.1, ground=GROUND, step=0.1)
     with pytest.raises(ArgumentError, match="stance='none'"):
         simulate(Model(liu2020("pendulum")), Model(liu2020("pendulum")).standing(), 0.1, ground=GROUND)
+    for method in ("time-stepping", "event-driven"):
+        with pytest.raises(ArgumentError, match="other things than pinned feet"):
+            simulate(model, q, 0.1, ground=GROUND, events=[FootPulls()], method=method)
+    with pytest.raises(ArgumentError, match="other things than pinned feet"):
+        simulate_batch(model, q, 0.1, ground=GROUND, events=[FootPulls()])
     with pytest.raises(ArgumentError, match="RigidGround"):
         simulate(model, q, 0.1, ground="rigid")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="time-stepping"):

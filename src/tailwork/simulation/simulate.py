@@ -17,7 +17,7 @@ from tailwork.errors import ArgumentError, ControllerError, StateError, is_finit
 from tailwork.model import Model
 from tailwork.simulation.contact.ground import CompliantGround, RigidGround
 from tailwork.simulation.equations import PrescribedMotion
-from tailwork.simulation.events import DEFAULT_EVENTS, ROUNDING, Event, FootPulls, FootSlips, check_not_rigid
+from tailwork.simulation.events import DEFAULT_EVENTS, ROUNDING, Event, check_not_rigid
 from tailwork.simulation.forces import Force, breaks_of
 from tailwork.simulation.initial import Standing
 from tailwork.simulation.integrate.balance import trusted_balance
@@ -205,10 +205,6 @@ def _on_ground(problem: Problem, options: Options, system: System, x: Floats, as
     from tailwork.simulation.contact.on_ground import simulate_on_ground  # slow to import
 
     integrator = integrator_on_ground(system, problem.ground, problem.start_time)
-    for event in problem.events:
-        if isinstance(event, (FootPulls, FootSlips)):
-            required = "events of other things than pinned feet: what feet do is in the run's `changes`"
-            raise ArgumentError("events", event, required)
     if options.method not in ("auto", integrator.method):
         raise ArgumentError("method", options.method, f"'auto' or '{integrator.method}' on this ground")
     return simulate_on_ground(

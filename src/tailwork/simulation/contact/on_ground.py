@@ -30,7 +30,7 @@ from tailwork.simulation.contact.stepping import (
     record_sample,
     work_so_far,
 )
-from tailwork.simulation.events import Event
+from tailwork.simulation.events import Event, FootPulls, FootSlips
 from tailwork.simulation.forces import pulse_times
 from tailwork.simulation.integrate.balance import TRUSTED
 from tailwork.simulation.integrate.compiled import WIDTH, lane_kernel
@@ -75,11 +75,7 @@ class OnGround(ABC):
     forces_at: ClassVar[float] = 0.0  # share of a step at which outside forces are taken [1]
 
     def __post_init__(self) -> None:
-        if self.system.model.layout.stance:
-            required = "a model with stance='none': on this ground no foot is pinned"
-            raise ArgumentError("ground", "pinned feet", required)
-        if not self.names:
-            raise RobotError("ground", self.system.model.robot.name, "a robot with feet or other contact points")
+        check_free_feet(self.system)
         self.check()
 
     def check(self) -> None:
@@ -354,6 +350,19 @@ def _ticks(duration: float, period: float, step: float) -> Iterator[int]:
             yield (last := tick)
 
 
+def check_free_feet(system: System) -> None:
+    """Refuses robots whose feet are pinned, events of such feet, and robots of which nothing can touch the ground."""
+    if system.model.layout.stance:
+        required = "a model with stance='none': on this ground no foot is pinned"
+        raise ArgumentError("ground", "pinned feet", required)
+    for event in system.watched:
+        if isinstance(event, (FootPulls, FootSlips)):
+            required = "events of other things than pinned feet: what feet do is in the run's `changes`"
+            raise ArgumentError("events", event, required)
+    if not system.model.layout.contact_points:
+        raise RobotError("ground", system.model.robot.name, "a robot with feet or other contact points")
+
+
 def touching_at_start(names: Sequence[str], contact: Contact | None) -> Contact:
     """How points touch at the start: as given, checked, or all in the air."""
     if contact is None:
@@ -374,9 +383,14 @@ def touching_at_start(names: Sequence[str], contact: Contact | None) -> Contact:
 def height_under(ground: CompliantGround | RigidGround, name: str, place: Floats) -> Floats:
     """The ground under a point: height [m] and its derivatives by x and y."""
     found = surface_at(ground.field(), place[:2])
-    if not np.isfinite(found[0]):
-        raise ArgumentError("state", name, "a point above the height field; it starts outside of it")
+    above_field(name, found[0])
     return found
+
+
+def above_field(name: str, height: float) -> None:
+    """Refuses a point whose height over the ground, or the ground's there [m], is not known."""
+    if not np.isfinite(height):
+        raise ArgumentError("state", name, "a point above the height field; it starts outside of it")
 
 
 def under_ground(depths: dict[str, float], allowed: float, hint: str) -> None:

@@ -58,6 +58,12 @@ step · B/d and step · sqrt(K/d) may be. The method stays stable beyond, but wh
 MOST_STEPS = 10**9
 DEEPEST, LEFT = 1e-6, 5e-3
 """How deep a point may start in the ground, and one of a run that goes on from another, which left it there [m]."""
+RAISED = (
+    "points at or above the ground: start from posed(model) or walking_start(…), which stand on z = 0, higher up where "
+    "the ground is or feet are balls (`torso_place`); a run that goes on from another is given its "
+    "`contact=run.final_contact`"
+)
+"""What is required of a point under the ground."""
 BEYOND = 0.01
 """How far a joint may start beyond its range before a run says so [rad, m]."""
 
@@ -153,12 +159,7 @@ class OnRigidGround(OnGround):
         for name, place in zip(self.names, places, strict=True):
             height, by_x, by_y = height_under(self.ground, name, place)
             depths[name] = float(place[3] - (place[2] - height) / np.sqrt(1.0 + by_x * by_x + by_y * by_y))
-        required = (
-            "points at or above the ground: start from posed(model) or walking_start(…), which stand on z = 0, higher "
-            "up where the ground is or feet are balls (`torso_place`); a run that goes on from another is given its "
-            "`contact=run.final_contact`"
-        )
-        under_ground(depths, DEEPEST if contact is None else LEFT, required)
+        under_ground(depths, DEEPEST if contact is None else LEFT, RAISED)
         return found
 
     def said_at_start(self, x: Floats) -> list[str]:

@@ -16,6 +16,7 @@ from tailwork.mechanics.rigid.problem import stopped_joints
 from tailwork.model.contact.newton import cones_of
 from tailwork.simulation.batch.kernels import run_driver
 from tailwork.simulation.contact.on_ground import tables_of
+from tailwork.simulation.contact.rigid import DEEPEST
 from tailwork.simulation.event_driven.constrained import FREE, STICK, ContactState
 from tailwork.simulation.event_driven.equations import contact_kernel, contact_row_count, plane_inputs, watched_events
 from tailwork.simulation.event_driven.impacts import TOUCHING, Touching
@@ -46,8 +47,6 @@ LONGEST_VARIED = 5e-3
 """Of a step along which changes are integrated, too [s]."""
 FIRST = 1e-4
 """First step [s]."""
-DEEPEST = 1e-6
-"""So far [m] from the ground a point may start and touch it: rounding."""
 PAUSE = 200
 """Steps between two checks for Ctrl-C."""
 ROOM = 256

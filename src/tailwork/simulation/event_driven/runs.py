@@ -11,13 +11,12 @@ import numpy as np
 from tailwork.errors import ArgumentError, ControllerError
 from tailwork.mechanics.rigid.problem import Plane, check_contacts, stopped_joints
 from tailwork.simulation.contact.ground import CONTACT_NAMES, RigidGround
-from tailwork.simulation.contact.on_ground import touching_at_start
+from tailwork.simulation.contact.on_ground import above_field, check_free_feet, touching_at_start, under_ground
 from tailwork.simulation.contact.record import first_fall, robot_weight
-from tailwork.simulation.contact.rigid import LEFT, OnRigidGround, beyond_range
+from tailwork.simulation.contact.rigid import DEEPEST, LEFT, RAISED, OnRigidGround, beyond_range
 from tailwork.simulation.event_driven.equations import planes_under, watched_names
 from tailwork.simulation.event_driven.impacts import TOUCH
 from tailwork.simulation.event_driven.job import (
-    DEEPEST,
     Sizes,
     drive_job,
     event_job,
@@ -28,7 +27,6 @@ from tailwork.simulation.event_driven.job import (
 )
 from tailwork.simulation.event_driven.spells import Spells
 from tailwork.simulation.event_driven.state import HEAD, SAMPLED, STATUS, STEPS, STOPPED, RunJob, T
-from tailwork.simulation.events import FootPulls, FootSlips
 from tailwork.simulation.forces import breaks_of
 from tailwork.simulation.integrate.balance import trusted_balance, unbalanced
 from tailwork.simulation.integrate.tableaus import EVENT_DRIVEN
@@ -54,17 +52,11 @@ def check_event_driven(system: System, ground: RigidGround, options: Options) ->
     """Refuses what this method cannot do."""
     layout = system.model.layout
     check_contacts(layout)
-    points = layout.contact_points
-    for event in system.watched:
-        if isinstance(event, (FootPulls, FootSlips)):
-            required = "events of other things than pinned feet: what feet do is in the run's `changes`"
-            raise ArgumentError("events", event, required)
-    if not points:
-        raise ArgumentError("ground", system.model.robot.name, "a robot with feet or contact points (ContactPoint)")
+    check_free_feet(system)
     if options.step is not None:
         raise ArgumentError("step", options.step, f"none with '{EVENT_DRIVEN}', which chooses its steps (rtol, atol)")
     if ground.surface is not None and not is_plane(ground):
-        for name, (_, point) in points.items():
+        for name, (_, point) in layout.contact_points.items():
             if point.radius != 0.0:
                 required = "points on ground that is curved: balls roll on planes only; 'time-stepping' takes them"
                 raise ArgumentError("ground", name, required)
@@ -87,15 +79,11 @@ def started_job(
     deepest = DEEPEST if contact is None else LEFT
     set_contact(job, touching_at_start(list(system.model.layout.contact_points), contact))
     start_job(job, deepest)
-    gaps, passing = job.contacts.gaps[: job.contacts.points], job.touching.passing[: job.contacts.points]
-    low = np.where(passing, 0.0, gaps)
-    if not np.isfinite(gaps).all():
-        name = list(system.model.layout.contact_points)[int(np.flatnonzero(~np.isfinite(gaps))[0])]
-        raise ArgumentError("state", name, "a point above the height field; it starts outside of it")
-    if low.min(initial=0.0) < -deepest:
-        name = list(system.model.layout.contact_points)[int(low.argmin())]
-        required = "points at or above the ground: start from posed(model) or walking_start(…), or higher up"
-        raise ArgumentError("state", f"{name} {-low.min():.4g} m under the ground", required)
+    names, gaps = list(system.model.layout.contact_points), job.contacts.gaps[: job.contacts.points]
+    for name, gap in zip(names, gaps, strict=True):
+        above_field(name, gap)
+    passing = job.touching.passing[: job.contacts.points]
+    under_ground(dict(zip(names, np.where(passing, 0.0, -gaps).tolist(), strict=True)), deepest, RAISED)
     return job
 
 
