@@ -8,10 +8,11 @@ import numpy as np
 
 from tailwork.robots import go2, liu2020
 from tailwork.robots.tails.fit import configured
+from tailwork.simulation import RigidGround
 from tailwork.studies.compare.comparison import Plan, compare
 from tailwork.studies.motions import pitch, yaw
 from tailwork.view.report.comparison import cables_text, comparison_figures, comparison_sections, sizes_text, tail_rows
-from tailwork.view.report.overview import PINNED_HEADER, conclusion
+from tailwork.view.report.overview import PINNED_HEADER, common_turns, conclusion, conclusion_notes
 
 SINE, BEND = pitch(20, duration=0.05, period=1.2), yaw(20, duration=0.05)
 
@@ -57,3 +58,18 @@ def test_conclusion_is_one_sentence_made_from_the_numbers(tmp_path: Path) -> Non
         f"and length, by up to {far:.3g}° of yaw, for {r3['tail_energy'] / pendulum['tail_energy']:.2g} times the "
         f"work; all feet stay for friction ≥ {max(r3['friction_needed'], pendulum['friction_needed']):.2f}."
     )
+
+
+def test_what_is_equal_is_said_once(tmp_path: Path) -> None:
+    """Of the two tails that a sentence names, whatever a third one has no length of; and turns that differ in no digit
+    shown are called the same."""
+    robots = {tail: configured(go2(), tail, mass=0.6, length=0.4 if tail != "reaction_wheel" else None)
+              for tail in ("pendulum", "r3", "reaction_wheel")}  # fmt: skip
+    plan = Plan(robots, (BEND, pitch(10, duration=0.05)), {}, "joint", RigidGround(friction=0.6))
+    comparison = compare(plan, tmp_path)
+    said = conclusion(comparison)
+    assert said.count("of equal mass and length") == said.count("and length") == 1
+    turns = np.array([common_turns(r)[:2] for r in comparison.results])
+    (note,) = (text for text in conclusion_notes(comparison) if "Pinned feet" in text)
+    same = np.abs(np.diff(turns)).max() < 0.01
+    assert same == (note == "Pinned feet lead to the same turn as rigid ground, to 0.01°.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,6 +26,8 @@ TIE = 0.05
 ALIKE = 0.5  # [deg]; tails whose centres of mass are less off their motion move alike
 SAME = 1e-6
 """Masses and lengths that differ by less than this share are the same."""
+EQUAL = re.compile(" of equal mass(?: and length)?")
+"""What `alike_text` says."""
 PINNED_HEADER: tuple[str, ...] = (
     "motion", "tail", "largest [°]", "at the end [°]", "in the air [°]", "friction needed", "work [J]", "mass [kg]",
     "length [m]",
@@ -45,7 +48,8 @@ def conclusion(comparison: Comparison) -> str:
         return f"{_farthest(comparison, motions[0])}; {feet}."
     if len(motions) == MOST_NAMED:
         first, second = (_farthest(comparison, motion) for motion in motions)
-        second = second.replace(alike_text(plan, list(plan.robots)) or "\0", "")  # said once
+        said = [EQUAL.findall(text) for text in (first, second)]
+        second = second if said[0] != said[1] else EQUAL.sub("", second)  # said once
         return f"{first}; {second[0].lower()}{second[1:]}. {feet[0].upper()}{feet[1:]}."
     ahead = dict.fromkeys(plan.robots, 0)
     for motion in motions:
@@ -71,10 +75,10 @@ def conclusion_notes(comparison: Comparison) -> list[str]:
     if plan.ground is not None and comparison.results:
         most = max(comparison.results, key=lambda r: abs(common_turns(r)[0] - common_turns(r)[1]))
         (pinned, rigid, _), motion = common_turns(most), most.case.scenario.motion
-        found.append(
-            f"Pinned feet differ most from rigid ground in {motion.name} with {tail_words(most.case.tail)}: "
-            f"{fixed(pinned, 2)}° of {motion.axis} instead of {fixed(rigid, 2)}°."
-        )
+        apart = f"differ most from rigid ground in {motion.name} with {tail_words(most.case.tail)}: "
+        apart += f"{fixed(pinned, 2)}° of {motion.axis} instead of {fixed(rigid, 2)}°"
+        near = "lead to the same turn as rigid ground, to 0.01°"
+        found.append(f"Pinned feet {near if abs(pinned - rigid) < 0.01 else apart}.")
     return found
 
 
