@@ -24,7 +24,7 @@ def test_sections_say_what_is_played_and_by_which_law(tmp_path: Path) -> None:
     comparison = compare(plan, tmp_path)
     glance, sine, bend, measures = comparison_sections(comparison, {})
     assert tuple(glance.tables[0].header) == PINNED_HEADER
-    assert [row[-2:] for row in glance.tables[0].rows[:2]] == [["1", "0.48"], ["1.02", "0.48"]]
+    assert [row[-1] for row in glance.tables[0].rows[:2]] == ["1 kg, 0.48 m", "1.02 kg, 0.48 m"]
     law = cables_text(plan)
     assert law.endswith("bends the USRT.") and "feed-forward" in law
     captions = {name: caption for name, (caption, _) in comparison_figures(comparison).items()}

@@ -29,12 +29,12 @@ SAME = 1e-6
 EQUAL = re.compile(" of equal mass(?: and length)?")
 """What `alike_text` says."""
 PINNED_HEADER: tuple[str, ...] = (
-    "motion", "tail", "largest [°]", "at the end [°]", "in the air [°]", "friction needed", "work [J]", "mass [kg]",
-    "length [m]",
+    "motion", "tail", "largest [°]", "at the end [°]", "in the air [°]", "friction needed", "work [J]",
+    "mass, length",
 )  # fmt: skip
 RIGID_HEADER: tuple[str, ...] = (
     "motion", "tail", "largest [°]", "at the end [°]", "feet pinned [°]", "in the air [°]", "feet", "friction needed",
-    "work [J]", "mass [kg]", "length [m]",
+    "work [J]", "mass, length",
 )  # fmt: skip
 
 
@@ -197,16 +197,13 @@ def overview_table(comparison: Comparison, decimals: int = 1) -> Table:
     for r in comparison.results:
         motion, part = r.case.scenario.motion, r.case.scenario.tail_part
         name = motion.name if motion.axis in motion.name else f"{motion.name} ({motion.axis})"
-        pulls = r.measures["least_normal_force"] <= 0.0
-        friction = "none is enough" if pulls else fixed(r.measures["friction_needed"], 2)
+        friction = mark(fixed(r.measures["friction_needed"], 2), "friction_needed", r.measures, own)
         largest, aloft = (fixed(x, decimals) for x in (largest_turn(_told(r), motion), airborne_turn(r)))
-        sizes = [
-            fixed(r.measures["tail_energy"], 2), f"{float(part.carried_mass()):.3g}",
-            rounded(float(part.total_length()) or None, 3),
-        ]  # fmt: skip
+        mass, length = float(part.carried_mass()), float(part.total_length())
+        sizes = f"{mass:.3g} kg" + (f", {rounded(length, 3)} m" if length else "")
         if rigid:
             pinned, free, time = common_turns(r)
-            until = "" if r.run.stopped is None else f" (angles at {time:.3f} s, where the pinned run ends)"
+            until = "" if r.run.stopped is None else f" (the end: {time:.3f} s)"
             turned = [
                 mark(largest, "tail_clearance", r.measures, own),
                 mark(fixed(free, decimals), "tail_clearance", r.measures, own),
@@ -216,13 +213,13 @@ def overview_table(comparison: Comparison, decimals: int = 1) -> Table:
             until = "" if r.run.stopped is None else f"; ends at {r.run.stopped.time:.3f} s"
             end = mark(fixed(r.measures[motion.axis], decimals), "", r.measures, own)
             turned = [mark(largest, "", r.measures, own), end, aloft, friction + until]
-        rows.append([name, printed(r.case.tail), *turned, *sizes])
+        rows.append([name, printed(r.case.tail), *turned, fixed(r.measures["tail_energy"], 2), sizes])
     caption = "How far the torso turns about the motion’s own axis: at most, at the end, and in the air."
     if rigid:
         caption = (
             f"How far the torso turns about the motion’s own axis on rigid ground of friction {own:.2g}, at most and "
-            "at the end; at the end with pinned feet, and in the air; and what the feet do on that ground. Friction "
-            "needed and work are those of pinned feet."
+            "at the end; at the end with pinned feet, and in the air; and what the feet do on that ground. The end is "
+            "where the first of these runs ends. Friction needed and work are those of pinned feet."
         )
     header = RIGID_HEADER if rigid else PINNED_HEADER
     note = " ".join([_impossible(comparison), *conclusion_notes(comparison)]).strip()
