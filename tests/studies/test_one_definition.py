@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tailwork.robots import liu2020
+from few_links import few_links
 from tailwork.studies.design import Evaluator, Goal, Study, Variable
 from tailwork.studies.design.verify import ATOL, FINER, RTOL, verified
 from tailwork.studies.leg_policies import POLICIES
@@ -22,11 +22,12 @@ from tailwork.studies.sweep.plan import Sweep, perform_chunk
 TAILS = ("pendulum", "r3", "usrt")
 STEPS = 60
 MOTIONS = (sweep("yaw", 30.0, early=0.5), pitch(15), roll(30), coupled(10.0, 0.0, 0.0, -15.0))
-CASES = [(tail, policy) for tail in TAILS for policy in POLICIES]
-LINKS = {"r3": 2, "usrt": 2}
-"""Of each segment of an R3, and of a USRT: few, since the time to compile grows with them."""
-STIFF = ("constant", "straight-down-joint")
-"""Policies with which the USRT is as stiff as that of the paper; with others it is softer, and needs no stiff method,
+LONG = {"r3": ("paper", "foot"), "usrt": ("constant", "joint", "airborne")}
+"""Policies that are tried with longer chains: constant torques, springs at the joints or the feet, no feet on the
+ground."""
+CASES = [("pendulum", policy) for policy in POLICIES] + [(tail, policy) for tail in LONG for policy in LONG[tail]]
+STIFF = "constant"
+"""The policy with which the USRT is as stiff as that of the paper; with others it is softer, and needs no stiff method,
 whose equations take longest to compile."""
 LENGTH, MASS = 0.46, 1.05
 VARIABLES = (Variable("tail.total_length", 0.4, 0.5), Variable("tail.total_mass", 0.9, 1.1))
@@ -36,11 +37,9 @@ ALL = pytest.mark.parametrize(("tail", "policy"), CASES, ids=[f"{tail}-{policy}"
 def scenario_of(tail: str, policy: str) -> Scenario:
     """Each policy with one of the motions."""
     motion = MOTIONS[(list(POLICIES).index(policy) + TAILS.index(tail)) % len(MOTIONS)]
-    robot = liu2020(tail)
-    if tail in LINKS:
-        robot = robot.with_part("tail", robot.part("tail").with_links(LINKS[tail]))
+    robot = few_links(tail)
     scenario = Scenario(robot, motion, policy, actuator=ActuatorMass(0.1, 0.02, 0.01))
-    if tail == "usrt" and policy not in STIFF:
+    if tail == "usrt" and policy != STIFF:
         scenario = replace(scenario, robot=robot.replace({"tail.bending_damping": 0.3}), kd=1.0)
     return scenario
 
