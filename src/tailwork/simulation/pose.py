@@ -55,13 +55,13 @@ def _size(angles: Floats) -> float:
 
 def run_torso_angles(run: Run) -> dict[str, Floats]:
     """Pitch, roll and yaw of the torso over the times of a run's data, without jumps [rad]."""
-    roll, pitch, yaw = continuous_angles(_free(run), run.data["q"].to_numpy())
+    roll, pitch, yaw = continuous_angles(_free(run), run.record.states()[1])
     return {"pitch": pitch, "roll": roll, "yaw": yaw}
 
 
 def torso_rates(run: Run) -> dict[str, Floats]:
     """Rates of the angles of `run_torso_angles` over the times of a run's data [rad/s]."""
-    q, v = run.data["q"].to_numpy(), run.data["v"].to_numpy()
+    _, q, v = run.record.states()
     roll, pitch, yaw = (stacked(x, (len(q),)) for x in attitude.torso_angle_rates(_free(run), columns(q), columns(v)))
     return {"pitch": pitch, "roll": roll, "yaw": yaw}
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tailwork.errors import StateError
 from tailwork.model import Model
 from tailwork.model.results import PathValues
 from tailwork.simulation.integrate.dense import Trajectory
@@ -36,6 +35,10 @@ class Arrays:
     def __getitem__(self, name: str) -> Floats:
         """The values of a variable or a coordinate, in its own unit."""
         return (self.variables if name in self.variables else self.coordinates)[name][1]
+
+    def states(self) -> tuple[Floats, Floats, Floats]:
+        """The times [s], and q and v there."""
+        return self["time"], self["q"], self["v"]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Arrays, (self.variables, self.coordinates, self.attributes)  # without the dataset
@@ -102,22 +105,27 @@ class SampledTrajectory:
     samples: int
 
     @cached_property
-    def at_samples(self) -> SampledStates:
-        """The trajectory at evenly spaced times.
+    def times(self) -> Floats:
+        """Evenly spaced [s].
 
         Fixed steps that are far too long may lead, between their ends, to where no leg reaches: then their ends are
         taken.
         """
         ends = self.trajectory.times
         times = np.linspace(ends[0], ends[-1], self.samples) if len(ends) > 1 else ends
-        try:
-            return self._at(times)
-        except StateError:
-            return self._at(ends[np.unique(np.linspace(0, len(ends) - 1, min(self.samples, len(ends))).astype(int))])
+        if self.trajectory.moves_at(times):
+            return times
+        return ends[np.unique(np.linspace(0, len(ends) - 1, min(self.samples, len(ends))).astype(int))]
 
-    def _at(self, times: Floats) -> SampledStates:
-        q, v, tau, given = self.trajectory.full(times)
-        return SampledStates(times, q, v, tau, self.trajectory.system.path(times, q, v, tau, given))
+    def states(self) -> tuple[Floats, Floats, Floats]:
+        """The times [s], and q and v there, without all else that follows from them."""
+        return self.times, *self.trajectory.full(self.times)[:2]
+
+    @cached_property
+    def at_samples(self) -> SampledStates:
+        """The trajectory at these times."""
+        q, v, tau, given = self.trajectory.full(self.times)
+        return SampledStates(self.times, q, v, tau, self.trajectory.system.path(self.times, q, v, tau, given))
 
     @cached_property
     def arrays(self) -> Arrays:

@@ -67,7 +67,7 @@ def measured(run: Run, scenario: Scenario, names: Iterable[str] | None = None) -
     if not isinstance(run, Run) or run.model.coordinate_names != system.model.coordinate_names:
         raise ArgumentError("run", run, "a Run of this scenario's robot, such as perform(scenario)")
     look = observer(system, scenario.tail, along)
-    times, q, v = (run.data[name].to_numpy() for name in ("time", "q", "v"))
+    times, q, v = run.record.states()
     full = system.full(times, system.state(q, v), np.zeros((len(times), system.control_inputs)))
     constants = look.kernel.constants(np.array([system.numbers[name] for name in look.parameters]))
     seen = look.kernel(np.concatenate([times[:, None], *full], axis=1), constants)

@@ -50,6 +50,12 @@ class Trajectory:
                 x[here], held[here] = _within(piece.steps, self.p, times[here]), piece.control_inputs
         return x, held
 
+    def moves_at(self, times: Floats) -> bool:
+        """Whether the equations of motion can be evaluated at all of these times."""
+        kernel, constants = self.system.kernel("balanced")
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(kernel(np.column_stack([times, *self.states(times)]), constants)).all())
+
     def final_state(self) -> tuple[Floats, Floats]:
         """(q [m, rad], v [m/s, rad/s]) where the last step ended."""
         steps, held = self.pieces[-1].steps, self.pieces[-1].control_inputs

@@ -236,7 +236,7 @@ def angles_at(run: Run, time: float) -> Floats:
     """Pitch, roll and yaw of the torso at a time of a run [deg], between its samples by cubics."""
     from scipy.interpolate import CubicSpline
 
-    times, angles = run.data["time"].to_numpy(), torso_degrees(run)
+    times, angles = run.record.states()[0], torso_degrees(run)
     return CubicSpline(times, angles)(min(time, times[-1])) if len(times) > 2 else angles[-1]
 
 

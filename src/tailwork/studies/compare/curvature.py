@@ -17,10 +17,10 @@ def segment_curvatures(run: Run, scenario: Scenario) -> list[tuple[str, Floats, 
     tail, motion = scenario.tail_part, scenario.motion
     if not tail.bends:
         return []
-    names, q = run.model.coordinate_names, run.data["q"].to_numpy()
+    names, (times, q, _) = run.model.coordinate_names, run.record.states()
     columns = {name: names.index(f"{scenario.tail}.{name}") for name in tail.limb.coordinates}
     desired, actual = [], []
-    for t, row in zip(run.data["time"].to_numpy().tolist(), q.tolist(), strict=True):
+    for t, row in zip(times.tolist(), q.tolist(), strict=True):
         alpha, _ = motion.direction(t)
         desired.append(tail.curvatures(motion.of(tail, t), alpha))
         actual.append(tail.curvatures({name: row[k] for name, k in columns.items()}, alpha))
