@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tailwork.robots import liu2020
+from few_links import few_links
 from tailwork.studies.design import Evaluator, Goal, Study, Variable
 from tailwork.studies.motions import sweep
 from tailwork.studies.scenario import ActuatorMass, Scenario
@@ -47,7 +47,7 @@ ALL = pytest.mark.parametrize("name", VARIABLES)
 def evaluator(name: str) -> Evaluator:
     """The problem, compiled once."""
     scenario = Scenario(
-        liu2020(name.split()[0]), sweep("yaw", 40.0), POLICY[name], "motors" if "motors" in name else "auto",
+        few_links(name.split()[0]), sweep("yaw", 40.0), POLICY[name], "motors" if "motors" in name else "auto",
         actuator=ActuatorMass(0.1, 0.02, 0.01),
     )  # fmt: skip
     study = Study(name, scenario, VARIABLES[name], (Goal("turn", "most"),), steps=STEPS)

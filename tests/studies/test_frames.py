@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from few_links import few_links
 from tailwork.robots import Robot, liu2020
 from tailwork.studies.motions import TailMotion, coupled, pitch, roll, yaw
 from tailwork.studies.perform import measured, perform
@@ -45,7 +46,7 @@ def facing_x(robot: Robot) -> Robot:
 @pytest.mark.parametrize(("tail", "motion", "policy"), CASES, ids=[f"{t}-{m.name}-{p}" for t, m, p in CASES])
 def test_the_same_table_of_measures(tail: str, motion: TailMotion, policy: str) -> None:
     """With an impulse, by tight tolerances; roll, pitch and yaw have the same names, whichever axis is forward."""
-    robot = liu2020(tail)
+    robot = few_links(tail)
     method = {"method": "rodas5p" if tail == "usrt" else "dopri5", "rtol": 1e-11, "atol": 1e-13, "samples": 61}
     struck = {} if policy == "airborne" else {"impulse": as_tuples(IMPULSE), "impulse_point": as_tuples(POINT)}
     x_struck = {name: as_tuples(turned(value)) for name, value in struck.items()}

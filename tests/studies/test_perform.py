@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from few_links import few_links
 from tailwork.algebra.columns import Column, columns, stacked
 from tailwork.algebra.expression import cos, sin, sqrt
 from tailwork.algebra.vectors import array, cross, dot
@@ -311,7 +312,7 @@ def test_how_a_tail_starts() -> None:
 def test_designs_that_start_in_motion_do_what_they_do_alone() -> None:
     """The initial rates are equations of the robot and its motion: struck, on pinned feet, on rigid ground."""
     for tail in ("pendulum", "r3"):
-        scenario = Scenario(liu2020(tail), pitch(20, 0.1, 1.2), "joint", impulse=(0.0, 0.2, 0.0))
+        scenario = Scenario(few_links(tail), pitch(20, 0.1, 1.2), "joint", impulse=(0.0, 0.2, 0.0))
         changes = {"tail.total_length": [0.4, 0.48], "torso.mass": [11.0, 12.0]}
         many = perform_many(scenario, changes, measures=["pitch", "peak_tail_speed"])
         for k in range(2):

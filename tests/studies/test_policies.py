@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from few_links import few_links
 from real_robots import urdf
 from tailwork.errors import ArgumentError, UnknownNameError
 from tailwork.model import Model
@@ -40,7 +41,7 @@ def balancing_torques(robot: Robot, shape: dict[str, float]) -> np.ndarray:
 @pytest.mark.parametrize("policy", ["constant", "joint", "foot"])
 def test_the_start_is_balanced(policy: str, tail: str, motion: TailMotion) -> None:
     """With the tail held in its first shape, nothing accelerates; springs begin without a load."""
-    scenario = Scenario(liu2020(tail), motion, policy)
+    scenario = Scenario(few_links(tail), motion, policy)
     shape, model = scenario.start_shape(), scenario.model
     run = perform(replace(scenario, motion=replace(motion, end=motion.start)), samples=2)
     q = run.data["q"].to_numpy()[0]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from few_links import few_links
 from tailwork.format import rounded
 from tailwork.robots import go2, liu2020
 from tailwork.simulation import Run
@@ -25,7 +26,7 @@ POSSIBLE = {"least_normal_force": 5.0, "friction_needed": 0.3, "motor_load": 0.9
 @cache
 def measures_of(tail: str) -> dict[str, float]:
     """Of a yaw by 40°."""
-    scenario = Scenario(liu2020(tail), yaw(40), "paper")
+    scenario = Scenario(few_links(tail), yaw(40), "paper")
     return measured(perform(scenario, samples=101), scenario)
 
 

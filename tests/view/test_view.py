@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import tailwork
+from few_links import few_links
 from tailwork import view
 from tailwork.control import Constant, Polynomial, Tracking, point_to_point
 from tailwork.errors import ArgumentError, FileError, UnknownNameError
@@ -176,7 +177,7 @@ def test_net_rotation_leaves_runs_that_ended_early_hollow() -> None:
 @pytest.mark.parametrize("tail", ["pendulum", "r3", "usrt"])
 def test_curvatures_of_segments(tail: str) -> None:
     """Desired is the even bend of the motion, actual that of the run: they differ by what the measures say."""
-    scenario = Scenario(tailwork.robots.liu2020(tail), pitch(20, period=1.2), "joint")
+    scenario = Scenario(few_links(tail), pitch(20, period=1.2), "joint")
     run = perform(scenario, samples=31)
     segments = segment_curvatures(run, scenario)
     assert [name for name, _, _ in segments] == ([] if tail == "pendulum" else ["segment 1", "segment 2"])
