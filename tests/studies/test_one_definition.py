@@ -22,10 +22,7 @@ from tailwork.studies.sweep.plan import Sweep, perform_chunk
 TAILS = ("pendulum", "r3", "usrt")
 STEPS = 60
 MOTIONS = (sweep("yaw", 30.0, early=0.5), pitch(15), roll(30), coupled(10.0, 0.0, 0.0, -15.0))
-LONG = {"r3": ("paper", "foot"), "usrt": ("constant", "joint", "airborne")}
-"""Policies that are tried with longer chains: constant torques, springs at the joints or the feet, no feet on the
-ground."""
-CASES = [("pendulum", policy) for policy in POLICIES] + [(tail, policy) for tail in LONG for policy in LONG[tail]]
+CASES = [(tail, policy) for tail in TAILS for policy in POLICIES]
 STIFF = "constant"
 """The policy with which the USRT is as stiff as that of the paper; with others it is softer, and needs no stiff method,
 whose equations take longest to compile."""
