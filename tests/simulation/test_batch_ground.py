@@ -70,6 +70,21 @@ def test_each_run_has_its_own_ground() -> None:
     assert batch.reasons[2].startswith("not possible: kinetic_friction: got 0.3; required: at most the static friction")
 
 
+def test_a_batch_goes_on_where_another_has_ended() -> None:
+    """Feet that stand in the ground, each at the end of its own spring: as single runs that go on."""
+    model, (q, v), how = asked()
+    rows, rates = np.tile(q, (3, 1)), np.tile(v, (3, 1))
+    rates[:, 0] += np.array([0.0, 0.02, 0.04])
+    first = simulate_batch(model, (rows, rates), 0.1, **how)
+    later = simulate_batch(model, (first.q, first.v), 0.1, contact=first.final_contacts, **how)
+    for k in range(3):
+        run = simulate(model, (rows[k], rates[k]), 0.1, **how)
+        np.testing.assert_array_equal(run.final_contact.anchors, first.final_contacts[k].anchors)
+        further = simulate(model, run.final_state, 0.1, contact=run.final_contact, **how)
+        np.testing.assert_array_equal(further.final_state[0], later.q[k])
+    assert not any(first.reasons) and not any(later.reasons)
+
+
 def test_the_order_of_runs_does_not_matter() -> None:
     """Lanes that take one run after the other leave nothing behind, also where feet slip."""
     model, start, how = asked(0.15)

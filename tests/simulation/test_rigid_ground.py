@@ -5,6 +5,7 @@ By hand, with as many drops as wanted: python -m tests.simulation.test_rigid_gro
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -270,6 +271,26 @@ def test_each_run_has_its_own_ground() -> None:
         simulate_batch(model, (q, v), 0.1, ground=GROUND, parameters={"ground.stiffness": 1e5}, **options)
     with pytest.raises(ArgumentError, match="none here"):
         simulate_batch(Model(puck(), "none"), np.zeros(7), 0.1, parameters={"ground.friction": 0.5})
+
+
+def test_a_batch_goes_on_where_another_has_ended() -> None:
+    """Each run from its own state and contacts: as single runs that go on, bit for bit."""
+    model, servo, q, v = walkers()
+    options: dict[str, Any] = {"control": servo, "ground": GROUND, "step": 1e-3}
+    first = simulate_batch(model, (q, v), 0.1, **options)
+    assert len({contact.states for contact in first.final_contacts}) > 1
+    later = simulate_batch(model, (first.q, first.v), 0.1, contact=first.final_contacts, **options)
+    for k in (0, 7, 10):
+        run = simulate(model, (q[k], v[k]), 0.1, **options)
+        assert run.final_contact.states == first.final_contacts[k].states
+        further = simulate(model, run.final_state, 0.1, contact=run.final_contact, **options)
+        assert np.array_equal(further.final_state[0], later.q[k])
+        assert np.array_equal(further.final_state[1], later.v[k])
+    assert pickle.loads(pickle.dumps(first)).final_contacts[3].states == first.final_contacts[3].states
+    with pytest.raises(ArgumentError, match="of one length"):
+        simulate_batch(model, (q, v), 0.1, contact=first.final_contacts[:3], **options)
+    with pytest.raises(ArgumentError, match=r"contact: .*in a batch also one for each run"):
+        simulate(model, (q[0], v[0]), 0.1, contact=first.final_contacts, **options)  # pyright: ignore[reportArgumentType]
 
 
 def test_plain_python_is_the_driver() -> None:

@@ -25,6 +25,7 @@ from tailwork.typing import Floats
 
 LIMITS = ("report", "respect")
 GROUND = "a CompliantGround, such as CompliantGround(stiffness=2e4, …), or a RigidGround(friction=0.6)"
+CONTACT = "a Contact, such as final_contact of another run; in a batch also one for each run"
 RESOLVED = 1e-12
 """Share of the time at which a run starts that its duration may not fall below: ten thousand times what rounding takes
 from it."""
@@ -59,7 +60,7 @@ class Problem:
     events: tuple[Event, ...] = DEFAULT_EVENTS  # what to watch
     limits: str = "report"  # efforts beyond an actuator's limit: "report" them, or "respect" the limit as well
     ground: CompliantGround | RigidGround | None = None  # under feet that are free (a model with stance="none")
-    contact: Contact | None = None  # how the feet touch it at the start; by default all start at or above it
+    contact: Contact | Sequence[Contact] | None = None  # how feet touch it at the start; None: all at or above it
     start_time: float = 0.0  # time of the initial state [s]
 
     def __post_init__(self) -> None:
@@ -74,10 +75,19 @@ class Problem:
             raise ArgumentError("start_time", self.start_time, required)
         for name in ("duration", "start_time"):
             object.__setattr__(self, name, float(getattr(self, name)))
+        if self.contact is not None and not isinstance(self.contact, (Contact, list, tuple)):
+            raise ArgumentError("contact", self.contact, CONTACT)
         if self.contact is not None and self.ground is None:
             raise ArgumentError("contact", self.contact, "none without a ground")
         if self.ground is not None and not isinstance(self.ground, (CompliantGround, RigidGround)):
             raise ArgumentError("ground", self.ground, GROUND)
+
+    @property
+    def one_contact(self) -> Contact | None:
+        """How the feet of a single run touch the ground at the start."""
+        if self.contact is None or isinstance(self.contact, Contact):
+            return self.contact
+        raise ArgumentError("contact", f"{len(self.contact)} of them", CONTACT)
 
     @property
     def rigid_ground(self) -> RigidGround:

@@ -87,7 +87,7 @@ def run_of(problem: Problem, options: Options) -> Run:
         last = start + problem.duration
         efforts = None if asking is None else asking.efforts
         return simulate_events(
-            system, problem.ground, x, problem.contact, start, last, _ends(problem, options, last), efforts, options
+            system, problem.ground, x, problem.one_contact, start, last, _ends(problem, options, last), efforts, options
         )
     check_not_rigid(problem.events)
     if problem.ground is not None or options.method in (IMPLICIT_EULER, TIME_STEPPING):
@@ -208,7 +208,7 @@ def _on_ground(problem: Problem, options: Options, system: System, x: Floats, as
     if options.method not in ("auto", integrator.method):
         raise ArgumentError("method", options.method, f"'auto' or '{integrator.method}' on this ground")
     return simulate_on_ground(
-        integrator, x, problem.contact, problem.duration, options.step, options.samples, options.max_steps,
+        integrator, x, problem.one_contact, problem.duration, options.step, options.samples, options.max_steps,
         None if asking is None else asking.efforts, options.control_rate,
     )  # fmt: skip
 

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tailwork.control.context import Law
-from tailwork.errors import ArgumentError, no_attribute
+from tailwork.errors import ArgumentError, StateError, no_attribute
 from tailwork.model import Model
 from tailwork.simulation.batch.chunk import Chunk, to_ends
 from tailwork.simulation.batch.data import batch_dataset, batch_values
 from tailwork.simulation.batch.inputs import batch_inputs, workers
 from tailwork.simulation.batch.kernels import evaluated, parameter_rows
-from tailwork.simulation.contact.ground import CompliantGround, RigidGround
+from tailwork.simulation.contact.ground import CONTACT_NAMES, CompliantGround, RigidGround
 from tailwork.simulation.contact.on_ground import OnGround
 from tailwork.simulation.equations import PrescribedMotion
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
@@ -70,6 +70,7 @@ class Batch:
     measures: dict[str, Floats]  # by name, (runs, …), in the units of what was asked for
     parameters: dict[str, Floats] = field(default_factory=dict)  # those in which the runs differ, by name, (runs,) [SI]
     trusted: float = TRUSTED  # energy balances that are worse than this are pointed out [1]
+    touching: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # on ground: states of contact, anchors [m]
     judge: Callable[[], tuple[Floats, tuple[str, ...]]] | None = None  # → energy balances [1] and warnings by run
 
     def __getitem__(self, name: str) -> Floats:
@@ -111,6 +112,16 @@ class Batch:
         """Batches travel between processes, with their energy balances and warnings."""
         return {**vars(self), "judge": None, "_judged": self._judged}
 
+    @property
+    def final_contacts(self) -> tuple[Contact, ...]:
+        """On ground: how the points of each run touch it at the end; from here another batch can go on."""
+        points = self.touching.shape[1] // 4
+        if not points:
+            raise StateError("contact", "required: a batch on ground")
+        modes, anchors = np.nan_to_num(self.touching[:, :points]).astype(int), self.touching[:, points:]
+        return tuple(Contact(tuple(CONTACT_NAMES[k] for k in own), places.reshape(-1, 3))
+                     for own, places in zip(modes, anchors, strict=True))  # fmt: skip
+
     def energy_balance_error(self) -> Floats:
         """As `Run.energy_balance_error`, by run, (runs,) [1]; NaN where a run was refused."""
         return self._judged[0]
@@ -151,7 +162,7 @@ def simulate_batch(
     motions: Mapping[str, PrescribedMotion] | None = None,
     forces: Force | Sequence[Force] = (),
     ground: CompliantGround | RigidGround | None = None,
-    contact: Contact | None = None,
+    contact: Contact | Sequence[Contact] | None = None,
     measures: Mapping[str, BatchMeasure] | None = None,
     events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
@@ -174,7 +185,7 @@ def simulate_batch(
         motions: by limb, as for `simulate`.
         forces: from outside.
         ground: as for `simulate`; each run has steps of its own.
-        contact: how the feet touch it at the start, the same for all runs.
+        contact: how the feet touch it at the start, in all runs or each, such as `final_contacts` of another batch.
         measures: what to compute of each run from its samples, by name; see `Chunk`.
         events: what to watch; only those that stop a run matter.
         limits: as for `simulate`.
@@ -203,7 +214,8 @@ def batch_of(
     integrator, everything, refused, count = inputs.integrator, inputs.start, inputs.refused, len(inputs.start.states)
     system = integrator.system
     possible = np.array([k not in refused for k in range(count)])
-    ends = no_ends(count, system.size, 0)
+    points = len(integrator.names) if isinstance(integrator, OnGround) else 0
+    ends = no_ends(count, system.size, 0, points)
     times = np.linspace(0.0, problem.duration, options.samples)[None] if measures else np.zeros((1, 0))
     kept: dict[str, list[Any]] = {name: [] for name in measures or {}}
     size = max(1, min(TILE, ROOM // max(1, times.shape[1] * system.size)))
@@ -241,7 +253,7 @@ def batch_of(
         times=ends.times, reasons=reasons, steps=ends.steps, rejected=ends.rejected,
         measures={name: np.concatenate(pieces) for name, pieces in kept.items()},
         parameters={name: np.array(values) for name, values in everything.columns.items()},
-        trusted=trusted, judge=judge,
+        trusted=trusted, touching=ends.touching, judge=judge,
     )  # fmt: skip
 
 

@@ -85,7 +85,8 @@ def batch_inputs(
             raise ArgumentError(f"parameters.{name}", name, "an initial state that follows from the robot, Standing()")
     pair = (np.zeros(0), np.zeros(0)) if isinstance(initial, Standing) else initial
     q, v = (np.atleast_2d(rows) for rows in pair)
-    sizes = {len(rows) for rows in (q, v, *columns.values(), *tables.values())} - {1}
+    contacts = [problem.contact] if isinstance(problem.contact, (list, tuple)) else []
+    sizes = {len(rows) for rows in (q, v, *columns.values(), *tables.values(), *contacts)} - {1}
     if len(sizes) > 1:
         raise ArgumentError("parameters", sorted(sizes), "states and parameters of one length, or one for all runs")
     count = sizes.pop() if sizes else 1

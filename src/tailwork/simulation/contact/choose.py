@@ -14,7 +14,8 @@ from tailwork.simulation.system import System
 
 
 def integrator_on_ground(
-    system: System, ground: CompliantGround | RigidGround, begin: float = 0.0, contact: Contact | None = None,
+    system: System, ground: CompliantGround | RigidGround, begin: float = 0.0,
+    contact: Contact | Sequence[Contact] | None = None,
     tables: Mapping[int, Sequence[JointTable]] | None = None,
 ) -> OnGround:  # fmt: skip
     """Runs of a system on a ground; see `OnGround` for the arguments."""

@@ -65,7 +65,7 @@ class OnGround(ABC):
     system: System
     ground: CompliantGround | RigidGround
     begin: float = 0.0  # time of the start [s]
-    contact: Contact | None = None  # how the points of all runs touch at the start; None: they start at or above it
+    contact: Contact | Sequence[Contact] | None = None  # how points touch at the start, in all or each; None: not
     tables: Mapping[int, Sequence[JointTable]] = field(default_factory=dict)  # by servo: of each run its own
 
     advance: ClassVar[Callable[[Any], int]]  # the driver
@@ -182,6 +182,17 @@ class OnGround(ABC):
         radii = found[:, 0, 9 * count : 10 * count, None]
         return np.concatenate([found[:, 0, : 3 * count].reshape(runs, count, 3), radii], axis=-1)
 
+    def contact_of(self, run: int) -> Contact | None:
+        """How the points of a run touch at the start, as it is given."""
+        given = self.contact
+        return given if given is None or isinstance(given, Contact) else given[run if len(given) > 1 else 0]
+
+    def contacts(self, start: Start) -> list[Contact]:
+        """How the points of runs that `started` touch at the start."""
+        if self.contact is None or isinstance(self.contact, Contact):
+            return [touching_at_start(self.names, self.contact)] * len(start.states)
+        return [touching_at_start(self.names, self.contact_of(run)) for run in start.more["runs"].tolist()]
+
     def runs(self, start: Start, paces: Sequence[Pace], contacts: Sequence[Contact], marks: np.ndarray) -> GroundRuns:
         """Runs as the driver takes them; `marks` are the steps after which samples are taken, a row each."""
         system, whole, count = self.system, np.int64, len(start.states)
@@ -222,7 +233,7 @@ class OnGround(ABC):
                 if isinstance(pace, ArgumentError):
                     raise pace
                 self.check_steps(pace, options.max_steps, duration, start, k)
-                self.checked_contact(self.contact, place)
+                self.checked_contact(self.contact_of(k), place)
                 counts[k], lengths[k] = pace.count, pace.step
             except ArgumentError as error:
                 refused[k] = str(error)
@@ -238,11 +249,10 @@ class OnGround(ABC):
     def _ends(self, start: Start, samples: int, pool: Executor | None) -> Ends:
         count, points = len(start.states), len(self.names)
         if not count:
-            return no_ends(0, self.system.size, samples)
-        contact = Contact(("air",) * points, np.full((points, 3), np.nan)) if self.contact is None else self.contact
+            return no_ends(0, self.system.size, samples, points)
         marks = np.round(np.linspace(np.zeros(count), start.more["counts"], samples, axis=1))
         paces = [Pace(*own, "") for own in zip(start.more["lengths"], start.more["counts"], strict=True)]
-        runs = self.runs(start, paces, [contact] * count, marks)
+        runs = self.runs(start, paces, self.contacts(start), marks)
         call = driver(type(self).advance, WIDTH)
         numbers, tables = self.numbers(start), tables_of(self.tables_by_run(start))
         self.job(WIDTH, runs, numbers, tables, logging=False)  # compiled here, not on the threads of a pool
@@ -253,13 +263,14 @@ class OnGround(ABC):
             run_driver(call, job)
 
         in_shares(pool, count, share, 4 * WIDTH)
-        found = no_ends(count, self.system.size, samples)
+        found = no_ends(count, self.system.size, samples, points)
         rows = runs.record.reshape(count, samples + 1, -1)[:, :samples].copy()
         rows[marks > runs.steps[:, None]] = np.nan  # after the end of a run
         found.status[:], found.event[:], found.steps[:] = runs.status, runs.event, runs.steps
         found.times[:] = self.begin + runs.steps * runs.lengths
         found.states[:], found.work[:] = runs.final.reshape(count, -1), runs.work
         found.fastest[:] = runs.fastest.reshape(count, -1)
+        found.touching[:] = np.hstack([runs.modes.reshape(count, -1), runs.anchors.reshape(count, -1)])
         found.samples[:] = rows[:, :, 1 : 1 + self.system.size]
         return found._replace(contacts=rows)
 

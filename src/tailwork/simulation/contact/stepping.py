@@ -44,8 +44,8 @@ class GroundRuns(Struct):
     efforts: int  # how many control inputs
     lengths: Reals  # of steps [s]
     counts: Ints  # of steps
-    modes: Ints  # (feet,) at the start
-    anchors: Reals  # (feet, 3) at the start [m]
+    modes: Ints  # (feet,) at the start, and after its end, there
+    anchors: Reals  # (feet, 3) likewise [m]
     marks: Ints  # steps after which samples are taken
     samples: int  # how many marks
     status: Ints
@@ -241,6 +241,10 @@ def end_run(lanes: LaneRuns, lane: int, r: int, status: int) -> None:
     runs.work[r] = work_so_far(lanes, lane)
     for k in range(n):
         runs.final[r * n + k] = lanes.state[k, lane]
+    for i in range(lanes.points):
+        runs.modes[r * lanes.points + i] = lanes.modes[i * width(lanes.state) + lane]
+        for k in range(3):
+            runs.anchors[3 * (r * lanes.points + i) + k] = lanes.anchors[3 * i + k, lane]
     lanes.run[lane] = -1
 
 

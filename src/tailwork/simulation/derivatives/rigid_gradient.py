@@ -49,7 +49,6 @@ from tailwork.simulation.derivatives.rigid_vjp_stepping import differentiate_rou
 from tailwork.simulation.event_driven.saltation import FRICTION, RESTITUTION
 from tailwork.simulation.integrate.compiled import WIDTH, lane_kernel
 from tailwork.simulation.integrate.driver import MORE_ROOM
-from tailwork.simulation.run import Contact
 from tailwork.simulation.stopping import AT_EVENT, STUCK_ON_GROUND, why_stopped
 from tailwork.typing import Floats
 
@@ -83,10 +82,8 @@ def rounds_differentiated(
     integrator, fine = check_differentiated(inputs.integrator), inputs.possible
     system, start, count = integrator.system, inputs.start.only(fine), len(fine)
     rounds, width = round_vjp(system, integrator.field), 1 if count == 1 else WIDTH
-    points = len(integrator.names)
-    contact = integrator.contact or Contact(("air",) * points, np.full((points, 3), np.nan))
     paces = [Pace(*own, "") for own in zip(start.more["lengths"], start.more["counts"], strict=True)]
-    runs = integrator.runs(start, paces, [contact] * count, np.zeros((count, 0)))
+    runs = integrator.runs(start, paces, integrator.contacts(start), np.zeros((count, 0)))
     numbers, tables = integrator.numbers(start), tables_of(integrator.tables_by_run(start))
     products = {"rounds": rounds.products, **vjps} | ({"places": places_vjp(system)} if integrator.field else {})
     given = {name: inputs.rows(own.names) for name, own in products.items()}

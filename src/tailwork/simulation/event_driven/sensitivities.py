@@ -42,7 +42,7 @@ def event_changes(
     check_event_driven(system, ground, options)
     begin = problem.start_time
     job = started_job(
-        system, ground, x, problem.contact, begin, times.copy(), options, np.zeros(system.efforts), keep=True
+        system, ground, x, problem.one_contact, begin, times.copy(), options, np.zeros(system.efforts), keep=True
     )
     job.longest = LONGEST_VARIED
     last = begin + problem.duration

@@ -123,7 +123,7 @@ class Strides:
         """A stride from a state that is ready to go."""
         efforts, problem = np.zeros(self.system.efforts), self.problem
         job = started_job(
-            self.system, self.ground, x, problem.contact, problem.start_time, np.zeros(0), self.options, efforts,
+            self.system, self.ground, x, problem.one_contact, problem.start_time, np.zeros(0), self.options, efforts,
             keep=True,
         )  # fmt: skip
         job.longest = LONGEST_VARIED

@@ -50,7 +50,8 @@ class Ends(NamedTuple):
     samples: Floats  # (runs, times, n); NaN after the end
     work: Floats  # done in each run, less dissipation [J]
     fastest: Floats  # (runs, 2 + n): time [s], work so far [J] and state at the end of the fastest step
-    contacts: Floats  # (runs, times, …): of feet on compliant ground, what it records of them
+    contacts: Floats  # (runs, times, …): of feet on ground, what it records of them
+    touching: Floats  # (runs, 4 × points on ground): states of contact at the end, then anchors [m]
 
     def only(self, rows: Any) -> Ends:
         """Those of some runs, by a slice or by their numbers."""
@@ -65,13 +66,14 @@ class Ends(NamedTuple):
         return np.stack([first, self.fastest, last], axis=1)
 
 
-def no_ends(count: int, size: int, samples: int) -> Ends:
+def no_ends(count: int, size: int, samples: int, points: int = 0) -> Ends:
     """Ends of runs that have not been started: all refused, their numbers NaN."""
     whole = np.int64
     return Ends(
         np.full(count, REFUSED, whole), np.full(count, -1, whole), np.zeros(count), np.full((count, size), np.nan),
         np.zeros(count, whole), np.zeros(count, whole), np.full((count, samples, size), np.nan),
         np.full(count, np.nan), np.full((count, 2 + size), np.nan), np.zeros((count, samples, 0)),
+        np.full((count, 4 * points), np.nan),
     )  # fmt: skip
 
 
