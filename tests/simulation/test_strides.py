@@ -139,7 +139,8 @@ def test_goswamis_walker_has_the_cycle_and_multipliers_of_its_own_equations(meas
         measured("event-driven: its multipliers", np.abs(gait.multipliers - own).min(), at_most=1e-6, unit="1")
     assert np.abs(gait.multipliers - (-0.199726 + 0.544476j)).min() < 1e-6
     assert gait.period_by["gravity"] == pytest.approx(-gait.period / (2.0 * 9.81), rel=1e-6)
-    assert "multipliers" in gait.summary()
+    assert "multipliers" in gait.summary() and "derivatives of the motion from event to event" in gait.summary()
+    assert "of the gait that stays periodic" in gait.differentiated
 
 
 def test_a_walker_is_found_at_a_speed_by_its_slope_and_at_a_period_by_its_mass() -> None:

@@ -23,7 +23,7 @@ from tailwork.simulation.derivatives.compiled import among_all
 from tailwork.simulation.derivatives.jvp_runs import runs_jvp
 from tailwork.simulation.derivatives.products import expansion_jvp, initial_tangents
 from tailwork.simulation.equations import PrescribedMotion
-from tailwork.simulation.event_driven.saltation import GROUND_NUMBERS
+from tailwork.simulation.event_driven.saltation import DIFFERENTIATED, GROUND_NUMBERS
 from tailwork.simulation.event_driven.sensitivities import event_changes
 from tailwork.simulation.events import DEFAULT_EVENTS, Event
 from tailwork.simulation.forces import Force
@@ -168,7 +168,7 @@ def _on_rigid_ground(
         {name: found.values[None, k, :, coordinates:] for k, name in enumerate(named)},
         np.array([found.end]),
         (found.note,),
-        "the motion from event to event, whose times move",
+        DIFFERENTIATED,
     )
 
 

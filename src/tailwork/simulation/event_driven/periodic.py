@@ -15,6 +15,7 @@ from tailwork.model import Model
 from tailwork.simulation.batch.inputs import names_of
 from tailwork.simulation.contact.ground import RigidGround
 from tailwork.simulation.equations import PrescribedMotion
+from tailwork.simulation.event_driven.saltation import DIFFERENTIATED
 from tailwork.simulation.event_driven.strides import Return, Stride, Strides, strides_of
 from tailwork.simulation.events import Event
 from tailwork.simulation.forces import Force
@@ -36,6 +37,11 @@ class PeriodicGait(Stride):
     numbers: Mapping[str, float] | None = None  # that were varied, as they were found [SI]
     state_by: Mapping[str, Floats] | None = None  # by number: change of the periodic state, tangent [SI a unit]
     numbers_by: Mapping[str, Mapping[str, float]] | None = None  # by number: change of those varied [SI a unit]
+
+    @property
+    def differentiated(self) -> str:
+        """What its derivatives are those of, in words."""
+        return f"{DIFFERENTIATED}; by numbers, of the gait that stays periodic and keeps its conditions"
 
     def summary(self) -> str:
         """The gait in a few lines."""

@@ -33,6 +33,8 @@ from tailwork.simulation.integrate.tableaus import DORMAND_PRINCE
 from tailwork.simulation.system import System
 from tailwork.typing import Floats
 
+DIFFERENTIATED = "the motion from event to event, whose times move"
+"""What the derivatives of event-driven runs are those of, in words."""
 GROUND_NUMBERS = FRICTION, RESTITUTION, *TILTS = (
     "ground.friction", "ground.restitution", "ground.slope_x", "ground.slope_y"
 )  # fmt: skip

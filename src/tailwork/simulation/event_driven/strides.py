@@ -27,7 +27,7 @@ from tailwork.simulation.event_driven.constrained import FREE, STICK
 from tailwork.simulation.event_driven.equations import watched_names
 from tailwork.simulation.event_driven.job import LONGEST_VARIED, drive_job, event_job
 from tailwork.simulation.event_driven.runs import check_event_driven, is_plane, started_job, stopped_at
-from tailwork.simulation.event_driven.saltation import TILTS, Variation, varied
+from tailwork.simulation.event_driven.saltation import DIFFERENTIATED, TILTS, Variation, varied
 from tailwork.simulation.event_driven.state import STATUS, STOPPED, RunJob, T
 from tailwork.simulation.event_driven.stepping import refresh
 from tailwork.simulation.events import Event, Lands
@@ -62,6 +62,11 @@ class Stride:
     error: float  # largest change over the stride that is not a move along the ground [SI]
     notes: tuple[str, ...]  # where derivatives are those in one direction only
 
+    @property
+    def differentiated(self) -> str:
+        """What its derivatives are those of, in words."""
+        return DIFFERENTIATED
+
     def summary(self) -> str:
         """The stride in a few lines."""
         sizes = ", ".join(f"{abs(m):.6g}" for m in self.multipliers[:6])
@@ -69,6 +74,7 @@ class Stride:
             f"stride of {self.period:.8g} s over {np.linalg.norm(self.displacement):.8g} m",
             f"returns to its start within {self.error:.1e}",
             f"sizes of the largest multipliers: {sizes}",
+            f"derivatives of {self.differentiated}",
         ]
         return "\n".join([*lines, *self.notes])
 
