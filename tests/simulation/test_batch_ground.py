@@ -97,8 +97,10 @@ def test_the_order_of_runs_does_not_matter() -> None:
 
 
 def test_efforts_of_servos() -> None:
-    """A measure sees the efforts that the servos of each run give, to rounding of the times of samples."""
+    """A measure sees the efforts that the servos of each run give, to rounding of the times of samples; those of a gait
+    that is entered later, too."""
     model, start, how = asked()
+    how["start_time"] = 0.07
 
     def efforts(chunk: Chunk) -> Floats:
         return chunk.tau

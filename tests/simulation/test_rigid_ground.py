@@ -278,14 +278,17 @@ def test_a_batch_goes_on_where_another_has_ended() -> None:
     model, servo, q, v = walkers()
     options: dict[str, Any] = {"control": servo, "ground": GROUND, "step": 1e-3}
     first = simulate_batch(model, (q, v), 0.1, **options)
+    assert np.array_equal(first.times, np.full(11, 0.1))
     assert len({contact.states for contact in first.final_contacts}) > 1
+    options["start_time"] = 0.1  # the gait goes on, too
     later = simulate_batch(model, (first.q, first.v), 0.1, contact=first.final_contacts, **options)
     for k in (0, 7, 10):
-        run = simulate(model, (q[k], v[k]), 0.1, **options)
+        run = simulate(model, (q[k], v[k]), 0.1, **options | {"start_time": 0.0})
         assert run.final_contact.states == first.final_contacts[k].states
         further = simulate(model, run.final_state, 0.1, contact=run.final_contact, **options)
         assert np.array_equal(further.final_state[0], later.q[k])
-        assert np.array_equal(further.final_state[1], later.v[k])
+        assert np.array_equal(further.final_state[1], later.v[k]) and later.times[k] == 0.2
+        assert later.energy_balance_error()[k] == further.energy_balance_error()
     assert pickle.loads(pickle.dumps(first)).final_contacts[3].states == first.final_contacts[3].states
     with pytest.raises(ArgumentError, match="of one length"):
         simulate_batch(model, (q, v), 0.1, contact=first.final_contacts[:3], **options)

@@ -167,6 +167,7 @@ def simulate_batch(
     events: Sequence[Event] = DEFAULT_EVENTS,
     limits: str = "report",
     to_end: bool = False,
+    start_time: float = 0.0,
     **options: Unpack[OptionArguments],
 ) -> Batch:
     """Simulate many runs that differ in their states and in numbers of the problem, for a duration [s].
@@ -190,12 +191,13 @@ def simulate_batch(
         events: what to watch; only those that stop a run matter.
         limits: as for `simulate`.
         to_end: whether samples are spread over the time of each run to its own end, as those of a `Run` are.
+        start_time: time of the initial states [s], on ground.
         options: as for `simulate`; "auto" chooses a method for all by the first run that is possible.
     """
     how = options_of(options)
     problem = problem_of(
         model, states, duration, control=control, motions=motions, forces=forces, events=events, limits=limits,
-        ground=ground, contact=contact,
+        ground=ground, contact=contact, start_time=start_time,
     )  # fmt: skip
     return batch_of(problem, how, parameters, measures, to_end)
 
@@ -216,7 +218,7 @@ def batch_of(
     possible = np.array([k not in refused for k in range(count)])
     points = len(integrator.names) if isinstance(integrator, OnGround) else 0
     ends = no_ends(count, system.size, 0, points)
-    times = np.linspace(0.0, problem.duration, options.samples)[None] if measures else np.zeros((1, 0))
+    times = problem.start_time + np.linspace(0.0, problem.duration, options.samples if measures else 0)[None]
     kept: dict[str, list[Any]] = {name: [] for name in measures or {}}
     size = max(1, min(TILE, ROOM // max(1, times.shape[1] * system.size)))
     pool = _threads(pool_size)
@@ -245,8 +247,8 @@ def batch_of(
 
     trusted = integrator.trusted if isinstance(integrator, OnGround) else trusted_balance(options.rtol, options.step)
     stuck = STUCK_ON_GROUND if isinstance(integrator, OnGround) else STUCK_REASON
-    reasons = _reasons(ends, refused, system.event_names, stuck)
-    ends.states[(ends.status == STUCK) & (ends.times == 0.0)] = np.nan  # these have not begun
+    reasons = _reasons(ends, refused, system.event_names, stuck, integrator.begin)
+    ends.states[(ends.status == STUCK) & (ends.times == integrator.begin)] = np.nan  # these have not begun
     final_q, final_v = _final(system, ends, everything)
     return Batch(
         model=problem.model, method=inputs.method, why_method=inputs.why_method, q=final_q, v=final_v,
@@ -274,12 +276,12 @@ def _measured(name: str, measure: BatchMeasure, chunk: Chunk) -> Floats:
     return found
 
 
-def _reasons(ends: Ends, refused: Mapping[int, str], names: Sequence[str], stuck: str) -> tuple[str, ...]:
+def _reasons(ends: Ends, refused: Mapping[int, str], names: Sequence[str], stuck: str, begin: float) -> tuple[str, ...]:
     said = [
         why_stopped(int(status), int(event), names, stuck)
         for status, event in zip(ends.status, ends.event, strict=True)
     ]
-    for k in np.flatnonzero((ends.status == STUCK) & (ends.times == 0.0)):
+    for k in np.flatnonzero((ends.status == STUCK) & (ends.times == begin)):
         said[k] = "not possible: the start cannot be evaluated (does each leg reach its foot?)"
     for k, reason in refused.items():
         said[k] = f"not possible: {reason}"

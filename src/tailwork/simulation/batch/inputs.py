@@ -71,8 +71,8 @@ def batch_inputs(
     if problem.controller is not None:
         raise ArgumentError("control", problem.controller, PYTHON)
     check_not_rigid(problem.events)
-    if problem.start_time:
-        raise ArgumentError("start_time", problem.start_time, "0 in a batch")
+    if problem.start_time and problem.ground is None:
+        raise ArgumentError("start_time", problem.start_time, "0 in a batch that is not on ground")
     tables, parameters = own_tables(problem, {} if parameters is None else parameters)
     system = problem.system(varied=[*parameters, *by])
     if system.servos and problem.ground is None:
@@ -99,7 +99,7 @@ def batch_inputs(
         x = system.state(np.broadcast_to(q, (count, q.shape[1])), np.broadcast_to(v, (count, v.shape[1])))
     held = np.zeros((count, system.control_inputs))
     if problem.ground is not None:
-        integrator = integrator_on_ground(system, problem.ground, contact=problem.contact, tables=tables)
+        integrator = integrator_on_ground(system, problem.ground, problem.start_time, problem.contact, tables)
         if options.method not in ("auto", integrator.method):
             required = f"'auto' or '{integrator.method}' in a batch on this ground; `simulate` takes one run at a time"
             raise ArgumentError("method", options.method, required)
