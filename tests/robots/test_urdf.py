@@ -281,7 +281,7 @@ def test_a_posture_that_is_missing_or_in_degrees(tmp_path: Path) -> None:
     with pytest.raises(RobotError) as caught:
         tailwork.load(tmp_path / "solo12.urdf", posture={"FR_KFE": -1.4})
     said = str(caught.value)
-    assert "the range of FL_KFE is the same both ways" in said and "--posture FL_KFE=-1.4,… of a command" in said
+    assert "the range of FL_KFE is the same both ways" in said and "--posture FL_HFE=0.7,FL_KFE=-1.4,… of a" in said
     posture = {f"{leg}_{joint}": 80.0 for leg in ("FL", "FR", "HL", "HR") for joint in ("HFE", "KFE")}
     with pytest.raises(RobotError, match=r"Hinges are in rad: are values such as 80 in degrees\?"):
         tailwork.load(tmp_path / "solo12.urdf", posture=posture)

@@ -292,7 +292,7 @@ class _Assembly:
                 if (leg := self._bent_backward(limb, files[-1], angles)) is not None:
                     return leg
                 shown = {joint: round(value, 4) for joint, value in zip(files, angles, strict=True)}
-                raise RobotError("posture", shown, f"{error.required}{self._posture_remedy(files[-1])}") from None
+                raise RobotError("posture", shown, f"{error.required}{self._posture_remedy(*files[-2:])}") from None
             hinges = [limb.index(joint.parent) for joint in limb.joints]
             if len(hinges) < 3 or hinges != list(range(-1, len(hinges) - 1)) or limb.gearing is not None:
                 reason = "three or more hinges in a row, not geared, can be"
@@ -328,12 +328,15 @@ class _Assembly:
                 return leg
         return None
 
-    def _posture_remedy(self, knee: str) -> str:
-        """How to say how a robot stands, and why the file does not: by the last joint of one of its legs."""
+    def _posture_remedy(self, thigh: str, knee: str) -> str:
+        """How to say how a robot stands, and why the file does not: by the last joints of one of its legs, bent such
+        that its foot stays about below its hip."""
         known = f"; the file has {', '.join(map(repr, self.tree.postures))}" if self.tree.postures else ""
         either = "" if self._one_way(knee) else f"; the range of {knee} is the same both ways"
-        said = f"{either}. Give posture={{'{knee}': {-BEND:g}, …}} [rad], or --posture {knee}={-BEND:g},… of a command"
-        return f"{said}, for the knee of each leg{known}"
+        bent = {thigh: BEND / 2.0, knee: -BEND}
+        said = f"{either}. Give posture={{{', '.join(f'{name!r}: {x:g}' for name, x in bent.items())}, …}} [rad], or "
+        said += f"--posture {','.join(f'{name}={x:g}' for name, x in bent.items())},… of a command"
+        return f"{said}, for thigh and knee of each leg{known}"
 
     def _with_end(self, start: int, limb: Limb) -> Limb:
         """The limb of the tail with a tip, so that it has a length."""
