@@ -247,6 +247,13 @@ def test_masses_of_actuators_count_where_they_are_asked_for() -> None:
     motor = 0.1 + 0.05 * found["peak_tail_torque"][0]
     assert found["actuator_mass"][0] == pytest.approx(motor, rel=1e-14)
     assert found["added_mass"][0] == pytest.approx(1.0 + motor, rel=1e-14)
+    carried = SCENARIO.robot.replace({"tail.actuator_mass": 0.3})
+    scenario = replace(SCENARIO, robot=carried, actuator=ActuatorMass(base=0.1, per_torque=0.05))
+    names = ["peak_tail_torque", "actuator_mass", "added_mass", "tail_mass"]
+    found = Evaluator(problem(scenario=scenario)).measures(BASELINE[None], names)
+    motor = 0.1 + 0.05 * found["peak_tail_torque"][0]
+    assert found["added_mass"][0] == pytest.approx(1.0 + motor, rel=1e-14), "once, whatever the robot carries of it"
+    assert found["tail_mass"][0] == pytest.approx(1.3, rel=1e-14)
     assert all(measure.unit and measure.meaning for measure in MEASURES.values())
 
 

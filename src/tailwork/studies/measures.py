@@ -268,10 +268,12 @@ def _table() -> Iterable[Measure | Combined]:
                   lambda s: [s.part.total_length()], "final")  # fmt: skip
     yield Combined("actuator_mass", "kg", "mass of the tail's actuators, from what they give",
                    ("peak_tail_torque", "peak_tail_power"), _needs, worst="peak_tail_torque")  # fmt: skip
+    yield Measure("_tail_alone", "kg", "mass of the tail without its actuators",
+                  lambda s: [s.part.total_mass()], "final", hidden=True)  # fmt: skip
     yield Combined(
         "added_mass", "kg", "mass of the tail and its actuators",
-        ("peak_tail_torque", "peak_tail_power", "tail_mass"),
-        lambda v, actuator: _needs(v, actuator) + v["tail_mass"], worst="peak_tail_torque",
+        ("peak_tail_torque", "peak_tail_power", "_tail_alone"),
+        lambda v, actuator: _needs(v, actuator) + v["_tail_alone"], worst="peak_tail_torque",
     )  # fmt: skip
 
 

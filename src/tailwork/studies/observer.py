@@ -35,7 +35,7 @@ class Observer:
         """Whether a measure exists for this robot: in the air there are no feet, a pendulum has no curvature."""
         vital = [self.columns[own.name] for own in needed([name])]
         if name in ("actuator_mass", "added_mass"):  # a tail that cables bend has no torques, and its actuators weigh
-            vital = [self.columns[own.name] for own in needed([name]) if own.name == "tail_mass"]
+            vital = [self.columns[own.name] for own in needed([name]) if own.name == "_tail_alone"]
         return all(here.stop > here.start for here in vital)
 
 
