@@ -117,3 +117,6 @@ def test_commands_say_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "liu2020", "--set", "legs.torque_limit=5"]) == 0
     said = capsys.readouterr().out
     assert "warning: leg1.k needs" in said and "Joint angles" in said and "pendulum of 1 kg and 0.48 m" in said
+    assert main(["show", "go2", "--tail", "pendulum", "--set", "tail.mass=6000"]) == 0  # however large, whole
+    said = capsys.readouterr().out
+    assert "warning: the tail weighs 6000 kg" in said and "…" not in said.partition("Joint angles")[2]

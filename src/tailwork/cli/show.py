@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tailwork.cli.inputs import add_robot, robot_of
-from tailwork.cli.terminal import plain_table, wide_console
+from tailwork.cli.terminal import plain_table, print_whole, wide_console
 from tailwork.control.posture import posture_warnings
 from tailwork.errors import StateError
 from tailwork.format import fixed, minus
@@ -92,7 +92,7 @@ def run_show(options: argparse.Namespace) -> int:
     tables = [_legs(model, rest), *([_others(model, rest)] if len(model.coordinate_names) > TORSO else [])]
     for table in tables:
         console.print()
-        console.print(table)
+        print_whole(console, table)
     console.print(f"\n{_conditions(model, rest)}\n")
     return 0
 

@@ -59,10 +59,18 @@ def print_table(
         column.min_width = max(map(len, [*name.split(), *cells]))
     for row in rows:
         table.add_row(*(Text(cell, style=WARNED if cell.endswith(MARKS) else "") for cell in row))
-    needed = Measurement.get(console, replace(console.options, max_width=10**4), table).minimum
-    console.print(table, width=max(needed, console.width), crop=False, overflow="ignore")
+    print_whole(console, table)
     if note:
         console.print(note, style=WARNED)
+
+
+def print_whole(console: Console, table: Table) -> None:
+    """Print a table: where there is no room for its numbers, lines are longer than the terminal is wide."""
+    for column in table.columns:
+        if column.justify == "right":
+            column.min_width = max([column.min_width or 0, *(len(str(cell)) for cell in column.cells)])
+    needed = Measurement.get(console, replace(console.options, max_width=10**4), table).minimum
+    console.print(table, width=max(needed, console.width), crop=False, overflow="ignore")
 
 
 def _words(cell: str) -> list[str]:
