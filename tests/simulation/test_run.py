@@ -14,7 +14,7 @@ import pytest
 
 from pucks import thrown
 from tailwork.control import Constant, HoldPosture, RestTorques, Tracking, point_to_point
-from tailwork.errors import ArgumentError, UnknownNameError
+from tailwork.errors import ArgumentError, StateError, UnknownNameError
 from tailwork.mechanics.compliant.impedance import friction_ratio
 from tailwork.model import Model
 from tailwork.robots import liu2020
@@ -139,6 +139,17 @@ def test_a_start_in_degrees_is_pointed_out() -> None:
         assert ("tail.tb is to go around 9.55 times, to 60 rad: was it meant in degrees?" in str(stopped)) == (
             angle > 2
         )
+
+
+def test_a_state_of_other_feet_is_pointed_out() -> None:
+    """Of the same robot with no foot pinned, or with all: where to start. Any other length says no such thing."""
+    pinned, free = model(), Model(model().robot, stance="none")
+    with pytest.raises(StateError, match=r"it has the angles of the legs: start from Standing\(\) or posed\(model\)"):
+        simulate(free, pinned.standing(), 0.01)
+    with pytest.raises(StateError, match=r"it has no angles: start from Standing\(\) or model.standing\(\)"):
+        simulate(pinned, free.standing(), 0.01)
+    with pytest.raises(StateError, match=r"got shape \(7,\); required: \(8,\), or \(runs, 8\)$"):
+        simulate(pinned, pinned.standing()[:-1], 0.01)
 
 
 def test_a_tail_in_grams_is_pointed_out() -> None:

@@ -175,6 +175,16 @@ def _control(control: Any) -> tuple[tuple[Law, ...], Controller | None]:
     return tuple(laws), cast(Controller, others[0]) if others else None
 
 
+def _of_legs(model: Model, missing: int) -> str:
+    """A hint where a state that lacks so many numbers is that of the same robot with all feet pinned, or with none."""
+    angles = sum(len(limb.coordinates) for limb in model.layout.robot.limbs().values() if limb.foot is not None)
+    if missing == angles > 0:
+        return "; where no foot is pinned, it has the angles of the legs: start from Standing() or posed(model)"
+    if missing == -angles < 0:
+        return "; of pinned legs it has no angles: start from Standing() or model.standing()"
+    return ""
+
+
 def states_of(model: Model, state: Any) -> tuple[Floats, Floats]:
     """q and v as arrays, checked: one state, or a row a run."""
     pair = state if isinstance(state, tuple) and len(state) == 2 else (state, np.zeros(len(model.velocity_names)))
@@ -189,7 +199,8 @@ def states_of(model: Model, state: Any) -> tuple[Floats, Floats]:
             raise StateError(name, f"got {shown(given)}; required: {required}")
         if array.ndim not in (1, 2) or array.shape[-1] != len(wanted) or not len(array):
             both = array.shape == (len(model.coordinate_names) + len(model.velocity_names),)
-            remedy = "; of q and v after each other: write (q, v)" if both else ""
+            missing = len(wanted) - (array.shape or (0,))[-1]
+            remedy = "; of q and v after each other: write (q, v)" if both else _of_legs(model, missing)
             required = f"({len(wanted)},), or (runs, {len(wanted)}){remedy}"
             raise StateError(name, f"got shape {np.shape(given)}; required: {required}")
         if not np.isfinite(array).all():
