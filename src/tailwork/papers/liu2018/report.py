@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailwork.format import fixed, rounded
+from tailwork.format import fixed, minus, rounded
 from tailwork.model import Model
 from tailwork.papers.liu2018.experiments import (
     GAINS,
@@ -167,11 +167,12 @@ def conclusion(result: Liu2018) -> str:
     beside, q = ("MuJoCo", result.third) if result.third is not None else ("a second formulation", result.second)
     tracked = float(np.abs(errors(result.matched))[-1].max())
     wanted, found = off_early(result.open_loop)["pitch"]
+    off, tracks = (minus(f"{x:.0e}") for x in (apart(result.forward, q), tracked))
     return (
-        f"Under the torques of Sect. 4.1 {beside} moves the robot as tailwork does, to {apart(result.forward, q):.0e} "
-        "m or rad until 0.3 s, and the torques of the inverse model track the pitch motion of Sect. 4.2 to "
-        f"{tracked:.0e}° at 0.2 s if it starts with the desired velocity. From rest, as the paper states, the torso's "
-        f"pitch is {abs(found - wanted):.0f}° off at 50 ms; and with tau_p = 0 feet would have to pull with up to "
+        f"Under the torques of Sect. 4.1 {beside} moves the robot as tailwork does, to {off} m or rad until 0.3 s, and "
+        f"the torques of the inverse model track the pitch motion of Sect. 4.2 to {tracks}° at 0.2 s if it starts with "
+        f"the desired velocity. From rest, as the paper states, the torso's pitch is {abs(found - wanted):.0f}° off at "
+        "50 ms; and with tau_p = 0 feet would have to pull with up to "
         f"{fixed(-result.matched.min_normal_force(), 0)} N, which no ground allows."
     )
 

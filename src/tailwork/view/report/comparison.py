@@ -252,12 +252,12 @@ RIGID_TEXT = (
 
 def _on_rigid_ground(results: Mapping[str, Result], friction: float) -> Table:
     """What actually happens in a motion."""
-    rows = []
+    rows, decimals = [], angle_decimals(results.values())
     for tail, r in results.items():
         assert r.rigid is not None
         time, pinned, rigid = last_common(r.run, r.rigid)
         turned = zip(pinned - torso_degrees(r.run)[0], rigid - torso_degrees(r.rigid)[0], strict=True)
-        cells = [fixed(x, 1) for pair in turned for x in pair]
+        cells = [fixed(x, decimals) for pair in turned for x in pair]
         until = "" if r.run.stopped is None else f" (angles at {time:.3f} s)"
         rows.append([mark(tail, "", r.measures, friction), *cells, feet_text(r.rigid) + until])
     note = footnote([r.measures for r in results.values()], friction).replace("not possible", "not possible as pinned")
