@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 from tailwork import view
+from tailwork.view.report.page import Section, Table, page
 
 
 class Seen(HTMLParser):
@@ -96,3 +99,21 @@ def test_the_report_is_the_same_each_time(tmp_path: Path) -> None:
     assert html == report()
     view.write_page(tmp_path / "report.html", html)
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == html
+
+
+def test_a_wide_table_shows_every_cell_on_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> None:
+    """Its rows stand as blocks, each number below its head; a narrow table stays a table."""
+    heads = ("motion", "tail", *(f"quantity {k} [N m]" for k in range(8)), "feet")
+    wide = Table(heads, [["yaw80", "pendulum", *("−123.45 †" for _ in range(8)), "RR slips at 39 ms, 2 more"]])
+    file = tmp_path / "report.html"
+    file.write_text(page("Tables", "Said.", [Section("", tables=[wide, Table(("leg", "torque"), [["FL", 1.5]])])]))
+    phone = open_page(file.as_uri(), viewport={"width": 390, "height": 780})
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    cells = phone.locator("td").all()
+    assert len(cells) == len(heads) + 2
+    boxes = [cell.bounding_box() for cell in cells]
+    assert all(box["width"] > 0 and box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
+    said = [cell.evaluate("cell => getComputedStyle(cell, '::before').content").strip('"') for cell in cells]
+    assert tuple(said) == (*heads, "none", "none")
+    wall = open_page(file.as_uri(), viewport={"width": 1280, "height": 780})
+    assert wall.locator("td").first.evaluate("cell => getComputedStyle(cell).display") == "table-cell"

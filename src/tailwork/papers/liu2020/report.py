@@ -235,9 +235,10 @@ def conclusion(result: Liu2020) -> str:
     ]
     exact, small = ([fixed(result.crossings[axis][MAIN][k], 1) for axis in ("yaw", "roll")] for k in (0, 1))
     return (
-        f"Beside the pendulum, the R3 turns the torso by {', by '.join(said)}. The two turn it equally far at bends of "
-        f"{exact[0]}° in yaw and {exact[1]}° in roll (with the small angles of the paper {small[0]}° and {small[1]}°), "
-        f"where the paper sees about {CROSSOVER:.0f}° in both."
+        "By the paper's map of the bend (Eq. 86), the R3 turns the torso further than the pendulum by "
+        f"{', '.join(said)}. The two turn it equally far at bends of {exact[0]}° in yaw and "
+        f"{exact[1]}° in roll (with the small angles of the paper {small[0]}° and {small[1]}°), where the "
+        f"paper sees about {CROSSOVER:.0f}° in both."
     )
 
 
@@ -282,7 +283,7 @@ def report(result: Liu2020) -> PaperReport:
         ]  # fmt: skip
 
     first = result.comparison.plan.motions[0]
-    runs = {tail: r.run for tail, r in result.comparison.of(first).items()}
+    runs = {printed(tail): r.run for tail, r in result.comparison.of(first).items()}
     return PaperReport(
         conclusion(result), SUMMARY, drawings, sections, {"Torso rotation with R3 against pendulum": ratios},
         playback=Playback(runs, f"{first.name}: the tail {motion_text(first)}."),
