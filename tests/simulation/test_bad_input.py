@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailwork.control import Tracking, foot_angles, foot_place, held, held_posture, posed, posture_warnings
+from tailwork.control import (
+    TailTracking,
+    Tracking,
+    foot_angles,
+    foot_place,
+    held,
+    held_posture,
+    posed,
+    posture_warnings,
+)
 from tailwork.errors import ArgumentError, ControllerError, TailworkError, UnknownNameError
 from tailwork.model import Model
 from tailwork.robots import bar, dh_transform, liu2020, placed, slender_drag, tail_name
@@ -22,6 +31,7 @@ from tailwork.simulation import (
     FootSlips,
     LegFolded,
     LegStraight,
+    RigidGround,
     Standing,
     When,
     gradient,
@@ -33,7 +43,7 @@ from tailwork.studies import Scenario, add_measure, measured, motion_from_text, 
 from tailwork.studies.design import DesignOptions
 from tailwork.studies.design.example import EXAMPLE
 from tailwork.studies.design.files import problem_from_text
-from tailwork.view import picture, torso_response
+from tailwork.view import footfall, picture, time_lapse, torso_response
 
 HUGE: Any = 10**400  # an integer that no float can hold
 
@@ -127,6 +137,7 @@ def test_questions_to_runs_of_another_kind(wrong: Any) -> None:
     for call in (
         lambda: short.titled(wrong), lambda: short[wrong], lambda: short.assumption_held(wrong), lambda: picture(wrong),
         lambda: picture({"a": short}, wrong), lambda: torso_response(wrong), lambda: torso_response({"a": wrong}),
+        lambda: time_lapse(wrong), lambda: picture({"a": short}, view=wrong), lambda: footfall(wrong),
     ):  # fmt: skip
         with pytest.raises(TailworkError):
             call()
@@ -178,6 +189,21 @@ def test_ground_beyond_all_measure() -> None:
                              static_friction=0.8, kinetic_friction=0.6)  # fmt: skip
     with pytest.raises(ArgumentError, match="ground that is less stiff"):
         simulate(own, posed(own), 0.01, ground=ground)
+
+
+@pytest.mark.parametrize("more", [{"limb": "nope"}, {"coordinates": ("nope",)}, {"coordinates": ()}, {"kp": (1.0,)}])
+def test_laws_of_tails_with_other_names_and_counts(more: dict[str, Any]) -> None:
+    law = TailTracking(**{"limb": "tail", "coordinates": ("ta", "tb"), **more})
+    with pytest.raises(ArgumentError):
+        run(control=law, motions={"tail": yaw(20)})
+
+
+def test_batches_on_ground_in_which_no_run_is_possible() -> None:
+    """Each run says why, as where some are possible."""
+    own = Model(liu2020("pendulum"), "none")
+    for ground in (RigidGround(friction=0.6), CompliantGround.for_robot(own.robot)):
+        batch = simulate_batch(own, posed(own), 0.002, ground=ground, parameters={"tail.mass": [-1.0, np.nan]})
+        assert all(reason.startswith("not possible: tail.mass: got") for reason in batch.reasons)
 
 
 def test_a_number_and_the_total_that_it_follows_from() -> None:

@@ -18,7 +18,7 @@ from tailwork.control.context import Context
 from tailwork.control.curvature_tracking import bend_efforts
 from tailwork.control.laws import motors_of
 from tailwork.control.profiles import Shaped, Sine
-from tailwork.errors import ArgumentError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError, check_known
 from tailwork.mechanics.layout import Layout
 from tailwork.robots.quantities import Described, all_numbers, caption, nonnegative, number, numbers, positive
 from tailwork.robots.tails.tail import ANGLES, Tail
@@ -196,6 +196,10 @@ class TailTracking(Described):
             return bend_efforts(context, self.limb, wanted, rates, stiff[0], damped[0], stiffness)
         found: dict[str, Scalar] = {}
         motors = motors_of(limb)
+        check_known("control.coordinates", self.coordinates, motors, f"coordinate of {self.limb} that a motor drives")
+        if not len(self.coordinates) == len(stiff) == len(damped):
+            said = (self.coordinates, self.kp, self.kd)
+            raise ArgumentError("control", said, f"coordinates and gains of all that motors drive: {', '.join(motors)}")
         for name, kp, kd in zip(self.coordinates, stiff, damped, strict=True):
             full, motor = f"{self.limb}.{name}", motors[name]
             error, slow = wanted[name] - context.coordinate(full), rates[name] - context.rate(full)

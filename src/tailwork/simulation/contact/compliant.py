@@ -56,12 +56,12 @@ def contact_frequencies(system: System, ground: CompliantGround, start: Start, p
     rows[:, :, 1 : 1 + n_q] = start.states[:, None, :n_q]
     rows[:, 1:, 1 + n_q : 1 + system.size] = np.eye(n_v)  # the first row is still: prescribed limbs may move
     seen = evaluated(kernel, parameters, rows, pool)
-    velocities, rolling = (seen[:, :, k * count : (k + 3) * count].reshape(runs, -1, count, 3) for k in (3, 6))
+    velocities, rolling = (seen[:, :, k * count : (k + 3) * count].reshape(runs, 1 + n_v, count, 3) for k in (3, 6))
     slopes = surface_at(ground.field(), seen[:, :1, : 3 * count].reshape(runs, 1, count, 3)[..., :2])[..., 1:]
     normals = np.concatenate([-slopes, np.ones((runs, 1, count, 1))], axis=-1)
     normals = np.nan_to_num(normals / np.linalg.norm(normals, axis=-1, keepdims=True))
     rolled = np.asarray(np.cross(rolling, normals), dtype=np.float64)
-    of_points = (velocities - rolled).reshape(runs, -1, 3 * count)
+    of_points = (velocities - rolled).reshape(runs, 1 + n_v, 3 * count)
     jacobian = of_points[:, 1:] - of_points[:, :1]
     expand, own = system.compiled("expand")
     still = evaluated(expand, parameter_rows(own, system.numbers, start.columns, runs), rows[:, :1], pool)

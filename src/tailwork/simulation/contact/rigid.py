@@ -114,7 +114,7 @@ class OnRigidGround(OnGround):
         gravity = float(self.system.model.robot.gravity)
         usual = [min(USUAL, PER_FALL * np.sqrt(size / gravity)) if gravity * size > 0.0 else USUAL for size in sizes]
         return [pace_or_error(self._pace, own, coordinates, duration, step, samples, rate, longest)
-                for own, longest in zip(found.reshape(runs, 3, -1), usual, strict=True)]  # fmt: skip
+                for own, longest in zip(found.reshape(runs, 3, found.shape[-1] // 3), usual, strict=True)]  # fmt: skip
 
     def _pace(
         self, numbers: Floats, coordinates: list[str], duration: float, step: float | None, samples: int,

@@ -67,9 +67,9 @@ def camera(view: str, forward: str = "y") -> Camera:
 
 def _angles(view: str) -> tuple[float, float]:
     """Both angles of a view [deg]."""
-    if view in VIEWS:
+    if isinstance(view, str) and view in VIEWS:
         return VIEWS[view]
-    if "," not in str(view):
+    if not isinstance(view, str) or "," not in view:
         raise UnknownNameError.among("view", str(view), VIEWS, 'view, or two angles as "44,32"')
     try:
         turn, lift = (float(angle) for angle in view.split(","))

@@ -27,6 +27,7 @@ from tailwork.view.draw.solids import LINE, paint
 from tailwork.view.draw.stage import Subject, joined, seen_from_above, set_stage, subject
 from tailwork.view.draw.style import DARK, DOTS_PER_INCH, KINDS, LIGHT, PAGE, PlainFigure, Theme, drawing, rendered
 from tailwork.view.scene import Scene, scene_of, scenes_of
+from tailwork.view.scene.build import check_runs
 from tailwork.view.scene.colors import lit, looks, printed
 from tailwork.view.scene.sample import SceneSample, samples_at
 from tailwork.view.scene.scene import ARROW
@@ -139,8 +140,7 @@ def time_lapse(runs: Mapping[str, Run], *, frames: int = 6, view: str = "three-q
         view: "three-quarter", "side", "rear", "top", or two angles (see `tailwork.view.draw.camera.camera`).
         title: above the rows.
     """
-    if not runs:
-        raise ArgumentError("runs", dict(runs), "at least one run")
+    check_runs(runs)
     styles = looks(runs)
     scenes = [scene_of(run, label, color=styles[label].color) for label, run in runs.items()]
     strips = strips_of(scenes, even_times(scenes, frames), view, LIGHT)

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tailwork.control.gait.gait import Gait, leg_roles
-from tailwork.errors import ArgumentError, UnknownNameError
+from tailwork.errors import ArgumentError, UnknownNameError, as_floats
 from tailwork.robots import Robot
 from tailwork.simulation import Run
 from tailwork.simulation.contact.ground import CONTACT_NAMES
@@ -51,16 +51,20 @@ def footfall(
     """A bar a foot over time [s], coloured where it sticks and where it slips, empty in the air.
 
     Args:
-        run: on compliant ground.
+        run: on ground.
         window: from when to when [s]; None: all of it.
         gait: if not None, a thin line under each bar is the stance that it asks for.
         names: of the feet as they are printed; None: their own.
         title: above the bars.
     """
-    if run.ground is None:
-        raise ArgumentError("run", run.model.robot.name, "a run on compliant ground, on which feet come and go")
+    if not isinstance(run, Run) or run.ground is None:
+        shown = run.model.robot.name if isinstance(run, Run) else run
+        raise ArgumentError("run", shown, "a run on ground, on which feet come and go")
     times = run.data["time"].to_numpy()
-    first, last = (times[0], times[-1]) if window is None else window
+    ends = as_floats("window", times[[0, -1]] if window is None else window, "two times [s]")
+    if ends.shape != (2,):
+        raise ArgumentError("window", window, "two times [s]")
+    first, last = ends
     rows = np.flatnonzero((times >= first - 1e-9) & (times <= last + 1e-9))
     if len(rows) < 2:
         raise ArgumentError("window", window, f"a part of the run, which lasts from {times[0]:g} to {times[-1]:g} s")
