@@ -38,6 +38,7 @@ from tailwork.simulation import (
     sensitivities,
     simulate,
     simulate_batch,
+    stride,
 )  # fmt: skip
 from tailwork.studies import Scenario, add_measure, measured, motion_from_text, perform, perform_many, pitch, yaw
 from tailwork.studies.design import DesignOptions
@@ -123,6 +124,7 @@ def test_arguments_of_another_kind(wrong: Any) -> None:
         lambda: posture_warnings(wrong), lambda: robot.part(wrong), lambda: robot.replace(wrong),
         lambda: robot.with_contact(wrong), lambda: robot.export("robot.urdf", wrong), lambda: robot.export(wrong),
         lambda: model().export_c("folder", wrong),
+        lambda: stride(free, posed(free), ground=RigidGround(friction=0.6), period=0.01, swap=[wrong]),  # type: ignore
         lambda: gradient(model(), q, 0.01, lambda end: wrong, by=["tail.mass"]),
     ]  # fmt: skip
     for call in calls:

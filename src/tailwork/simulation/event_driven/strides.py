@@ -316,6 +316,8 @@ def strides_of(
     problem = problem_of(model, state, MOST_TIME if period is None else period, ground=ground, **more)
     if isinstance(problem.initial, Standing):
         raise ArgumentError("state", state, "numbers: q, or (q, v)")
+    if swap is not None and not isinstance(swap, Mapping):
+        raise ArgumentError("swap", swap, "limbs by limb, such as {'left': 'right'}")
     strides = Strides(problem, until, period, swap or {}, names_of("by", by), given)
     q, v = problem.initial
     if q.ndim != 1 or v.ndim != 1:
