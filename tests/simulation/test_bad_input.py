@@ -41,10 +41,13 @@ from tailwork.simulation import (
     stride,
 )  # fmt: skip
 from tailwork.studies import Scenario, add_measure, measured, motion_from_text, perform, perform_many, pitch, yaw
+from tailwork.studies.compare.ground_comparison import grounds_for
 from tailwork.studies.design import DesignOptions
 from tailwork.studies.design.example import EXAMPLE
 from tailwork.studies.design.files import problem_from_text
 from tailwork.view import footfall, picture, time_lapse, torso_response
+from tailwork.view.player import playback_page
+from tailwork.view.scene import scene_of
 
 HUGE: Any = 10**400  # an integer that no float can hold
 
@@ -140,6 +143,9 @@ def test_questions_to_runs_of_another_kind(wrong: Any) -> None:
         lambda: short.titled(wrong), lambda: short[wrong], lambda: short.assumption_held(wrong), lambda: picture(wrong),
         lambda: picture({"a": short}, wrong), lambda: torso_response(wrong), lambda: torso_response({"a": wrong}),
         lambda: time_lapse(wrong), lambda: picture({"a": short}, view=wrong), lambda: footfall(wrong),
+        lambda: scene_of(wrong), lambda: playback_page(wrong), lambda: CompliantGround.for_robot(wrong),
+        lambda: CompliantGround.for_robot(short.model.robot, static_friction=wrong),
+        lambda: grounds_for(short.model.robot, [wrong]),
     ):  # fmt: skip
         with pytest.raises(TailworkError):
             call()

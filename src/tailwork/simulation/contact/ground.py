@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from tailwork.algebra.expression import Scalar
 from tailwork.control.standing import gain_factors
-from tailwork.errors import ArgumentError, check_known
+from tailwork.errors import ArgumentError, check_known, is_finite_number
 from tailwork.kernels.language import Reals, Struct
 from tailwork.kernels.translate import driver
 from tailwork.robots.quantities import Described, all_numbers, nonnegative, positive
@@ -205,6 +205,12 @@ class CompliantGround(Described):
             damping: as a share of what is critical for the robot that bounces on all its feet, each with its share of
                 the weight [1]. A leg is lighter: its foot is damped more.
         """
+        if not isinstance(robot, Robot):
+            raise ArgumentError("robot", robot, "a Robot, from tailwork.robots or tailwork.load")
+        own = {"stiffness": stiffness, "static_friction": static_friction, "damping": damping}
+        for name, value in own.items():
+            if not is_finite_number(value) and not (name == "stiffness" and value is None):
+                raise ArgumentError(name, value, "a finite number")
         if not robot.feet() or float(robot.gravity) == 0.0:
             raise ArgumentError("robot", robot.name, "a robot with feet, and gravity that presses them on the ground")
         if stiffness is None:

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tailwork.errors import ArgumentError
+from tailwork.errors import ArgumentError, as_floats
 from tailwork.robots.robot import Robot
 from tailwork.simulation import Run
-from tailwork.simulation.contact.ground import AIR, STATIC_FRICTION, CompliantGround, RigidGround, default_stiffness
+from tailwork.simulation.contact.ground import AIR, STATIC_FRICTION, CompliantGround, RigidGround
 from tailwork.simulation.pose import torso_rotations
 from tailwork.studies.compare.comparison import Progress
 from tailwork.studies.compare.on_ground import check_standing, perform_on_ground, perform_on_rigid_ground
@@ -226,10 +226,13 @@ def grounds_for(
 ) -> list[CompliantGround]:
     """Grounds of several stiffnesses [N/m] for a robot, softest first; see `CompliantGround.for_robot`. By default a
     tenth of what is usual for it, that, and ten times as much: 1e4, 1e5 and 1e6 N/m for the robot of 2020."""
-    wanted = [] if stiffnesses is None else [float(stiffness) for stiffness in stiffnesses]
-    usual = default_stiffness(robot)
-    wanted = sorted(wanted or (float(f"{times * usual:.0e}") for times in TIMES_STIFFER))
-    return [CompliantGround.for_robot(robot, k, static_friction, kinetic_friction) for k in wanted]
+    wanted = as_floats("stiffnesses", [] if stiffnesses is None else stiffnesses, "a list of stiffnesses [N/m]")
+    if wanted.ndim != 1:
+        raise ArgumentError("stiffnesses", stiffnesses, "a list of stiffnesses [N/m]")
+    if not len(wanted):
+        usual = float(CompliantGround.for_robot(robot).stiffness)
+        wanted = [float(f"{times * usual:.0e}") for times in TIMES_STIFFER]
+    return [CompliantGround.for_robot(robot, k, static_friction, kinetic_friction) for k in sorted(map(float, wanted))]
 
 
 def check_possible(scenario: Scenario) -> None:

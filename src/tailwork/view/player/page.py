@@ -28,6 +28,8 @@ def playback_page(scenes: Sequence[Scene], *, title: str = "", layout: str = "si
         title: of the page; the labels of the scenes, if empty.
         layout: "side" by side, or "overlay": all robots in the same place. The reader can change it.
     """
+    if not isinstance(title, str):
+        raise ArgumentError("title", title, "text")
     shown = title or ", ".join(scene.label for scene in _checked(scenes))
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -77,7 +79,7 @@ def _player(scenes: Sequence[Scene], layout: str, place: str, style: str) -> str
 
 
 def _checked(scenes: Sequence[Scene]) -> Sequence[Scene]:
-    if isinstance(scenes, Scene) or not scenes or not all(isinstance(scene, Scene) for scene in scenes):
+    if not isinstance(scenes, (list, tuple)) or not scenes or not all(isinstance(scene, Scene) for scene in scenes):
         raise ArgumentError("scenes", scenes, "a list of at least one scene (see tailwork.view.scene.scenes_of)")
     return scenes
 

@@ -69,6 +69,8 @@ def scene_of(run: Run, label: str = "", *, color: str = "", most: int | None = N
         color: of the tail and the curves; that of the kind of tail, if empty.
         most: at most so many samples, evenly; None: all samples of the run.
     """
+    if not isinstance(run, Run):
+        raise ArgumentError("run", run, "a Run, as `simulate` gives it")
     robot, layout = run.model.robot, run.model.layout
     label, color = label or robot.name, color or _tail_color(robot) or OTHERS[0][0]
     sound = _sound(run)
