@@ -160,6 +160,7 @@ def test_smoothest_curve() -> None:
         ((0.0, 1.0), (1.0, 2.0, 3.0), r"as many as values \(3\)"),
         ((0.0, 1.0, 1.0), (1.0, 2.0, 3.0), "times that increase"),
         ((0.0, 2.0, 1.0), (1.0, 2.0, 3.0), "times that increase"),
+        ((0.0, 1e-300, 1.0), (1.0, 2.0, 3.0), "times that increase"),
         ((0.0, math.nan), (1.0, 2.0), r"times\.2: got nan; required: a finite number \[s\]"),
         ((0.0, 1.0), (1.0, "2"), r"values\.2: got '2'"),
         ((0.0, 1.0), 1.0, "values: got 1.0; required: a list of finite numbers"),

@@ -237,6 +237,9 @@ def test_problems_with_tables_in_the_place_of_words() -> None:
 def test_problems_of_design_made_of_something_else(wrong: Any) -> None:
     """Parts of a problem say what they need, as those of a file do."""
     study = problem_from_text(EXAMPLE, "problem.toml").study
+    if not isinstance(wrong, str):
+        with pytest.raises(ArgumentError, match=r"^text: "):
+            problem_from_text(wrong, "problem.toml")
     for part, names in (
         (study, ("scenario", "variables", "goals", "limits", "choices", "steps", "seed")),
         (study.variables[0], ("low", "high")), (study.goals[0], ("measure", "sense")),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tailwork.algebra.expression import Scalar, cos, sin, step
 from tailwork.errors import ArgumentError
-from tailwork.robots.quantities import Described, all_numbers, number, numbers, positive
+from tailwork.robots.quantities import SMALLEST, Described, all_numbers, number, numbers, positive
 
 
 class _Pieces(Described):
@@ -161,7 +161,7 @@ class PiecewiseCubic(_Pieces):
         """At least two points, at times that increase."""
         if len(self.times) < 2 or len(self.times) != len(self.values):
             raise ArgumentError("times", self.times, f"at least two times, as many as values ({len(self.values)})")
-        if all_numbers(*self.times) and any(b <= a for a, b in zip(self.times, self.times[1:], strict=False)):
+        if all_numbers(*self.times) and any(b - a < SMALLEST for a, b in zip(self.times, self.times[1:], strict=False)):
             raise ArgumentError("times", self.times, "times that increase")
 
     def _rates(self) -> list[Scalar]:

@@ -117,6 +117,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 def parsed(path: Any, text: str) -> dict[str, Any]:
     """What a text in TOML says; errors tell the file that it came from."""
+    if not isinstance(text, str):
+        raise ArgumentError("text", text, "the text of a file")
     # The time that the parser takes for a key (a.b.c) grows with the square of its words: hours for a megabyte.
     keys = (key for key in _KEY.findall(text) if not key.startswith("#"))
     if any(len(re.findall(_WORD, key)) > MOST_WORDS for key in keys):
