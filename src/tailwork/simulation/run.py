@@ -238,7 +238,7 @@ class Run:
     def _in_degrees(self) -> str:
         """A hint where angles look as if they were given in degrees: the run starts beyond a turn, or a limb is driven
         around several times."""
-        model, q = self.model, self._positions()
+        model, q = self.model, self.record.states()[1]
         layout, most = model.layout, np.abs(q).max(axis=0)
         turned = [(k, False) for k in range(3, 6) if layout.torso_free and layout.attitude != "quaternion"]
         efforts = zip(model.actuator_names, self._efforts().T, strict=True)
@@ -272,14 +272,10 @@ class Run:
         """Of pinned feet at the times of the data, (times, feet, 3) [N]."""
         return self.record["foot_force"] if isinstance(self.record, Arrays) else self.record.at_samples.path.foot_forces
 
-    def _positions(self) -> Floats:
-        """q at the times of the data, (times, coordinates) [m, rad]."""
-        return self.record["q"] if isinstance(self.record, Arrays) else self.record.at_samples.q
-
     def _efforts(self) -> Floats:
         """tau at the times of the data, (times, actuators) [N m, N]; arrays have none of a robot without actuators."""
         if not isinstance(self.record, Arrays):
-            return self.record.at_samples.tau
+            return self.record.trajectory.full(self.record.times)[2]
         return self.record["tau"] if self.model.actuator_names else np.zeros((len(self.record["time"]), 0))
 
     def min_normal_force(self) -> float:
@@ -385,7 +381,7 @@ class Run:
         layout = self.model.layout
         if not layout.torso_free:
             return []
-        q = self._positions()
+        q = self.record.states()[1]
         angles = continuous_angles(layout, q)  # roll, pitch, yaw [rad]
         turned, certain = np.degrees(angles - angles[:, :1]), np.abs(np.cos(angles[0])) > CERTAIN
         told = [f"{name} {fixed(x, 3, signed=True)} m" for name, x in zip("xyz", q[-1, :3] - q[0, :3], strict=True)]
