@@ -35,6 +35,7 @@ NOTE = "note"  # a column of this heading holds text that may take several lines
 
 WARNING = "Warning: "  # with this, a paragraph that stands out begins
 LONG = 24  # columns of text with longer cells may break their lines
+SWIPED = 520  # [px]: figures that are wider are swiped on a phone, where their text could not be read if shrunk
 NARROW = 40  # characters that a phone shows side by side; rows of wider tables stand as blocks there
 MANY = 14  # columns: tables with more are swiped, their first column stays in sight
 Drawing = tuple[str, Callable[[], Figure]]  # a caption and what draws the figure
@@ -185,7 +186,7 @@ def _picture(picture: Picture) -> str:
     data = base64.b64encode(content).decode("ascii")
     caption = escape(picture.caption)
     width, height = (round(96 * side) for side in picture.figure.get_size_inches())  # [px]
-    kind = "card wide" if width > 400 else "card"
+    kind = "card wide" if width > SWIPED else "card"
     return (
         f'<figure>\n<div class="{kind}" tabindex="0"><img src="data:image/{form};base64,{data}" alt="{caption}" '
         f'width="{width}" height="{height}"></div>\n<figcaption>{caption}</figcaption>\n</figure>'
