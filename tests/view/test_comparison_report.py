@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from few_links import few_links
 from tailwork.robots import go2, liu2020
 from tailwork.robots.tails.fit import configured
 from tailwork.simulation import RigidGround
@@ -20,7 +21,7 @@ SINE, BEND = pitch(20, duration=0.05, period=1.2), yaw(20, duration=0.05)
 def test_sections_say_what_is_played_and_by_which_law(tmp_path: Path) -> None:
     """Sizes stand above the table of rotations; the law of cables stands wherever their numbers do; and a motion that
     starts at speed says with which tails the largest effort is that of its first instant."""
-    plan = Plan({tail: liu2020(tail) for tail in ("pendulum", "usrt")}, (SINE, BEND), {}, "paper")
+    plan = Plan({tail: few_links(tail) for tail in ("pendulum", "usrt")}, (SINE, BEND), {}, "paper")
     comparison = compare(plan, tmp_path)
     glance, sine, bend, measures = comparison_sections(comparison, {})
     assert tuple(glance.tables[0].header) == PINNED_HEADER
