@@ -452,7 +452,7 @@ def test_what_cannot_be_drawn_is_said(runs: dict[str, Run]) -> None:
         view.time_lapse(runs, frames=1)
     with pytest.raises(ArgumentError, match="at least one run"):
         view.time_lapse({})
-    with pytest.raises(ArgumentError, match="feet"):
+    with pytest.raises(ArgumentError, match="at least one run"):
         view.foot_forces({})
 
 
