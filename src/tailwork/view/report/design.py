@@ -145,7 +145,8 @@ def _sections(
         runs[text.choice_words(other.choice)] = other.verified.run
     played = Playback(runs, "The runs that verify the designs.")
     variables = Table(tables.DESIGN_HEADER, tables.design_rows(best), f"The variables of {name}")
-    sections = [Section("", tables=[variables], playback=played), Section("", _method(best)), _best(best, drawn, name)]
+    how = Section("How it was done", _method(best), folded=True)
+    sections = [Section("", tables=[variables], playback=played), how, _best(best, drawn, name)]
     if len(answers) > 1:
         heads, cells, note = tables.choice_table(answers)
         table = Table(list(map(_whole_unit, heads)), cells, note=note)

@@ -132,7 +132,7 @@ def _sections(results: Results, found: Mapping[str, Extremes], drawn: Mapping[st
                 continue
             tables = []
         sections.append(Section(name.replace("_", " ").capitalize(), text, pictures, tables))
-    sections = [opening, Section("", _summary(results)), *sections]
+    sections = [opening, Section("How it was done", _summary(results), folded=True), *sections]
     ended = reason_rows(results)
     if ended:
         rows = [[f"{count:,}", str(example), reason] for count, example, reason in ended]
