@@ -192,7 +192,8 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     titles = re.findall(r"<h2>(.*?)</h2>", html)
     assert titles == [
         "How it was done", "The design best in turn", "What limits it", "Trade-off", "What moves it",
-        "What scatter does", "How it was found", "Feet", "Verification", "Beside the literature", "To run it again", "The problem",
+        "What scatter does", "How it was found", "Feet", "Verification", "Beside the literature", "To run it again",
+        "The problem",
     ]  # fmt: skip
     assert "<h1>Small &lt;problem&gt;</h1>" in html
     assert html.count('<pre class="listing"') == 2, "the code and the problem, with their lines as they are"
