@@ -13,6 +13,7 @@ from oracles.layout import Array
 from tailwork.errors import UnreachableError
 from tailwork.model import Model
 from tailwork.model.model import LIU2018_REDUNDANT
+from tailwork.papers.report import sizes_text
 from tailwork.robots import liu2018, liu2020
 
 EQ_85 = np.array([0, 1.63, 7.7, 0, 1.63, 7.7, 0, 1.9, 7.16, 0, 1.9, 7.16])  # N m, ha, hb, k of legs 1..4
@@ -140,3 +141,12 @@ def test_every_figure_has_a_counterpart(paper: str) -> None:
     figures = [int(n) for name, *_ in rows if name.startswith("Fig") for n in re.findall(r"\d+", name)]
     assert figures == sorted(set(figures)) and figures[0] == 1
     assert all(shown and where for _, shown, where in rows)
+
+
+def test_reports_say_what_robots_and_tails_weigh_and_measure() -> None:
+    robots = (liu2020("pendulum"), liu2020("none"))
+    assert sizes_text(robots) == (
+        "Played above: liu2020-pendulum, 22.6 kg with a tail: pendulum of 1 kg and 0.48 m (as published); "
+        "liu2020, 21.6 kg."
+    )
+    assert sizes_text(()) == ""

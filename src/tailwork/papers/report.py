@@ -13,6 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tailwork.papers.claims import Claim
+from tailwork.robots.robot import Robot
+from tailwork.robots.tails.fit import tail_text
+from tailwork.robots.tails.tail import tails_of
 from tailwork.studies.compare.comparison import Progress
 from tailwork.studies.possible import MARK
 from tailwork.view.draw.style import RULE, arranged, look, panel_grid, zero_line
@@ -23,11 +26,20 @@ NARROW = 4.1  # [in]: a figure that is no wider is shown whole on a phone
 SHADES = (RULE, "#c3cad2")
 
 
-def claim_table(claims: Sequence[Claim]) -> Table:
+def sizes_text(robots: Iterable[Robot]) -> str:
+    """Masses of robots, and masses and lengths of their tails, in words."""
+    said = []
+    for robot in robots:
+        tails = ", ".join(tail_text(tail) for tail in tails_of(robot).values())
+        said.append(f"{robot.name}, {float(robot.mass()):.3g} kg" + (f" with a tail: {tails}" if tails else ""))
+    return f"Played above: {'; '.join(said)}." if said else ""
+
+
+def claim_table(claims: Sequence[Claim], caption: str = "") -> Table:
     """Paper and ours side by side, numbers with minus signs."""
     rows = [[re.sub(r"(?<!\w)-(?=\d)", "−", said) for said in (c.quantity, c.paper, c.ours, c.reading)] for c in claims]
     note = f"{MARK} not possible on real ground: see the note beside it." if any(MARK in c.ours for c in claims) else ""
-    return Table(("quantity", "paper", "ours", "note"), rows, note=note)
+    return Table(("quantity", "paper", "ours", "note"), rows, caption, note)
 
 
 @dataclass(frozen=True)
@@ -52,7 +64,8 @@ class PaperReport:
     def write(self, title: str, claims: Sequence[Claim], folder: Path, progress: Progress, processes: int) -> Path:
         """Write numbers, figures and `folder`/report.html; its path."""
         self.write_numbers(folder)
-        first = Section("Paper and ours", "", (), [claim_table(claims)])
+        played = self.playback.runs.values() if self.playback else ()
+        first = Section("Paper and ours", "", (), [claim_table(claims, sizes_text(run.model.robot for run in played))])
         header = ("in the paper", "what it shows", "its counterpart here")
         last = Section("Figures and tables of the paper", "", (), [Table(header, self.counterparts)], folded=True)
         opening = [Section("", playback=self.playback), Section("", self.summary)]
