@@ -292,6 +292,8 @@ def test_a_batch_goes_on_where_another_has_ended() -> None:
     assert pickle.loads(pickle.dumps(first)).final_contacts[3].states == first.final_contacts[3].states
     with pytest.raises(ArgumentError, match="of one length"):
         simulate_batch(model, (q, v), 0.1, contact=first.final_contacts[:3], **options)
+    with pytest.raises(ArgumentError, match=r"contact: got \[\]; .*one for each run"):
+        simulate_batch(model, (q, v), 0.1, contact=[], **options)
     with pytest.raises(ArgumentError, match=r"contact: .*in a batch also one for each run"):
         simulate(model, (q[0], v[0]), 0.1, contact=first.final_contacts, **options)  # pyright: ignore[reportArgumentType]
 

@@ -75,7 +75,8 @@ class Problem:
             raise ArgumentError("start_time", self.start_time, required)
         for name in ("duration", "start_time"):
             object.__setattr__(self, name, float(getattr(self, name)))
-        if self.contact is not None and not isinstance(self.contact, (Contact, list, tuple)):
+        listed = isinstance(self.contact, (list, tuple)) and len(self.contact) > 0
+        if self.contact is not None and not listed and not isinstance(self.contact, Contact):
             raise ArgumentError("contact", self.contact, CONTACT)
         if self.contact is not None and self.ground is None:
             raise ArgumentError("contact", self.contact, "none without a ground")

@@ -215,7 +215,7 @@ def check_smooth(
 
 def ground_names(problem: Problem) -> list[str]:
     """Names of the ground's numbers that may differ between runs."""
-    return [] if problem.ground is None else [f"ground.{name}" for name in problem.ground.of_laws]
+    return [] if problem.ground is None else [f"ground.{name}" for name in problem.ground.parameter_names]
 
 
 def varied_numbers(

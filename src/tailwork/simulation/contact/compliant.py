@@ -18,7 +18,7 @@ from tailwork.simulation.contact.ground import CompliantGround, surface_at
 from tailwork.simulation.contact.on_ground import (
     OnGround,
     Pace,
-    ground_laws,
+    ground_parameters,
     height_under,
     pace_or_error,
     step_count,
@@ -70,8 +70,10 @@ def contact_frequencies(system: System, ground: CompliantGround, start: Start, p
     given = {"q": q, "v": np.zeros((1, 1, size)), "a": unit}
     force = ask_designs(model, "generalised_force", start.columns, given, pool)["force"]
     mass = (force[:, 1:] - force[:, :1])[:, system.free_v][:, :, system.free_v]
-    order = [ground.of_laws.index(name) for name in ("tangential_stiffness", "tangential_stiffness", "stiffness")]
-    root, found = np.sqrt(ground_laws(ground, start)[:, order * count]), np.full(runs, np.inf)
+    order = [
+        ground.parameter_names.index(name) for name in ("tangential_stiffness", "tangential_stiffness", "stiffness")
+    ]
+    root, found = np.sqrt(ground_parameters(ground, start)[:, order * count]), np.full(runs, np.inf)
     rows_at = np.flatnonzero(finite(mass) & finite(jacobian))
     with np.errstate(over="ignore"):
         mobility = np.swapaxes(jacobian[rows_at], 1, 2) @ np.linalg.solve(mass[rows_at], jacobian[rows_at])
@@ -158,7 +160,7 @@ class OnCompliantGround(OnGround):
             width, see_constants=max(see.kept, 1), solve_constants=max(solve.kept, 1),
             inputs=known + 1 + NUMBERS * count, seen=SEEN * count, answers=n + 3 * count + 1, anchors=3 * count,
             ends=3 * count, forces=3 * count, impulses=3 * count, work=count, joint_work=1, inverse=count * count,
-            friction=FRICTION * count, normals=count, law=len(self.ground.of_laws),
+            friction=FRICTION * count, normals=count, law=len(self.ground.parameter_names),
         )  # fmt: skip
         per_foot = {name: np.zeros(count * width, whole) for name in ("modes", "modes_new", "together")}
         feet = Feet(

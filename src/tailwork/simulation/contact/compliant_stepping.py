@@ -31,7 +31,7 @@ class GroundJob(Struct):
     feet: Feet
     see_numbers: Parameters
     solve_numbers: Parameters
-    laws: Parameters  # of the ground; see CompliantGround.of_laws
+    laws: Parameters  # of the ground; see CompliantGround.parameter_names
     clock: Lanes
 
 

@@ -34,7 +34,7 @@ class Feet(Struct):
 
     count: int
     n: int  # numbers of a state
-    law: Lanes  # the ground's numbers; see CompliantGround.of_laws
+    law: Lanes  # the ground's numbers; see CompliantGround.parameter_names
     field: Field
     see: LaneKernel  # → of all feet: places, velocities, rolling velocities, radii, factors of friction
     see_constants: Lanes

@@ -173,14 +173,14 @@ class CompliantGround(Described):
     static_friction: Scalar = nonnegative("")  # coefficient of a foot that sticks
     kinetic_friction: Scalar = nonnegative("")  # coefficient of a foot that slips; at most the static one
     surface: HeightField | None = None  # None: the plane z = 0
-    of_laws: ClassVar[tuple[str, ...]] = (
+    parameter_names: ClassVar[tuple[str, ...]] = (
         "stiffness", "damping", "tangential_stiffness", "tangential_damping", "static_friction", "kinetic_friction"
     )  # fmt: skip
     """Numbers that may differ between the runs of a batch, in the order in which compiled code takes them."""
 
     def check(self) -> None:
         """Numbers, and no more kinetic than static friction."""
-        if not all_numbers(*(getattr(self, name) for name in self.of_laws)):
+        if not all_numbers(*(getattr(self, name) for name in self.parameter_names)):
             raise ArgumentError("ground", "a symbol", "numbers only")
         if self.kinetic_friction > self.static_friction:
             required = (
@@ -227,11 +227,11 @@ class CompliantGround(Described):
 
     def numbers(self) -> dict[str, float]:
         """Its numbers by name [SI]."""
-        return {name: float(getattr(self, name)) for name in self.of_laws}
+        return {name: float(getattr(self, name)) for name in self.parameter_names}
 
     def with_numbers(self, values: Mapping[str, float]) -> CompliantGround:
         """The same ground with other ones of its `numbers` [SI]."""
-        check_known("ground", values, self.of_laws, "number of the ground")
+        check_known("ground", values, self.parameter_names, "number of the ground")
         return replace(self, **values, surface=self.surface)
 
     def field(self) -> Field:
@@ -240,7 +240,7 @@ class CompliantGround(Described):
 
     def as_text(self) -> str:
         """All of it as JSON, for a file; `ground_from_text` reads it."""
-        return _as_text({name: getattr(self, name) for name in self.of_laws}, self.surface)
+        return _as_text({name: getattr(self, name) for name in self.parameter_names}, self.surface)
 
 
 def default_stiffness(robot: Robot) -> float:
@@ -280,7 +280,7 @@ class RigidGround(Described):
     friction: Scalar = nonnegative("")  # coefficient, the same for points that stick and that slip
     restitution: Scalar = nonnegative("", 0.0)  # from 0 (no rebound) to 1 (all of it)
     surface: HeightField | None = None  # None: the plane z = 0
-    of_laws: ClassVar[tuple[str, ...]] = ("friction", "restitution")
+    parameter_names: ClassVar[tuple[str, ...]] = ("friction", "restitution")
     """Numbers that may differ between the runs of a batch, in the order in which compiled code takes them."""
 
     def check(self) -> None:
@@ -308,7 +308,7 @@ class RigidGround(Described):
     def numbers(self) -> dict[str, float]:
         """Its numbers by name: friction, restitution, and what it rises towards x and y [1] where it is a plane that is
         given as a surface."""
-        found = {name: float(getattr(self, name)) for name in self.of_laws}
+        found = {name: float(getattr(self, name)) for name in self.parameter_names}
         slopes = None if self.surface is None else self.surface.slopes()
         return found if slopes is None else found | dict(zip(("slope_x", "slope_y"), slopes, strict=True))
 
@@ -326,7 +326,7 @@ class RigidGround(Described):
 
     def as_text(self) -> str:
         """All of it as JSON, for a file; `ground_from_text` reads it."""
-        return _as_text({name: getattr(self, name) for name in self.of_laws}, self.surface)
+        return _as_text({name: getattr(self, name) for name in self.parameter_names}, self.surface)
 
 
 def field_of(surface: HeightField | None) -> Field:

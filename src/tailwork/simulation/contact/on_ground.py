@@ -157,7 +157,7 @@ class OnGround(ABC):
 
     def numbers(self, start: Start) -> dict[str, Parameters]:
         """Parameters of the kernels by name, and those of the ground."""
-        laws = ground_laws(self.ground, start)
+        laws = ground_parameters(self.ground, start)
         found = {"ground": Parameters(values=laws.reshape(-1), size=laws.shape[1])}
         for name, own in self.kernels().items():
             rows = parameter_rows(own, self.system.numbers, start.columns, len(start.states))
@@ -275,10 +275,12 @@ class OnGround(ABC):
         return found._replace(contacts=rows)
 
 
-def ground_laws(ground: CompliantGround | RigidGround, start: Start) -> Floats:
-    """The numbers of each run's ground, (runs, numbers) [SI], in the order of its `of_laws`."""
+def ground_parameters(ground: CompliantGround | RigidGround, start: Start) -> Floats:
+    """The numbers of each run's ground, (runs, numbers) [SI], in the order of its `parameter_names`."""
     usual = {f"ground.{name}": number for name, number in ground.numbers().items()}
-    return parameter_rows([f"ground.{name}" for name in ground.of_laws], usual, start.columns, len(start.states))
+    return parameter_rows(
+        [f"ground.{name}" for name in ground.parameter_names], usual, start.columns, len(start.states)
+    )
 
 
 def tables_of(rows: Sequence[Sequence[JointTable]]) -> Tables:

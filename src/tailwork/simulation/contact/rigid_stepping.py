@@ -75,7 +75,7 @@ class RigidJob(Struct):
     n_q: int  # of its coordinates
     rows: int  # of all contacts
     prescribed: int  # coordinates
-    laws: Parameters  # of the ground; see RigidGround.of_laws
+    laws: Parameters  # of the ground; see RigidGround.parameter_names
     tolerance: float  # of contacts [m/s]
     see: LaneKernel  # → places of the points
     see_numbers: Parameters

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tailwork.control.tail_motion import TailMotion
 from tailwork.format import fixed, rounded
 from tailwork.robots.tails.fit import PUBLISHED
 from tailwork.robots.tails.tail import tail_name
@@ -14,7 +15,6 @@ from tailwork.simulation import Run
 from tailwork.studies.compare.comparison import Comparison, Plan, Result, last_common, torso_degrees
 from tailwork.studies.compare.ground_comparison import ground_times
 from tailwork.studies.measures import AXES
-from tailwork.studies.motions import TailMotion
 from tailwork.studies.possible import footnote, impossible, mark
 from tailwork.view.report.page import Table
 from tailwork.view.scene.colors import printed
